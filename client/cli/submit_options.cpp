@@ -15,6 +15,7 @@
 #include "services/common/adapters/command_line/refusal.hpp"
 #include "services/common/adapters/command_line/values.hpp"
 #include "services/common/adapters/system/absolute_path.hpp"
+#include "services/common/messages/limits.hpp"
 
 namespace zbs::cli {
 namespace {
@@ -73,15 +74,16 @@ Result<void> read_directive(const Directive& directive, Given& given) {
     return {};
 }
 
-/// A walltime needs its unit: a bare number is minutes to users of Slurm and seconds to others, and a job that is ended
-/// too early is lost.
-CLI::Validator is_walltime() {
-    return {[](const std::string& text) {
+/// A span needs its unit: a bare number is minutes to users of Slurm and seconds to others, and a job that is ended too
+/// early is lost.
+CLI::Validator is_span(std::chrono::seconds least, std::chrono::seconds most) {
+    return {[least, most](const std::string& text) {
                 if (!text.empty() && text.find_first_not_of("0123456789") == std::string::npos)
                     return "'" + printable(text) + "' has no unit: " + text + "m for minutes (as sbatch reads it), " +
                            text + "s for seconds";
                 const Result<Duration> read = parse_duration(text);
-                if (read && *read < std::chrono::seconds{1}) return std::string("must be at least 1 second");
+                if (read && *read < least) return "must be at least " + format_duration(least);
+                if (read && *read > most) return "must be at most " + format_duration(most);
                 return read ? std::string{} : printable(read.error().message);
             },
             ""};
@@ -98,7 +100,13 @@ void add_submit_options(CLI::App& command, SubmitOptions& options) {
     command
         .add_option("-t,--walltime,--time", options.walltime,
                     "longest run: 90s, 15m, 1h30m, HH:MM:SS, 1-12:00:00, PT1H30M")
-        ->check(is_walltime())
+        ->check(is_span(std::chrono::seconds{1}, std::chrono::seconds{limits::kMaxWalltimeSeconds}))
+        ->capture_default_str();
+    command
+        .add_option("--grace", options.grace,
+                    "time to save: at the walltime and after a cancel every process gets SIGTERM once, and SIGKILL "
+                    "this much later; a zone may give less (its max_grace_s)")
+        ->check(is_span(std::chrono::seconds{0}, std::chrono::seconds{static_cast<int>(limits::kMaxGraceSeconds)}))
         ->capture_default_str();
     command.add_option("--profile", options.model, "model file to plan with, instead of the stored profile");
     command.add_option("--mapper", options.mapper, "level-1 heuristic")

@@ -252,6 +252,9 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options, const Id12
     const Result<Duration> walltime = parse_duration(options.walltime);
     if (!walltime) return Error{ErrorCode::kInvalidArgument, walltime.error().message, "--walltime"};
     request.walltime = *walltime;
+    const Result<Duration> grace = parse_duration(options.grace);
+    if (!grace) return Error{ErrorCode::kInvalidArgument, grace.error().message, "--grace"};
+    request.grace = *grace;
     if (!options.model.empty()) {
         Result<ApplicationModel> model = read_model(options.model);
         if (!model) return model.error();

@@ -17,6 +17,7 @@ struct SubmitOptions {
     std::string name;  ///< for people; empty: none
     std::string directory, walltime = "1h", model, mapper = "hier", id, trace, launcher = "auto";
     std::vector<std::string> zones, exports;
+    std::string grace = "30s";
     bool export_all = false;
     std::string umask;                 ///< octal; empty: the zone's
     std::vector<std::string> ulimits;  ///< NAME=VALUE

@@ -65,7 +65,8 @@ inline PartRequest some_part_request() {
             .replaces = PartId{some_id(9)},
             .priority = 0,
             .share = 5,
-            .staging = StagingNeed{.bytes = 9, .largest = 9, .file_system = "lustre"}};
+            .staging = StagingNeed{.bytes = 9, .largest = 9, .file_system = "lustre"},
+            .grace = std::chrono::milliseconds{1500}};
 }
 inline PartRequest some_delegated_part_request() {
     PartRequest request = some_part_request();
@@ -87,7 +88,8 @@ inline ApplicationRequest some_application_request() {
             .profile = false,
             .use_profile = false,
             .priority = 9,
-            .share = 95};
+            .share = 95,
+            .grace = std::chrono::seconds{7}};
 }
 inline ApplicationPlan some_plan() {
     return {.profile = "request",
@@ -156,7 +158,9 @@ inline CapacityRequest some_capacity_request() {
             {},
             ApplicationId{some_id(1)},
             50,
-            StagingNeed{7, 5, "lustre"}};
+            StagingNeed{7, 5, "lustre"},
+            {},
+            std::chrono::seconds{8}};
 }
 inline Capacity some_capacity() {
     return {.zone = "beta-one",

@@ -55,6 +55,8 @@ inline StepSpec some_step_spec() {
     spec.account = "ana";
     spec.shares = {"part-2"};
     spec.walltime = std::chrono::seconds{90};
+    spec.grace = std::chrono::seconds{9};
+    spec.is_launcher = true;
     spec.folder_bytes = 11;
     spec.inputs = {{.name = "solver", .executable = true, .digest = std::string(64, 'a'), .size = 7}};
     return spec;

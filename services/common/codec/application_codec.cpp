@@ -104,6 +104,7 @@ Json encode(const ApplicationRequest& request) {
                  {"directory", request.directory},
                  {"environment", encode_environment(request.environment)},
                  {"walltime_s", to_seconds(request.walltime)},
+                 {"grace_s", to_seconds(request.grace)},
                  {"mapper", request.mapper},
                  {"seed", request.seed},
                  {"zones", request.zones},
@@ -140,6 +141,7 @@ Result<ApplicationRequest> decode_new_application(const Json& json, const Applic
     request.walltime = in.has("walltime_s") ? in.seconds("walltime_s", static_cast<double>(limits::kMaxWalltimeSeconds))
                                             : Duration{std::chrono::hours{1}};
     if (in.ok() && request.walltime < std::chrono::seconds{1}) in.fail("walltime_s", "must be at least 1 second");
+    request.grace = in.has("grace_s") ? in.seconds("grace_s", limits::kMaxGraceSeconds) : kUsualGrace;
     if (in.has("model")) {
         Result<ApplicationModel> model = decode_model(in.object("model"), in.pointer_of("model"));
         if (!in.ok()) return in.error();
@@ -387,6 +389,7 @@ Json encode_view(const Application& application) {
     json["argv"] = application.request.argv;
     json["directory"] = application.request.directory;
     json["walltime_s"] = to_seconds(application.request.walltime);
+    json["grace_s"] = to_seconds(application.request.grace);
     json["mapper"] = application.request.mapper;
     if (application.request.launcher != Launcher::kMpich) json["launcher"] = to_string(application.request.launcher);
     json["history"] = encode_history(application.status.history);

@@ -25,6 +25,7 @@ Json encode(const CapacityRequest& request) {
                  {"groups", request.groups}};
     if (request.without) json["without"] = to_string(*request.without);
     if (request.share) json["share"] = *request.share;
+    write_grace(json, request.grace);
     if (request.staging) json["staging"] = encode(*request.staging);
     return json;
 }
@@ -39,6 +40,7 @@ Result<CapacityRequest> decode_capacity_request(const Json& json) {
     if (in.has("groups")) request.groups = in.texts("groups", limits::kMaxGroups, 64 * limits::kMaxGroups);
     if (in.has("without")) request.without = read_id<ApplicationId>(in, "without");
     request.share = read_share(in);
+    request.grace = read_grace(in);
     request.staging = read_staging_need(in);
     return in.finish(std::move(request));
 }
@@ -153,6 +155,7 @@ Json encode(const PartRequest& request) {
     if (request.replaces) json["replaces"] = to_string(*request.replaces);
     if (request.queued) json["queued"] = true;
     write_standing(json, request.priority, request.share);
+    write_grace(json, request.grace);
     if (request.staging) json["staging"] = encode(*request.staging);
     if (request.delegation) {
         json["delegation"] = {{"text", request.delegation->text},
@@ -197,6 +200,7 @@ Result<PartRequest> decode_part_request(const Json& json) {
         in.fail("queued", "cannot be asked for together with start_in_s: the queue says when it starts");
     request.priority = read_priority(in);
     request.share = read_share(in);
+    request.grace = read_grace(in);
     request.staging = read_staging_need(in);
     if (in.has("delegation")) {
         JsonReader proof(in.object("delegation"), in.pointer_of("delegation"));

@@ -12,7 +12,6 @@ constexpr std::array kStepStates = {StepState::kUnknown, StepState::kRunning, St
 constexpr std::array kActivities = {StepActivity::kRunning, StepActivity::kBlocked, StepActivity::kSuspended};
 constexpr std::size_t kMaxReasonBytes = 1'024;
 constexpr std::size_t kMaxFileNameBytes = 128;
-constexpr double kMaxGraceSeconds = 3'600;
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
@@ -98,6 +97,8 @@ Json encode(const StepSpec& spec) {
                  {"walltime_s", std::chrono::ceil<std::chrono::seconds>(spec.walltime).count()}};
     if (!spec.directory.empty()) json["directory"] = spec.directory;
     if (!spec.account.empty()) json["account"] = spec.account;
+    write_grace(json, spec.grace);
+    if (spec.is_launcher) json["is_launcher"] = true;
     if (spec.folder_bytes > 0) json["folder_bytes"] = spec.folder_bytes;
     if (!spec.inputs.empty()) json["inputs"] = encode_inputs(spec.inputs);
     return json;
@@ -117,6 +118,8 @@ Result<StepSpec> decode_step_spec(const Json& json) {
             in.fail("shares/" + std::to_string(i), "must be an operation: 1 to 64 of A-Z a-z 0-9 -");
     }
     spec.walltime = std::chrono::seconds{in.integer("walltime_s", 0, limits::kMaxWalltimeSeconds)};
+    spec.grace = read_grace(in);
+    spec.is_launcher = in.boolean_or("is_launcher", false);
     spec.directory = in.text_or("directory", "", limits::kMaxPathBytes);
     spec.account = in.text_or("account", "", limits::kMaxAccountNameBytes);
     spec.folder_bytes = static_cast<std::uint64_t>(in.integer_or("folder_bytes", 0, 0, INT64_MAX));
@@ -128,7 +131,7 @@ Json encode_step_stop(Duration grace) { return {{"grace_s", to_seconds(grace)}};
 
 Result<Duration> decode_step_stop(const Json& json) {
     JsonReader in(json);
-    return in.finish(in.seconds("grace_s", kMaxGraceSeconds));
+    return in.finish(in.seconds("grace_s", limits::kMaxGraceSeconds));
 }
 
 Json encode(const StepUsage& usage) {

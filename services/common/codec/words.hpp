@@ -153,4 +153,11 @@ inline std::optional<int> read_share(JsonReader& in) {
     return static_cast<int>(in.integer("share", kLeastShare, kMostShare));
 }
 
+inline void write_grace(Json& json, Duration grace) {
+    if (grace > Duration{0}) json["grace_s"] = to_seconds(grace);
+}
+inline Duration read_grace(JsonReader& in) {
+    return in.has("grace_s") ? in.seconds("grace_s", limits::kMaxGraceSeconds) : Duration{0};
+}
+
 }  // namespace zbs::codec

@@ -48,6 +48,7 @@ struct ApplicationRequest {
     Staging staging{};              ///< files that go with it and come back; its inputs are at home already
     int priority = kUsualPriority;  ///< where zones share processors by priority
     std::optional<int> share{};     ///< of each processor, per cent, where zones share them by shares
+    Duration grace{};               ///< between SIGTERM and SIGKILL, as far as each zone gives it
     bool operator==(const ApplicationRequest&) const = default;
 };
 

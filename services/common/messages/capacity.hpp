@@ -26,6 +26,7 @@ struct CapacityRequest {
     std::optional<StagingNeed> staging{};
     /// What it is asked for, where that has an id: not told to the other zone, but its calls belong to one trace.
     std::optional<ApplicationId> application{};
+    Duration grace{};  ///< as `PartRequest::grace`
     bool operator==(const CapacityRequest&) const = default;
 };
 

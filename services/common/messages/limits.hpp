@@ -19,7 +19,8 @@ inline constexpr int kMaxEnvironment = 2'048;
 inline constexpr std::size_t kMaxOptionBytes = 4'096;  ///< one option of a launcher's proxy; Open MPI's name all nodes
 inline constexpr std::size_t kMaxPathBytes = 4'096;
 inline constexpr long long kMaxWalltimeSeconds = 366LL * 24 * 3600;
-inline constexpr double kMaxRunSeconds = 1e9;  ///< of a predicted or measured run
+inline constexpr double kMaxGraceSeconds = 3'600;  ///< between the signal that stops a job and its kill
+inline constexpr double kMaxRunSeconds = 1e9;      ///< of a predicted or measured run
 inline constexpr std::size_t kMaxArgumentClassBytes = 512;
 /// Start windows in one answer about capacity; those between are merged.
 inline constexpr int kMaxStartWindows = 64;

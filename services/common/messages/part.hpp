@@ -41,6 +41,8 @@ inline constexpr int kUsualPriority = 5;
 /// than the least is hardly more than what switching takes.
 inline constexpr int kLeastShare = 5;
 inline constexpr int kMostShare = 95;
+/// Time to save, between SIGTERM and SIGKILL, of a job that asks for none; as KillWait of Slurm.
+inline constexpr Duration kUsualGrace = std::chrono::seconds{30};
 
 /// ScheduleCluster: home asks a zone to map its share of an application and to hold the processors.
 struct PartRequest {
@@ -69,12 +71,14 @@ struct PartRequest {
     int priority = kUsualPriority;
     std::optional<int> share{};  ///< of each processor, per cent, at least; none: as the zone has it
     std::optional<StagingNeed> staging{};
+    /// Between SIGTERM, at the walltime or a release, and SIGKILL; its zone cuts it to the most that it gives.
+    Duration grace{};
     /// The same part again may come with a fresh proof, after its user has changed groups, and nearer to its start.
     bool operator==(const PartRequest& other) const {
         return id == other.id && application == other.application && user == other.user && home == other.home &&
                ranks == other.ranks && graph == other.graph && outside == other.outside && walltime == other.walltime &&
                seed == other.seed && replaces == other.replaces && queued == other.queued &&
-               priority == other.priority && share == other.share && staging == other.staging;
+               priority == other.priority && share == other.share && staging == other.staging && grace == other.grace;
     }
 };
 

@@ -37,6 +37,9 @@ struct StepSpec {
     /// Operations started before, of the same job, whose folders this step may write too.
     std::vector<std::string> shares;
     Duration walltime{};  ///< the tree is ended after this long; 0 = no limit
+    Duration grace{};     ///< from the signal at the walltime to the kill
+    /// argv launches the job's programs, and would end them at once if it got a signal: a stop signals only them.
+    bool is_launcher = false;
     /// What its folder may take of the disk, beside what a step writes itself (`is_own_output`); the tree is ended when
     /// it is more. Looked at about once a second. 0 = no limit.
     std::uint64_t folder_bytes = 0;
@@ -94,8 +97,9 @@ class Executor {
     /// twice. An account that jobs may not run as: kRejected.
     virtual Result<void> start(const StepSpec& spec) = 0;
     virtual StepStatus status(const std::string& operation) = 0;
-    /// Asks the tree to end; whatever is left after `grace` is killed. Returns at once. A step that is not known never
-    /// begins after it, even if its start is under way and late.
+    /// Asks the tree to end, with one SIGTERM to each process; whatever is left after `grace` is killed. Asked again,
+    /// no process gets a second signal, and the kill can only come earlier. Returns at once. A step that is not known
+    /// never begins after it, even if its start is under way and late.
     virtual void stop(const std::string& operation, Duration grace) = 0;
     /// The step's own folder (absolute): where its output files are. Exists from before the program starts, for the job
     /// under the same path.

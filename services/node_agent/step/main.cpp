@@ -7,10 +7,10 @@
 //
 // DIR is the supervisor's: it holds `supervisor` (its pid, start time and host), `lock`, `stop` and last `exit` ("CODE
 // reason"; 128 + n for signal n). DIR/job is the job's: `stdout`, `stderr`, whatever it makes. SIGTERM ends the tree:
-// SIGTERM to every process, after the grace in DIR/stop (milliseconds, default 1000) SIGKILL. Nothing of the tree is
-// alive when `exit` is there. DIR/stop alone ends the tree, too, looked for every 5 s: whoever is on another host
-// cannot send a signal. Descriptor 3, where open, gets "ok" once the program is executing, or why it is not; descriptor
-// 4, where open, holds the job's environment and files (StepInput). Options: see step_options.hpp.
+// SIGTERM to every process, once, and after the grace in DIR/stop (milliseconds, default 1000) SIGKILL. Nothing of the
+// tree is alive when `exit` is there. DIR/stop alone ends the tree, too, looked for every 5 s: whoever is on another
+// host cannot send a signal. Descriptor 3, where open, gets "ok" once the program is executing, or why it is not;
+// descriptor 4, where open, holds the job's environment and files (StepInput). Options: see step_options.hpp.
 
 #include <fcntl.h>
 #include <poll.h>
@@ -315,7 +315,7 @@ int main(int argc, char** argv) {
         fault = beginning.fault;
         if (!beginning.cut.empty()) {
             kill(child, SIGKILL);
-            end_tree({options.operation, SteadyClock::now(), watched});
+            end_tree({.operation = options.operation, .kill_at = SteadyClock::now(), .watched = watched});
             const std::string why = beginning.cut == kWalltimeReason ? walltime_reason : beginning.cut;
             exit_record.write(kStopped, why + " before it began");
             fail("step " + options.operation + ": " + why + " before it began");
@@ -329,21 +329,31 @@ int main(int argc, char** argv) {
 
     const bool watches_folder = options.folder_bytes > 0;
     FolderWatch folder_watch(options.job_folder(), options.folder_bytes);
+    // In a process namespace `child` is its first process, and the program a child of that one.
+    pid_t launcher = 0;
+    if (options.is_launcher && has_processes(options.namespaces)) {
+        if (const std::optional<ProcessRef> first = find_first_child(child)) launcher = first->pid;
+    } else if (options.is_launcher) {
+        launcher = child;
+    }
     std::optional<SteadyClock::time_point> kill_at;
     SteadyClock::time_point next_kill;
     std::string reason;
     int code = -1;
-    const auto stop_tree = [&](const std::string& why, int grace_ms) {
-        if (kill_at) return;
+    /// A later stop can only bring the end nearer: no process gets a second signal.
+    const auto stop_tree = [&](const std::string& why, long grace_ms) {
+        const auto latest = SteadyClock::now() + std::chrono::milliseconds(grace_ms);
+        const bool is_first = !kill_at;
+        if (is_first || latest < *kill_at) kill_at = next_kill = latest;
+        if (!is_first) return;
         reason = why;
-        next_kill = SteadyClock::now() + std::chrono::milliseconds(grace_ms);
-        kill_at = next_kill;
-        signal_tree(options.operation, SIGTERM);
+        ask_tree(options.operation, launcher);
     };
-    const auto obey_stop_file = [&](int default_grace_ms) {
+    const auto obey_stop_file = [&](long default_grace_ms) {
         const auto text = read_file(options.folder + "/stop");
-        if (text || default_grace_ms > 0) stop_tree("stopped", text ? std::atoi(text->c_str()) : default_grace_ms);
+        if (text || default_grace_ms > 0) stop_tree("stopped", text ? std::atol(text->c_str()) : default_grace_ms);
     };
+    bool is_launcher_alone = launcher == 0;
     auto look_for_stop = SteadyClock::now() + kLookForStopEvery;
     while (code < 0) {
         const auto next_look = watches_folder ? folder_watch.next() : SteadyClock::time_point::max();
@@ -355,21 +365,28 @@ int main(int argc, char** argv) {
             if (ended == child) code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
         }
         const auto now = SteadyClock::now();
-        if (now >= walltime_end) stop_tree(walltime_reason, kGraceMs);
+        if (now >= walltime_end && !kill_at) stop_tree(walltime_reason, options.grace_ms);
         if (now >= look_for_stop) {
             obey_stop_file(0);
             look_for_stop = now + kLookForStopEvery;
         }
         if (!kill_at && folder_watch.is_over()) stop_tree(folder_watch.reason(), kGraceMs);
+        // What it launched is gone: it only has to report that and to end.
+        if (kill_at && !is_launcher_alone && has_only(options.operation, {child, launcher})) {
+            is_launcher_alone = true;
+            const auto latest = SteadyClock::now() + std::chrono::milliseconds(kGraceMs);
+            if (latest < *kill_at) kill_at = next_kill = latest;
+        }
         if (kill_at && now >= next_kill) {
             kill_tree(options.operation);
             next_kill = SteadyClock::now() + kKillAgain;
         }
     }
-    // The program is gone; whatever it left behind goes too, first politely.
-    const auto leftover_kill = SteadyClock::now() + kLeftoverGrace;
-    const std::string late =
-        end_tree({options.operation, kill_at ? std::min(*kill_at, leftover_kill) : leftover_kill, watched});
+    // The program is gone; processes that it left behind go, too. Those of a stop have the rest of their time.
+    const std::string late = end_tree({.operation = options.operation,
+                                       .kill_at = kill_at.value_or(SteadyClock::now() + kLeftoverGrace),
+                                       .is_asked = kill_at.has_value(),
+                                       .watched = watched});
     if (!late.empty()) reason += (reason.empty() ? "" : "; ") + late;
     if (!exit_record.write(code, reason)) std::fprintf(stderr, "zbs-step: cannot write how it ended: %d\n", code);
     _exit(0);

@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <chrono>
 #include <climits>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <set>
@@ -180,16 +181,20 @@ std::string temporary_folder(const Program& program) {
     execute(program);
 }
 
-/// Asks everything in this namespace to end, and waits a while until it has.
+volatile std::sig_atomic_t is_stopped = 0;  ///< the supervisor has asked every process of the step to end
+void note_stop(int) { is_stopped = 1; }
+
+/// Waits until everything in this namespace has ended. If the step is being stopped, its supervisor limits that time;
+/// else everything is asked to end, and has a while for it.
 void end_leftovers() {
     sigset_t children;
     sigemptyset(&children);
     sigaddset(&children, SIGCHLD);
     sigprocmask(SIG_BLOCK, &children, nullptr);
-    kill(-1, SIGTERM);
+    if (is_stopped == 0) kill(-1, SIGTERM);
     kill(-1, SIGCONT);
     const auto end = SteadyClock::now() + std::chrono::milliseconds(500);
-    while (SteadyClock::now() < end) {
+    while (is_stopped != 0 || SteadyClock::now() < end) {
         pid_t ended = 0;
         while ((ended = waitpid(-1, nullptr, WNOHANG)) > 0) {
         }
@@ -208,6 +213,11 @@ void end_leftovers() {
     if (!program.account) {
         if (const std::string fault = drop_privileges(); !fault.empty()) give_up(program.report, fault);
     }
+    signal(SIGTERM, note_stop);
+    sigset_t stop;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTERM);
+    sigprocmask(SIG_UNBLOCK, &stop, nullptr);  // the supervisor waits for it and had it blocked
     const pid_t child = fork();
     if (child == 0) become(program, 0);
     if (child < 0) give_up_with_errno(program.report, "cannot fork");

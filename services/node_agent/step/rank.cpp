@@ -37,6 +37,7 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr const char* kPmi = "PMI_FD";
 constexpr std::chrono::seconds kRead{5};             ///< that a proxy may take to read what the rank wrote
 constexpr std::chrono::milliseconds kOnItsWay{200};  ///< what other ranks wrote before, to the launcher
+constexpr std::chrono::seconds kAnswer{1};           ///< that a proxy may take to answer
 constexpr std::chrono::milliseconds kBetweenLooks{1};
 
 std::optional<int> number_in(const char* variable) {
@@ -75,13 +76,19 @@ class Rank {
             if (waiting[1].revents != 0) from_rank();
             if (waiting[2].revents != 0) to_rank();
             if (waiting[0].revents == 0) continue;
-            signalfd_siginfo ignored{};
-            while (read(signals, &ignored, sizeof ignored) > 0) {
-            }
+            signalfd_siginfo signal{};
+            while (read(signals, &signal, sizeof signal) > 0)
+                if (signal.ssi_signo == SIGTERM) is_stopped_ = is_stopped_ || is_from_outside(signal);
             int status = 0;
-            if (waitpid(child_, &status, WNOHANG) == child_) return status;
+            pid_t ended = 0;
+            while ((ended = waitpid(-1, &status, WNOHANG)) > 0)
+                if (ended == child_) end_ = status;
+            // In a stop the processes that the rank left have their time, too, and what they print is wanted.
+            if (end_ && (!is_stopped_ || (ended < 0 && errno == ECHILD))) return *end_;
         }
     }
+    /// The step is being stopped: the launcher must not end the other ranks because of this one.
+    bool is_stopped() const { return is_stopped_; }
 
     void ended(int status) {
         while (pair_ >= 0 && from_rank()) {
@@ -91,10 +98,36 @@ class Rank {
         if (!by_signal && code == 0 && !is_early()) return;
         record(by_signal ? RankEndKind::kSignalled : RankEndKind::kExited, code);
         wait_until_read();
-        if (is_early()) std::this_thread::sleep_for(kOnItsWay);
+        if (is_stopped_)
+            finalize();
+        else if (is_early())
+            std::this_thread::sleep_for(kOnItsWay);
     }
 
   private:
+    /// A job's own processes are in the session of this one. Ids of other namespaces are 0.
+    static bool is_from_outside(const signalfd_siginfo& signal) {
+        if (signal.ssi_pid == 0) return true;
+        const pid_t session = getsid(static_cast<pid_t>(signal.ssi_pid));
+        return session >= 0 && session != getsid(0);
+    }
+
+    /// In place of a rank that has ended before MPI_Finalize.
+    void finalize() {
+        if (!is_early() || !pmi_ || is_second_version_) return;
+        pass_on("cmd=finalize\n");
+        const auto end = SteadyClock::now() + kAnswer;
+        std::string answer;
+        while (pmi_ && answer.find("finalize_ack") == std::string::npos && SteadyClock::now() < end) {
+            pollfd waiting{*pmi_, POLLIN, 0};
+            char chunk[256];
+            if (poll(&waiting, 1, static_cast<int>(kBetweenLooks.count())) <= 0) continue;
+            const ssize_t got = read(*pmi_, chunk, sizeof chunk);
+            if (got <= 0) return;
+            answer.append(chunk, static_cast<std::size_t>(got));
+        }
+    }
+
     bool is_early() const { return has_begun_ && !is_finalized_; }
 
     /// What the rank says; false where nothing more comes.
@@ -109,8 +142,8 @@ class Rank {
         }
         const std::string_view text(chunk, static_cast<std::size_t>(got));
         constexpr std::string_view kAbort = "cmd=abort", kCode = "exitcode=";
-        has_begun_ = has_begun_ || text.find("cmd=init") != std::string_view::npos ||
-                     text.find("cmd=fullinit") != std::string_view::npos;
+        is_second_version_ = is_second_version_ || text.find("cmd=fullinit") != std::string_view::npos;
+        has_begun_ = has_begun_ || text.find("cmd=init") != std::string_view::npos || is_second_version_;
         is_finalized_ = is_finalized_ || text.find("cmd=finalize") != std::string_view::npos;
         const std::size_t abort = std::min(text.find(kAbort), text.size());
         pass_on(text.substr(0, abort));
@@ -120,6 +153,7 @@ class Rank {
             std::from_chars(text.data() + at + kCode.size(), text.data() + text.size(), code);
         record(RankEndKind::kAborted, code & 0xff);
         wait_until_read();
+        if (is_stopped_) return true;
         std::this_thread::sleep_for(kOnItsWay);
         pass_on(text.substr(abort));
         return true;
@@ -177,7 +211,9 @@ class Rank {
     std::optional<int> pmi_;
     int pair_;
     const int fault_;
-    bool has_begun_ = false, is_finalized_ = false, is_recorded_ = false;
+    bool has_begun_ = false, is_finalized_ = false, is_recorded_ = false, is_stopped_ = false;
+    bool is_second_version_ = false;  ///< of PMI
+    std::optional<int> end_;
 };
 
 /// The user's LD_PRELOAD took the place of the zone's: both are loaded, hers first, so that her tool sees all calls.
@@ -198,12 +234,14 @@ int run_rank(int argc, char** argv) {
     if ((pmi && socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) || pipe2(fault, O_CLOEXEC | O_NONBLOCK) != 0)
         return std::perror("zbs-step rank"), 125;
     // The end of a tree is announced to all of it: the rank obeys, and this process records its end.
-    sigset_t children;
-    sigemptyset(&children);
-    sigaddset(&children, SIGCHLD);
+    sigset_t watched;
+    sigemptyset(&watched);
+    for (const int number : {SIGCHLD, SIGTERM}) sigaddset(&watched, number);
     sigset_t before;
-    sigprocmask(SIG_BLOCK, &children, &before);
-    const int signals = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
+    signal(SIGCHLD, SIG_DFL);  // ignored, as a parent may have it, the end of the rank would not be noticed
+    sigprocmask(SIG_BLOCK, &watched, &before);
+    const int signals = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
     const pid_t parent = getpid(), child = fork();
     if (child < 0 || signals < 0) return std::perror("zbs-step rank"), 125;
     if (child == 0) {
@@ -229,10 +267,11 @@ int run_rank(int argc, char** argv) {
         _exit(why == ENOENT ? 127 : 126);
     }
     if (pmi) close(pair[1]);
-    for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE}) signal(number, SIG_IGN);
+    for (const int number : {SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE}) signal(number, SIG_IGN);
     Rank rank(child, pmi, pair[0], fault[0]);
     const int status = rank.run(signals);
     rank.ended(status);
+    if (rank.is_stopped()) return 0;
     if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
     const rlimit no_core{0, 0};
     setrlimit(RLIMIT_CORE, &no_core);

@@ -43,6 +43,10 @@ Result<StepOptions> read_step_options(int argc, const char* const* argv) {
             list->second->push_back(value);
         } else if (word == "--walltime-s") {
             good = read_number(value, options.walltime_s);
+        } else if (word == "--grace-ms") {
+            good = read_number(value, options.grace_ms);
+        } else if (word == "--launcher") {
+            options.is_launcher = value == "yes";
         } else if (word == "--folder-bytes") {
             good = read_number(value, options.folder_bytes);
         } else if (word == "--minimum-uid") {

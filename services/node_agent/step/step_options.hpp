@@ -30,8 +30,11 @@ struct StepOptions {
     uid_t minimum_uid = 1'000;
     unsigned long max_open_files = 0, max_processes = 0;  ///< 0 = as inherited
     long walltime_s = 0;                                  ///< 0 = no limit
-    std::uint64_t folder_bytes = 0;                       ///< of the disk, that the job's folder may take; 0 = no limit
-    bool probe = false;                                   ///< only try the namespaces
+    long grace_ms = 1'000;                                ///< from SIGTERM at the walltime to SIGKILL
+    /// The program launches the job's programs and would end them at once: SIGTERM goes to them, not to it.
+    bool is_launcher = false;
+    std::uint64_t folder_bytes = 0;  ///< of the disk, that the job's folder may take; 0 = no limit
+    bool probe = false;              ///< only try the namespaces
     std::vector<failpoint::Arming> failpoints;
     std::vector<std::string> argv;
 

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <set>
 #include <vector>
@@ -54,8 +55,17 @@ void kill_all(const std::vector<process::ProcessRef>& tree, const std::string& o
 
 }  // namespace
 
-void signal_tree(const std::string& operation, int signal) {
-    for (const process::ProcessRef& process : find_tree(operation)) send_signal(process, signal);
+void ask_tree(const std::string& operation, pid_t spared) {
+    std::vector<process::ProcessRef> tree = find_tree(operation);
+    // The supervisor of a rank has to know of the stop before the rank ends by it.
+    std::ranges::stable_sort(tree, {}, &process::ProcessRef::start_time);
+    for (const process::ProcessRef& process : tree)
+        if (process.pid != spared) send_signal(process, SIGTERM);
+}
+
+bool has_only(const std::string& operation, const std::set<pid_t>& processes) {
+    return std::ranges::all_of(find_tree(operation),
+                               [&](const process::ProcessRef& process) { return processes.contains(process.pid); });
 }
 
 void kill_tree(const std::string& operation) { kill_all(find_tree(operation), operation); }
@@ -65,6 +75,7 @@ std::string end_tree(const TreeEnd& tree) {
     sigset_t but_children = tree.watched;  // what forks without end must not keep this awake
     sigdelset(&but_children, SIGCHLD);
     bool is_late = false;
+    std::vector<process::ProcessRef> asked;
     while (true) {
         while (waitpid(-1, nullptr, WNOHANG) > 0) {
         }
@@ -73,8 +84,12 @@ std::string end_tree(const TreeEnd& tree) {
         const Steady::time_point now = Steady::now();
         if (now >= tree.kill_at)
             kill_all(left, tree.operation);
-        else
-            for (const process::ProcessRef& process : left) send_signal(process, SIGTERM);
+        else if (!tree.is_asked)
+            for (const process::ProcessRef& process : left) {
+                if (std::ranges::find(asked, process) != asked.end()) continue;
+                asked.push_back(process);
+                send_signal(process, SIGTERM);
+            }
         if (!is_late && now - begin >= kSoon) {
             is_late = true;
             std::fprintf(stderr, "zbs-step: %zu processes do not end, one is %d; the step has not ended before them\n",

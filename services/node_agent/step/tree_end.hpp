@@ -2,20 +2,24 @@
 #include <signal.h>
 
 #include <chrono>
+#include <set>
 #include <string>
 
 namespace zbs::step {
 
-/// Signals every process of a step but this one. O(processes on the host).
-void signal_tree(const std::string& operation, int signal);
+/// Sends SIGTERM to every process of a step but this one and `spared`, parents first. O(processes on the host).
+void ask_tree(const std::string& operation, pid_t spared);
+/// Whether no process of the step is alive but these and this one. O(processes on the host).
+bool has_only(const std::string& operation, const std::set<pid_t>& processes);
 /// Kills them; those in a control group of the step's own at once, so that none forks away (Linux 5.14).
 void kill_tree(const std::string& operation);
 
 /// Of a tree that is to end.
 struct TreeEnd {
     std::string operation;
-    std::chrono::steady_clock::time_point kill_at;  ///< until then it is asked
-    sigset_t watched;                               ///< blocked; SIGCHLD among them
+    std::chrono::steady_clock::time_point kill_at;
+    bool is_asked = false;  ///< it got SIGTERM before; else each process gets one, once
+    sigset_t watched;       ///< blocked; SIGCHLD among them
 };
 /// Ends what is left and returns once nothing is, however long that takes: every 20 ms it looks, after 5 s once a
 /// second. What to tell people where it took so long; else nothing. Reaps this process's children.

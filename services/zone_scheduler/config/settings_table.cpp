@@ -37,8 +37,8 @@ std::tuple<std::string, Duration, Duration> lease_of(S s) {
     return {settings.node, settings.lease, settings.renew_every};
 }
 auto timing_of(S s) {
-    return std::tie(s.zone.hold_ttl, s.zone.launch_window, s.zone.reserve_ahead, s.zone.lease, s.zone.renew_every,
-                    s.zone.discover_every);
+    return std::tie(s.zone.hold_ttl, s.zone.launch_window, s.zone.max_grace, s.zone.reserve_ahead, s.zone.lease,
+                    s.zone.renew_every, s.zone.discover_every);
 }
 
 constexpr Counts kReload = Counts::kAfterReload, kRestart = Counts::kAfterRestart;

@@ -273,6 +273,8 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     settings.step_supervisor = file.text("step_supervisor", program_folder + "/zbs-step");
     zone.hold_ttl = seconds_of(file, "timing.hold_ttl_s", zone.hold_ttl);
     zone.launch_window = seconds_of(file, "timing.launch_window_s", zone.launch_window);
+    zone.max_grace =
+        seconds_to_duration(file.number("timing.max_grace_s", to_seconds(zone.max_grace), 0, limits::kMaxGraceSeconds));
     zone.reserve_ahead = seconds_of(file, "timing.reserve_ahead_s", zone.reserve_ahead);
     zone.max_reservations = static_cast<int>(file.integer("reservations", zone.max_reservations, 0, 10'000));
     zone.probe_every = seconds_to_duration(file.number("sensors.probe_s", to_seconds(zone.probe_every), 0, 86'400));

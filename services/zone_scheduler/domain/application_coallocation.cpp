@@ -131,6 +131,7 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
     question.groups = groups_of_(owner);
     question.without = without;
     question.share = request.share;
+    question.grace = request.grace;
     question.application = request.id;
     question.staging = need_of(request.staging, config_.staging.shared_file_system);
     for (const ServiceAddress& address : ask) question.zones.push_back(address.who.name);

@@ -187,7 +187,8 @@ void ApplicationService::watch(const std::shared_ptr<Run>& run) {
         if (!run->ended) run->ended = clock_.now();
         return ask_how_it_ended(run);
     }
-    if (run->app.status.stop_reason.empty()) poll_parts(run);
+    poll_parts(run);
+    end_launcher(run);
     stop_deserted_launcher(run);
     stop_at_output_limit(run);
     later(run, config_.poll_every, &ApplicationService::watch);
@@ -250,7 +251,9 @@ void ApplicationService::poll_parts(const std::shared_ptr<Run>& run) {
                                       answer->state == PartState::kExpired;
                     // While the coordinator ends by itself the parts end too, some with a code; its word comes first.
                     // MPICH's mpiexec may never end after the proxy of a rank that exited early has ended.
-                    if (lost || answer->first_end) {
+                    // At the walltime each zone ends its ranks itself; others may have time to save still.
+                    if ((lost || answer->first_end) && !answer->reason.starts_with(kWalltimeReason) &&
+                        run->app.status.stop_reason.empty()) {
                         clock_.after(config_.poll_every * 2, [this, run, zone = known.zone, reason = answer->reason] {
                             if (executor_.status(run->app.status.operation).state != StepStatus::State::kRunning)
                                 return;
@@ -281,9 +284,24 @@ void ApplicationService::stop_everything(const std::shared_ptr<Run>& run) {
         transport_.release_part(address_of(part.zone), part.id, run->app.status.stop_reason.substr(0, kMaxReason),
                                 [](const Result<PartStatus>&) {});
     }
+    // The launcher ends all ranks at once when it is stopped, and by itself when they have ended.
+    const bool has_time = run->app.status.cancel_requested && run->app.status.state == ApplicationState::kRunning &&
+                          !is_blocked_(run->app.owner) && !is_srun(run->app.request.launcher);
+    run->launcher_until = clock_.steady_now() + (has_time ? run->app.request.grace + kEndSlack : Duration{0});
+    end_launcher(run);
+    if (!run->watching) watch(run);
+}
+
+/// Of an application that is being stopped: once no part runs any more, or the time of all is over.
+void ApplicationService::end_launcher(const std::shared_ptr<Run>& run) {
+    if (!run->launcher_until) return;
+    const std::vector<ApplicationPart>& parts = run->app.status.parts;
+    const bool has_ended =
+        std::all_of(parts.begin(), parts.end(), [](const auto& part) { return is_final(part.status.state); });
+    if (!has_ended && clock_.steady_now() < *run->launcher_until && !is_blocked_(run->app.owner)) return;
+    run->launcher_until.reset();
     if (executor_.status(run->app.status.operation).state != StepStatus::State::kExited)
         executor_.stop(run->app.status.operation, kStopGrace);
-    if (!run->watching) watch(run);
 }
 
 /// After the end of the coordinator: the zone of rank 0 has the model of a clean run; after an unclean one every zone
@@ -359,6 +377,10 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
     changed.exit_code = end.state == StepStatus::State::kExited ? end.exit_code : 1;
     // Zones keep the walltime each for itself: where another one is first, the launcher may end with code 0.
     std::string limit = end.reason;
+    if (limit.starts_with(kWalltimeReason))  // the launcher's own is longer
+        limit = std::string(kWalltimeReason) + " of " +
+                std::to_string(std::chrono::ceil<std::chrono::seconds>(run->app.request.walltime).count()) +
+                " s reached";
     for (const ApplicationPart& part : changed.parts)
         if (part.status.reason.starts_with(kWalltimeReason) || part.status.reason.starts_with(kTakenBackReason) ||
             part.status.reason.starts_with(kLostMachineReason) || part.status.reason.starts_with(kNotBegunReason))

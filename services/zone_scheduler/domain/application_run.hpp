@@ -76,6 +76,7 @@ struct ApplicationService::Run {
     std::string must_stop;        // why it has to be stopped, where that could not be stored yet
     bool releasing = false;
     bool release_waits = false;              // a timer for the next try is set
+    std::optional<Duration> launcher_until;  ///< steady time: it is stopped then, because the application is
     std::optional<Duration> deserted_since;  // steady time: all parts have ended, the launcher has not
     Duration weigh_at{};                     // steady time: how much output there is is looked at again
     Duration release_retry = kReleaseRetry;

@@ -110,7 +110,7 @@ StepSpec launcher_step(const ZoneConfig& config, const Application& application)
     mpich::CoordinatorSpec spec = coordinator_of(request);
     spec.mpiexec = config.mpiexec;
     spec.interface = config.mpi_interface;
-    StepSpec step{.operation = application.status.operation, .walltime = request.walltime};
+    StepSpec step{.operation = application.status.operation, .walltime = request.walltime + request.grace + kEndSlack};
     if (request.launcher == Launcher::kOpenMpi) {
         spec.mpiexec = config.mpirun;
         step.argv = open_mpi::launcher_argv(spec, request.environment);

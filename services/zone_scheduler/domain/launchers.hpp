@@ -26,6 +26,9 @@ std::string why_no_launcher(const ZoneConfig& config, Launcher launcher);
 
 /// The step whose end is that of the application: the launcher at home or, for srun, the zone's own step.
 std::string launcher_operation(const Application& application);
+/// From the end of a part's grace to that of its processes, as its zone reports it. The launcher outlives both: ranks
+/// end with it.
+inline constexpr Duration kEndSlack = std::chrono::seconds{10};
 /// The launcher at home; not for srun, which needs none. Without account.
 StepSpec launcher_step(const ZoneConfig& config, const Application& application);
 /// What every rank runs where no launcher at home says so (srun).

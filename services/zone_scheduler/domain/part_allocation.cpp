@@ -23,7 +23,7 @@ void PartService::use_allocations(Allocations& source) {
 void PartService::ask_allocation(Live& part) {
     if (!allocations_.in_use()) return;
     const PartRecord& record = part.record;
-    const ProcessorCalendar::Interval when = interval_of(Duration{0}, record.request.walltime);
+    const ProcessorCalendar::Interval when = interval_of(Duration{0}, record.request.walltime, record.request.grace);
     AllocationSpec spec{.operation = to_string(record.request.id),
                         .account = config_.run_as_accounts ? record.account : std::string{},
                         .walltime = when.end - when.begin + kExpirySlack + window_for_files(config_),

@@ -50,7 +50,7 @@ struct PartService::Question {
 /// entitled: who gets nothing waits as long as who gets all.
 StartWindow PartService::count_free(const Question& question, Duration start, bool by_experience) const {
     const Duration start_in = start - clock_.steady_now();
-    const ProcessorCalendar::Interval when = interval_of(start_in, question.request.walltime);
+    const ProcessorCalendar::Interval when = interval_of(start_in, question.request.walltime, question.request.grace);
     const std::vector<bool> busy = busy_in(when, question.without, by_experience);
     const std::string& organisation = question.caller.organisation;
     const Entitlement entitlement =
@@ -103,7 +103,8 @@ StartWindow PartService::count_free_in_row(const Entitlement& entitlement, const
 /// at most `kMaxLooks` instants.
 std::vector<StartWindow> PartService::find_windows(const Question& question, int free_now) const {
     const Duration now = clock_.steady_now();
-    const ProcessorCalendar::Interval sample = interval_of(config_.hold_ttl, question.request.walltime);
+    const ProcessorCalendar::Interval sample =
+        interval_of(config_.hold_ttl, question.request.walltime, question.request.grace);
     const Duration length = sample.end - sample.begin;
     const auto look = [&](bool by_experience) {
         std::vector<Duration> at = queue_.promised().changes(now, length, question.without, by_experience);
@@ -292,7 +293,7 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
     promise_overruns();
     std::set<PartId> without;
     if (*replaced != nullptr) without.insert((*replaced)->record.request.id);
-    const ProcessorCalendar::Interval when = interval_of(request.start_in, request.walltime);
+    const ProcessorCalendar::Interval when = interval_of(request.start_in, request.walltime, request.grace);
     const std::vector<bool> busy = busy_in(when, without);
     const Entitlement entitlement =
         filter_.find({caller, request.user, request.groups, request.walltime,

@@ -24,7 +24,7 @@ bool tells_why_all_end(const std::string& reason) {
 
 constexpr const char* kModelFile = "profile.json";
 constexpr std::size_t kMaxModelBytes = limits::kMaxReplyBytes;  // a larger one could not be handed on
-constexpr Duration kStopGrace = std::chrono::seconds{1};
+constexpr Duration kStopGrace = std::chrono::seconds{1};  ///< of work that cannot go on, or must not
 /// That the launcher may take to end all ranks after one has left early.
 constexpr Duration kLauncherEnds = std::chrono::seconds{2};
 constexpr int kTerminated = 128 + 15;  ///< exit code of what SIGTERM ended
@@ -179,7 +179,7 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
                 "zone " + config_.zone.name + " could not start its part: " + started.error().message;
             log_.warn("launch_failed", {{"part", to_string(id)}, {"reason", reason}});
             part->not_started = true;
-            stop_steps(*part, reason);
+            stop_steps(*part, reason, kStopGrace);
             check_running(*part);
             watch();
             PartStatus failed = view(*part);
@@ -234,7 +234,10 @@ Result<StepSpec> PartService::proxy_step(const PartRecord& record, const LaunchR
                   .argv = std::move(command),
                   .account = config_.run_as_accounts ? record.account : std::string{},
                   .shares = {profile_step},
-                  .walltime = record.request.walltime};
+                  .walltime = record.request.walltime,
+                  .grace = grace_of(record.request.grace),
+                  // srun ends its tasks at once when it gets a signal, and its tasks may be on other hosts.
+                  .is_launcher = !is_srun(request.launcher) && !allocations_.in_use()};
     AllocatedTasks tasks{.machines = {record.machines[i]}};
     if (request.program) {
         tasks = {.machines = {},
@@ -298,13 +301,15 @@ void PartService::place_steps(const PartRecord& record) {
     want_results(record);
 }
 
-void PartService::stop_steps(Live& part, const std::string& reason) {
-    if (part.stopping) return;
+/// Again with a shorter grace the end comes earlier.
+void PartService::stop_steps(Live& part, const std::string& reason, Duration grace) {
+    if (part.stopping && grace >= part.grace) return;
+    if (!part.stopping) part.stop_reason = reason;
     part.stopping = true;
-    part.stop_reason = reason;
+    part.grace = grace;
     for (const std::string& step : steps_of(part.record)) {
         // One that is not known may be late: its start was given up, or the zone died in it.
-        if (executor_.status(step).state != StepStatus::State::kExited) executor_.stop(step, kStopGrace);
+        if (executor_.status(step).state != StepStatus::State::kExited) executor_.stop(step, grace);
     }
 }
 
@@ -360,11 +365,11 @@ Result<void> PartService::end_if_over(Live& part) {
 /// to stop it.
 void PartService::stop_blocked(Live& part) {
     const PartState state = part.record.status.state;
-    if (is_final(state) || part.stopping || !is_blocked(part.record)) return;
+    if (is_final(state) || !is_blocked(part.record)) return;
     constexpr const char* kWhy = "its user or home was blocked";
     if (state == PartState::kRunning) {
-        part.stop_asked = true;
-        stop_steps(part, kWhy);
+        if (!part.stopping) part.stop_asked = true;
+        stop_steps(part, kWhy, kStopGrace);
     } else if (auto saved = save(part, part.record, PartState::kReleased, kWhy); !saved) {
         log_.warn("store_failed", {{"part", to_string(part.record.request.id)}, {"reason", saved.error().message}});
     }
@@ -382,10 +387,11 @@ void PartService::check_running(Live& part) {
             continue;
         }
         any_gone = true;
-        if (status.state == StepStatus::State::kExited && status.exit_code != 0) {
+        if (status.state == StepStatus::State::kExited && (status.exit_code != 0 || tells_why_all_end(status.reason))) {
             // The end of one takes the others along: the walltime that ended one, or its machine, is why all ended.
             if (worst == 0 || tells_why_all_end(status.reason)) why = status.reason;
-            if (worst == 0) worst = status.exit_code;
+            // In its grace the program may have ended with 0: its time was over nevertheless.
+            if (worst == 0) worst = status.exit_code != 0 ? status.exit_code : kTerminated;
             part.not_started = part.not_started || status.is_site_fault;
         } else if (status.state == StepStatus::State::kUnknown) {
             never_started = true;  // the zone stopped between storing the launch and acting on it
@@ -414,7 +420,9 @@ void PartService::check_running(Live& part) {
                 fault = reason_of(*end, part.record, config_.zone.name);
         }
         // One proxy lost takes its ranks with it: the part cannot go on.
-        if (!fault.empty() && !part.stopping) stop_steps(part, fault);
+        const bool has_time = worst != 0 && why.starts_with(kWalltimeReason);
+        if (!fault.empty() && !part.stopping)
+            stop_steps(part, fault, has_time ? grace_of(part.record.request.grace) : kStopGrace);
         return;
     }
     if (!is_finished(part)) return;

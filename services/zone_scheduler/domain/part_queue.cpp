@@ -37,7 +37,7 @@ Result<void> PartService::use_queue(const std::string& discipline) {
 
 void PartService::enqueue(const Live& part) {
     const PartRequest& request = part.record.request;
-    const ProcessorCalendar::Interval when = interval_of(Duration{0}, request.walltime);
+    const ProcessorCalendar::Interval when = interval_of(Duration{0}, request.walltime, request.grace);
     queue_.add({.id = request.id,
                 .party = part.record.home_caller.organisation,
                 .since = clock_.steady_now(),
@@ -49,7 +49,7 @@ void PartService::enqueue(const Live& part) {
 /// The processors that its user may have from now on; none where so many are free and she may not have them.
 std::vector<bool> PartService::usable_by(const PartRecord& record) {
     const PartRequest& request = record.request;
-    const ProcessorCalendar::Interval when = interval_of(Duration{0}, request.walltime);
+    const ProcessorCalendar::Interval when = interval_of(Duration{0}, request.walltime, request.grace);
     const Entitlement entitlement = filter_.find({record.home_caller,
                                                   request.user,
                                                   request.groups,
@@ -103,7 +103,8 @@ UsableProcessors PartService::usable_by_waiting() {
 /// which others expect their starts; time has passed since.
 bool PartService::give_processors(Live& part, Duration decided) {
     const PartId id = part.record.request.id;
-    const ProcessorCalendar::Interval now = interval_of(Duration{0}, part.record.request.walltime);
+    const ProcessorCalendar::Interval now =
+        interval_of(Duration{0}, part.record.request.walltime, part.record.request.grace);
     const std::vector<bool> busy = busy_in({decided, decided + (now.end - now.begin)}, {id});
     std::vector<bool> usable = usable_by(part.record);  // again: what has just started may have used the right up
     for (std::size_t p = 0; p < usable.size(); ++p) usable[p] = usable[p] && !busy[p];

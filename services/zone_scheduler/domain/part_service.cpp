@@ -73,10 +73,16 @@ bool PartService::is_reserved(const PartRecord& record) {
            (record.status.state == PartState::kHeld || record.status.state == PartState::kCommitted);
 }
 
-ProcessorCalendar::Interval PartService::interval_of(Duration start_in, Duration walltime) const {
+Duration PartService::grace_of(Duration asked) const { return std::min(asked, config_.max_grace); }
+
+ProcessorCalendar::Interval PartService::interval_of(Duration start_in, Duration walltime, Duration grace) const {
     const Duration now = clock_.steady_now();
     const Duration latest = now + std::max(start_in, config_.hold_ttl) + config_.launch_window;
-    return {now + start_in, latest + walltime + kStopSlack};
+    return {now + start_in, latest + walltime + grace_of(grace) + kStopSlack};
+}
+
+Duration PartService::longest_run(const PartRecord& record) const {
+    return record.request.walltime + grace_of(record.request.grace) + kStopSlack;
 }
 
 /// `wanted`, or earlier, so that who was promised one of its processors for afterwards need not wait. O(promises x
@@ -90,7 +96,7 @@ Duration PartService::latest_launch(const Live& part, Duration wanted) const {
     for (const auto& [id, other] : queue_.calendar().promises()) {
         if (id == record.request.id || other.when.begin < own->when.end) continue;
         if (std::ranges::any_of(other.processors, is_ours))
-            wanted = std::min(wanted, other.when.begin - record.request.walltime - kStopSlack);
+            wanted = std::min(wanted, other.when.begin - longest_run(record));
     }
     return wanted;
 }
@@ -105,7 +111,7 @@ ProcessorCalendar::Promise PartService::promise(const Live& part) const {
                                                          : part.deadline;
     }
     // What should have ended long ago goes on for a while, as far as anybody can tell.
-    const Duration end = std::max(latest + walltime + kStopSlack, now + kOverrun);
+    const Duration end = std::max(latest + longest_run(record), now + kOverrun);
     const auto used = Duration{static_cast<std::int64_t>(used_share_ * static_cast<double>(walltime.count()))};
     return {record.processors, {begin, end}, std::clamp(begin + used, std::min(now + kStopSlack, end), end)};
 }
@@ -351,7 +357,8 @@ Result<PartStatus> PartService::release(const Caller& caller, const PartId& id, 
     const PartState state = part->record.status.state;
     if (state == PartState::kRunning) {
         part->stop_asked = true;
-        stop_steps(*part, reason.empty() ? "released by home" : reason);
+        stop_steps(*part, reason.empty() ? "released by home" : reason, grace_of(part->record.request.grace));
+        stop_blocked(*part);
         check_running(*part);
     } else if (!is_final(state)) {
         if (auto ok = save(*part, part->record, PartState::kReleased, reason); !ok) return outward(caller, ok.error());

@@ -31,7 +31,7 @@ namespace zbs {
 /// because its home is silent.
 ///
 /// A part starts as soon as its home wishes, or is reserved for a later start. Either way its processors are promised
-/// from its start to the last instant at which it can end: latest launch, walltime, and what it takes to stop.
+/// from its start to the last instant at which it can end: latest launch, walltime, grace, and what it takes to stop.
 ///
 /// Or it waits in the zone's queue, where there is one: held and committed, but without processors, until the queue
 /// discipline gives it some. Then its home has as long to commit or to launch as for a hold at once.
@@ -156,6 +156,7 @@ class PartService {
         bool stopping = false;             ///< final once all processes are gone
         bool not_started = false;          ///< by a fault of this zone
         bool stop_asked = false;           ///< by home; else it stops because it failed
+        Duration grace{};                  ///< that its stop gives
         std::string stop_reason;
         std::vector<Respond> waiting;             ///< for the site's scheduler
         bool judging = false;                     ///< that one is asked why its processes have ended
@@ -204,7 +205,10 @@ class PartService {
     QueueOutlook whole_outlook(const Live& part) const;
     bool is_ready(const Live& part) const;
     /// Of a part that would be held now: all that it may need.
-    ProcessorCalendar::Interval interval_of(Duration start_in, Duration walltime) const;
+    ProcessorCalendar::Interval interval_of(Duration start_in, Duration walltime, Duration grace) const;
+    Duration grace_of(Duration asked) const;  ///< as far as the zone gives it
+    /// From its launch to the last instant at which it can end.
+    Duration longest_run(const PartRecord& record) const;
     ProcessorCalendar::Promise promise(const Live& part) const;
     void promise_anew(const Live& part);
     struct Placement {
@@ -271,7 +275,7 @@ class PartService {
     Result<void> save(Live& part, PartRecord changed, PartState state, const std::string& reason);
     void note_end(const Live& part, PartState was);
     void give_back(const Live& part);
-    void stop_steps(Live& part, const std::string& reason);
+    void stop_steps(Live& part, const std::string& reason, Duration grace);
     Result<void> check_launcher(const Caller& caller, const LaunchRequest& request);
     Result<StepSpec> proxy_step(const PartRecord& record, const LaunchRequest& request, std::size_t i,
                                 std::vector<std::string> command);

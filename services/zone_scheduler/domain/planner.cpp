@@ -284,6 +284,7 @@ PartRequest make_part(const Application& application, const std::optional<Applic
     request.queued = part.queued;
     request.priority = application.request.priority;
     request.share = application.request.share;
+    request.grace = application.request.grace;
     if (!model) {
         Result<TaskGraph> bare = TaskGraph::make(std::vector<double>(part.ranks.size(), 1.0), {});
         ZBS_EXPECTS(bare.has_value());

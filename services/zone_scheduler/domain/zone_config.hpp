@@ -91,6 +91,8 @@ struct ZoneConfig {
     Duration hold_ttl = std::chrono::seconds{30};  ///< an uncommitted hold lives this long
     Duration launch_window =
         std::chrono::seconds{30};  ///< a committed part that nobody launches is given back after this
+    /// Most time that a job here has between SIGTERM and SIGKILL; who asks for more has this.
+    Duration max_grace = std::chrono::minutes{5};
     Duration reserve_ahead = std::chrono::hours{24};  ///< no start is promised for later than this
     /// Waiting applications with a reserved start at a time, of this home; the others wait for what is left.
     int max_reservations = 16;

@@ -9,7 +9,7 @@ namespace {
 /// What one of the zone's jobs in Slurm lasts longer than the part it is for: waiting for commit and launch, stopping,
 /// Slurm's whole minutes.
 Duration overhead_of(const ZoneConfig& zone) {
-    return zone.hold_ttl + zone.launch_window + window_for_files(zone) + std::chrono::minutes{2};
+    return zone.hold_ttl + zone.launch_window + zone.max_grace + window_for_files(zone) + std::chrono::minutes{2};
 }
 
 /// What one job may take in the partition, as limits of one part.

@@ -134,7 +134,7 @@ class ZoneJobs(JobsOnMachines):
         self.assertEqual(shown["state"], "completed", shown["reason"])
 
     def test_a_cancelled_job_leaves_nothing_anywhere(self):
-        application = self.world.submit("-n", "4", "--", "/bin/sh", "-c", "trap '' TERM; sleep 100 & sleep 100")
+        application = self.world.submit("-n", "4", "--grace", "1s", "--", "/bin/sh", "-c", "trap '' TERM; sleep 100 & sleep 100")
         self.world.wait_state(application, {"running"})
         operations = [operation for steps in self.steps().values() for operation in steps]
         self.assertEqual(len(operations), 2)

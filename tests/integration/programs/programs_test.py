@@ -195,7 +195,7 @@ class Programs(unittest.TestCase):
     def test_what_ignores_every_polite_signal_is_gone_soon_after_a_cancel(self):
         mark = "987651"
         script = f"trap '' TERM INT HUP QUIT; while :; do sleep {mark} & wait; done"
-        application = world.submit("-n", "6", "--", "/bin/sh", "-c", script)
+        application = world.submit("-n", "6", "--grace", "1s", "--", "/bin/sh", "-c", script)
         until(lambda: len(marked(mark)) >= 6, 30, "the ranks are not there")
         world.zbs("cancel", application)
         asked = time.monotonic()

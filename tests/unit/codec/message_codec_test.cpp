@@ -62,7 +62,7 @@ struct SampleStep : StepSpec {
         return operation == other.operation && argv == other.argv && environment == other.environment &&
                directory == other.directory && files == other.files && account == other.account &&
                shares == other.shares && walltime == other.walltime && inputs == other.inputs &&
-               folder_bytes == other.folder_bytes;
+               folder_bytes == other.folder_bytes && grace == other.grace && is_launcher == other.is_launcher;
     }
 };
 Result<SampleStep> decode_sample_step(const Json& json) {
@@ -199,6 +199,8 @@ TEST_P(MessageTest, AMissingFieldIsNamedUnlessItIsOptional) {
                                             "/model",
                                             "/environment",
                                             "/walltime_s",
+                                            "/grace_s",
+                                            "/is_launcher",
                                             "/mapper",
                                             "/seed",
                                             "/zones",
@@ -327,6 +329,10 @@ TEST(MessageLimits, HoldAtTheLimitAndBreakOneOver) {
         {"PartRequest", "/staging/file_system", letters(128), letters(129)},
         {"ApplicationRequest", "/priority", kMostPriority, "high"},
         {"ApplicationRequest", "/share", kLeastShare, 0},
+        {"ApplicationRequest", "/grace_s", 3600, 3601},
+        {"ApplicationRequest", "/grace_s", 0, -1},
+        {"PartRequest", "/grace_s", 3600, 3600.5},
+        {"CapacityRequest", "/grace_s", 0, "30s"},
         {"PartRequest", "/seed", INT64_MAX, std::uint64_t{INT64_MAX} + 1},
         {"PartRequest", "/walltime_s", 1, 0.999},
         {"PartStatus", "/exit_code", 255, 256},
@@ -424,6 +430,8 @@ TEST(MessageLimits, HoldAtTheLimitAndBreakOneOver) {
         {"StepSpec", "/shares/0", letters(64), letters(65)},
         {"StepSpec", "/shares/0", "a-1", "../a"},
         {"StepSpec", "/walltime_s", 0, -1},
+        {"StepSpec", "/grace_s", 3600, 3601},
+        {"StepSpec", "/is_launcher", false, 1},
         {"StepSpec", "/inputs/0/name", "in.dat", "../in.dat"},
         {"StepSpec", "/inputs/0/name", "in.dat", "stdout"},
         {"StepSpec", "/folder_bytes", INT64_MAX, -1},
@@ -528,6 +536,7 @@ TEST(ApplicationRequestCodec, LeftOutFieldsHaveDefaults) {
     expected.argv = {"./a"};
     expected.directory = "/";
     expected.walltime = std::chrono::hours{1};
+    expected.grace = std::chrono::seconds{30};
     EXPECT_EQ(*request, expected);
 }
 

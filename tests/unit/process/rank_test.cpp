@@ -37,6 +37,7 @@ class RankTest : public testing::Test {
         ASSERT_EQ(pipe2(pipe_ends, O_CLOEXEC), 0);
         child_ = fork();
         if (child_ == 0) {
+            setsid();  // as the launcher's proxies do it
             dup2(pipe_ends[1], 2);
             fcntl(pair[1], F_SETFD, 0);
             setenv("PMI_FD", std::to_string(pair[1]).c_str(), 1);
@@ -162,11 +163,57 @@ TEST_F(RankTest, KilledWithItsRankItRecordsNothing) {
 
 /// The end of a job is announced to all of its processes: what the rank makes of it is its end.
 TEST_F(RankTest, APoliteSignalIsTheRanks) {
-    start("trap 'exit 4' TERM; echo cmd=init >&9; read answer <&9");
+    start("trap 'exit 4' TERM; echo cmd=init >&9; read answer <&9; echo cmd=finalize >&9");
     EXPECT_EQ(read_from(pmi_), "cmd=init\n");
     kill(child_, SIGTERM);
     answer("\n");
+    EXPECT_EQ(read_from(pmi_), "cmd=finalize\n");
     EXPECT_EQ(end(), 0) << "it was not for the supervisor";
+}
+
+/// The launcher would end all other ranks, which may have something to save still.
+TEST_F(RankTest, InAStopTheLauncherSeesEveryEndAsAGoodOne) {
+    start("echo cmd=init >&9; read answer <&9; exit 7");
+    EXPECT_EQ(read_from(pmi_), "cmd=init\n");
+    kill(child_, SIGTERM);
+    answer("\n");
+    EXPECT_EQ(read_from(pmi_), "cmd=finalize\n");
+    answer("cmd=finalize_ack\n");
+    EXPECT_EQ(end(), 0);
+    ASSERT_TRUE(recorded());
+    EXPECT_EQ(describe(*recorded(), ""), "rank 3 exited with code 7 before MPI_Finalize");
+}
+
+TEST_F(RankTest, InAStopAnAbortEndsItsRankOnly) {
+    start("echo cmd=init >&9; read answer <&9; echo cmd=abort exitcode=5 >&9; exit 5");
+    EXPECT_EQ(read_from(pmi_), "cmd=init\n");
+    kill(child_, SIGTERM);
+    answer("\n");
+    EXPECT_EQ(read_from(pmi_), "cmd=finalize\n");
+    answer("cmd=finalize_ack\n");
+    EXPECT_EQ(end(), 0);
+    EXPECT_EQ(recorded()->how, RankEndKind::kAborted);
+}
+
+/// A shell that started the program ends by the signal; the program saves, and what it prints is read.
+TEST_F(RankTest, InAStopProcessesThatTheRankLeftHaveTheirTime) {
+    start("(until [ -e " + folder_.path("save") + " ]; do sleep 0.02; done; echo saved >&2) & echo cmd=init >&9; " +
+          "read answer <&9; kill -TERM $$");
+    EXPECT_EQ(read_from(pmi_), "cmd=init\n");
+    kill(child_, SIGTERM);
+    answer("\n");
+    EXPECT_TRUE(is_quiet(err_));
+    ASSERT_TRUE(write_file(folder_.path("save"), ""));
+    EXPECT_EQ(read_from(err_), "saved\n");
+    EXPECT_EQ(read_from(pmi_), "cmd=finalize\n");
+    answer("cmd=finalize_ack\n");
+    EXPECT_EQ(end(), 0);
+}
+
+TEST_F(RankTest, ASignalFromItsOwnJobIsNoStop) {
+    start("kill -TERM $PPID; echo cmd=init >&9; exit 7");
+    EXPECT_EQ(read_from(pmi_), "cmd=init\n");
+    EXPECT_EQ(end(), 7);
 }
 
 }  // namespace

@@ -58,6 +58,86 @@ TEST_F(StepEndTest, WithoutAGraceOfItsOwnATreeIsGoneWithinTwoSeconds) {
     EXPECT_EQ(alive("deaf"), 0U);
 }
 
+/// Counts the signals that a shell gets, and ends when a file is there.
+constexpr const char* kCounts =
+    "trap 'echo TERM >> signals' TERM; echo ready > up; until [ -e save ]; do sleep 0.02; done; echo saved >> signals";
+
+TEST_F(StepEndTest, EachProcessOfAStopGetsOneSignalHoweverOftenItIsAsked) {
+    ASSERT_TRUE(start("asked", kCounts));
+    ASSERT_TRUE(wait_for_text("asked", "up", "ready"));
+    executor->stop("asked", 20s);
+    ASSERT_TRUE(wait_for_text("asked", "signals", "TERM"));
+    open();  // the service was killed, and asks again
+    executor->stop("asked", 20s);
+    const auto begin = SteadyClock::now();
+    ASSERT_TRUE(executor->status("asked").state == State::kRunning);
+    std::this_thread::sleep_for(300ms);  // as long as a second signal would take
+    ASSERT_TRUE(write_file(folder.path("steps/asked/job/save"), ""));
+    EXPECT_EQ(wait("asked").exit_code, 0);
+    EXPECT_EQ(text("asked", "signals"), "TERM\nsaved\n");
+    EXPECT_LT(SteadyClock::now() - begin, 5s) << "it has ended by itself";
+}
+
+TEST_F(StepEndTest, AtTheWalltimeThereIsOneSignalAndThenTheGrace) {
+    ASSERT_TRUE(start("late", kCounts, {.walltime = 1s, .grace = 20s}));
+    ASSERT_TRUE(wait_for_text("late", "signals", "TERM"));
+    std::this_thread::sleep_for(300ms);
+    ASSERT_TRUE(write_file(folder.path("steps/late/job/save"), ""));
+    const StepStatus end = wait("late");
+    EXPECT_EQ(end.exit_code, 0);
+    EXPECT_EQ(end.reason, "walltime of 1 s reached");
+    EXPECT_EQ(text("late", "signals"), "TERM\nsaved\n");
+}
+
+TEST_F(StepEndTest, TheGraceAtTheWalltimeIsTheOneAskedFor) {
+    ASSERT_TRUE(start("deaf", kDeaf, {.walltime = 1s, .grace = 1500ms}));
+    const auto begin = SteadyClock::now();
+    EXPECT_EQ(wait("deaf").exit_code, 137);
+    EXPECT_GE(SteadyClock::now() - begin, 2300ms);
+}
+
+TEST_F(StepEndTest, ALaterStopBringsTheEndNearer) {
+    ASSERT_TRUE(start("deaf", kDeaf));
+    ASSERT_TRUE(wait_for_text("deaf", "stdout", "ready"));
+    executor->stop("deaf", 60s);
+    executor->stop("deaf", 200ms);
+    EXPECT_EQ(wait("deaf").exit_code, 137);
+}
+
+/// It would end what it launched at once.
+TEST_F(StepEndTest, ALauncherGetsNoSignalAndEndsWithWhatItLaunched) {
+    const std::string launcher =
+        std::string("trap 'echo launcher >> signals' TERM; sh -c \"") + kCounts + "\" & wait $!; echo over >> signals";
+    ASSERT_TRUE(start("launcher", launcher, {.is_launcher = true}));
+    ASSERT_TRUE(wait_for_text("launcher", "up", "ready"));
+    executor->stop("launcher", 20s);
+    ASSERT_TRUE(wait_for_text("launcher", "signals", "TERM"));
+    std::this_thread::sleep_for(300ms);
+    ASSERT_TRUE(write_file(folder.path("steps/launcher/job/save"), ""));
+    EXPECT_EQ(wait("launcher").exit_code, 0);
+    EXPECT_EQ(text("launcher", "signals"), "TERM\nsaved\nover\n");
+}
+
+TEST_F(StepEndTest, ALauncherThatLaunchesNothingIsNotWaitedFor) {
+    ASSERT_TRUE(start("idle", "echo ready; exec sleep 60", {.is_launcher = true}));
+    ASSERT_TRUE(wait_for_text("idle", "stdout", "ready"));
+    const auto begin = SteadyClock::now();
+    executor->stop("idle", 30s);
+    EXPECT_EQ(wait("idle").exit_code, 137);
+    EXPECT_LT(SteadyClock::now() - begin, 5s);
+}
+
+TEST_F(StepEndTest, WhatAProgramLeavesInAStopHasTheRestOfItsTime) {
+    ASSERT_TRUE(start("leaves", std::string("sh -c \"") + kCounts + "\" & wait"));
+    ASSERT_TRUE(wait_for_text("leaves", "up", "ready"));
+    executor->stop("leaves", 20s);  // ends the first shell
+    ASSERT_TRUE(wait_for_text("leaves", "signals", "TERM"));
+    std::this_thread::sleep_for(1s);  // longer than what is left of a step has otherwise
+    ASSERT_TRUE(write_file(folder.path("steps/leaves/job/save"), ""));
+    EXPECT_EQ(wait("leaves").exit_code, 143);
+    EXPECT_EQ(text("leaves", "signals"), "TERM\nsaved\n");
+}
+
 TEST_F(StepEndTest, HowItEndedIsKeptOnADiskThatTheJobHasFilled) {
     const std::string steps = folder.path("steps");
     if (mount("zbs-test", steps.c_str(), "tmpfs", 0, "size=512k,mode=711") != 0) GTEST_SKIP() << "needs a small disk";
@@ -111,7 +191,8 @@ TEST_F(StepEndTest, ATreeHasNotEndedWhileSomethingOfItIsAlive) {
     const ProcessRef deaf =
         spawn({"/bin/sh", "-c", "trap '' TERM; echo > " + folder.path("up") + "; while :; do sleep 1; done"});
     ASSERT_TRUE(eventually([&] { return read_file(folder.path("up")).has_value(); }));
-    const std::string note = step::end_tree({"tree", SteadyClock::now() + 5'500ms, watched});
+    const std::string note =
+        step::end_tree({.operation = "tree", .kill_at = SteadyClock::now() + 5'500ms, .watched = watched});
     EXPECT_FALSE(is_alive(deaf));
     EXPECT_THAT(note, HasSubstr("what it left behind took "));
     pthread_sigmask(SIG_SETMASK, &before, nullptr);

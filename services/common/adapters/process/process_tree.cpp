@@ -147,6 +147,15 @@ std::string step_variable(const std::string& operation) {
     return name;
 }
 
+std::optional<ProcessRef> find_first_child(pid_t parent) {
+    std::optional<ProcessRef> first;
+    for (const auto& [pid, stat] : read_processes()) {
+        if (stat.parent != parent || stat.state == 'Z' || stat.state == 'X') continue;
+        if (!first || stat.start_time < first->start_time) first = ProcessRef{pid, stat.start_time};
+    }
+    return first;
+}
+
 std::vector<ProcessRef> find_marked(const std::string& variable, pid_t parent) {
     std::vector<ProcessRef> found;
     const std::map<pid_t, Stat> processes = read_processes();

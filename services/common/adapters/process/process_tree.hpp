@@ -26,6 +26,8 @@ bool send_signal(const ProcessRef& process, int signal);
 
 /// The variable that every process of a step carries in its environment, so that none gets away by leaving its parent.
 std::string step_variable(const std::string& operation);
+/// The child of `parent` that began first, of those that are alive. O(processes on the host).
+std::optional<ProcessRef> find_first_child(pid_t parent);
 /// All live processes whose environment this process may read and that have `variable` in it, and all descendants of
 /// `parent` where > 0; never the caller itself. O(processes on the host).
 std::vector<ProcessRef> find_marked(const std::string& variable, pid_t parent);

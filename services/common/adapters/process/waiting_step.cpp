@@ -115,6 +115,8 @@ std::string encode_waiting(const StepSpec& spec) {
     out.add_all(spec.shares);
     out.add_number(spec.walltime / std::chrono::microseconds{1});
     out.add_number(static_cast<std::int64_t>(spec.folder_bytes));
+    out.add_number(spec.grace / std::chrono::microseconds{1});
+    out.add_number(spec.is_launcher ? 1 : 0);
     return out.take();
 }
 
@@ -139,6 +141,8 @@ std::optional<StepSpec> decode_waiting(std::string_view text) {
     spec.shares = in.all();
     spec.walltime = std::chrono::microseconds{in.number()};
     spec.folder_bytes = static_cast<std::uint64_t>(in.number());
+    spec.grace = std::chrono::microseconds{in.number()};
+    spec.is_launcher = in.number() != 0;
     if (!in.is_at_end() || !is_plain_name(spec.operation) || spec.argv.empty()) return std::nullopt;
     for (const std::string& shared : spec.shares)
         if (!is_plain_name(shared)) return std::nullopt;
