@@ -70,8 +70,8 @@ Result<FilePresence> decode(const Result<codec::Json>& answer) {
 }
 
 /// Whether the file called so holds just this; nothing where there is none.
-Result<std::optional<bool>> holds(int folder, const ResultFile& file) {
-    const Descriptor known = open_in(folder, file.name, O_RDONLY | O_NOFOLLOW);
+Result<std::optional<bool>> holds(int folder, const std::string& name, const ResultFile& file) {
+    const Descriptor known = open_in(folder, name, O_RDONLY | O_NOFOLLOW);
     struct stat info {};
     if (!known && errno == ENOENT) return std::optional<bool>{};
     if (!known || fstat(known.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::optional(false);
@@ -163,16 +163,30 @@ Result<bool> fetch_file(ZoneClient& zone, const std::string& application, const 
                         const std::string& folder) {
     if (const std::string wrong = staged_name_fault(file.name); !wrong.empty())
         return Error{ErrorCode::kRejected, "a result has a name that " + wrong, {}};
-    const Descriptor into = open_in(AT_FDCWD, folder, O_RDONLY | O_DIRECTORY);
+    Descriptor into = open_in(AT_FDCWD, folder, O_RDONLY | O_DIRECTORY);
     if (!into) return cannot("open folder", folder);
-    const Result<std::optional<bool>> known = holds(into.get(), file);
+    std::string leaf = file.name;
+    for (std::size_t end; (end = leaf.find('/')) != std::string::npos; leaf.erase(0, end + 1)) {
+        const std::string below = leaf.substr(0, end);
+        if (mkdirat(into.get(), below.c_str(), 0777) != 0 && errno != EEXIST)
+            return cannot("make the folder of", folder + "/" + file.name);
+        Descriptor inside = open_in(into.get(), below, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+        if (!inside && (errno == ENOTDIR || errno == ELOOP))
+            return Error{ErrorCode::kConflict,
+                         folder + "/" + file.name + ": " + below +
+                             " is a link or a file, no folder; fetch into another folder (-d)",
+                         {}};
+        if (!inside) return cannot("open the folder of", folder + "/" + file.name);
+        into = std::move(inside);
+    }
+    const Result<std::optional<bool>> known = holds(into.get(), leaf, file);
     if (!known) return known.error();
     const Error taken{
         ErrorCode::kConflict,
         folder + "/" + file.name + " is there already, with other content; fetch into another folder (-d)",
         {}};
     if (*known) return **known ? Result<bool>(false) : taken;
-    const std::string part = "." + file.name + ".zbs-" + file.digest.substr(0, 16);
+    const std::string part = "." + leaf + ".zbs-" + file.digest.substr(0, 16);
     {
         const Descriptor out = open_in(into.get(), part, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW);
         if (!out) return cannot("write", folder + "/" + part);
@@ -183,12 +197,11 @@ Result<bool> fetch_file(ZoneClient& zone, const std::string& application, const 
             return fetched.error();
     }
     // A link is never put in the place of a file that is there.
-    const bool linked = linkat(into.get(), part.c_str(), into.get(), file.name.c_str(), 0) == 0;
+    const bool linked = linkat(into.get(), part.c_str(), into.get(), leaf.c_str(), 0) == 0;
     const int fault = errno;
     if (!linked && fault == EEXIST) return taken;
-    const bool named = linked
-                           ? unlinkat(into.get(), part.c_str(), 0) == 0
-                           : renameat2(into.get(), part.c_str(), into.get(), file.name.c_str(), RENAME_NOREPLACE) == 0;
+    const bool named = linked ? unlinkat(into.get(), part.c_str(), 0) == 0
+                              : renameat2(into.get(), part.c_str(), into.get(), leaf.c_str(), RENAME_NOREPLACE) == 0;
     if (!named) return errno == EEXIST ? Result<bool>(taken) : cannot("name", folder + "/" + file.name);
     return true;
 }

@@ -63,7 +63,8 @@ void submit(Context& context, CLI::App& command, SubmitOptions& options) {
     if (options.wait && !options.dry_run && context.url.empty()) outlast_absence(*zone, {});
     const Result<Id128> fresh = context.fresh_id(*zone);
     if (!fresh) return context.fail(fresh.error());
-    const Result<ApplicationRequest> request = make_request(options, *fresh);
+    std::vector<std::string> paths;
+    const Result<ApplicationRequest> request = make_request(options, *fresh, paths);
     if (!request) return context.fail(request.error());
     if (options.dry_run) {
         const Result<ApplicationPlan> plan = zone->dry_run(*request);
@@ -79,7 +80,6 @@ void submit(Context& context, CLI::App& command, SubmitOptions& options) {
     if (options.wait && !request->staging.results.empty()) {
         if (auto good = client::check_fetch_folder(options.results_folder); !good) return context.fail(good.error());
     }
-    const std::vector<std::string> paths = paths_to_send(options);
     for (std::size_t i = 0; i < paths.size(); ++i) {
         const Result<std::uint64_t> sent = client::send_file(*zone, paths[i], request->staging.inputs[i]);
         if (!sent) return context.fail({sent.error().code, paths[i] + ": " + http::text_with_place(sent.error()), {}});
@@ -244,6 +244,14 @@ std::chrono::milliseconds time_left(std::chrono::steady_clock::time_point until)
     return std::max(std::chrono::milliseconds{1}, std::chrono::ceil<std::chrono::milliseconds>(until - now));
 }
 
+/// Each result that did not come, and how many there are if that is more.
+void print_result_notes(const Json& view) {
+    for (const Json& note : view.value("result_notes", Json::array()))
+        if (note.is_string()) std::cerr << "zbs: " << printable(note.get<std::string>()) << "\n";
+    std::cerr << "zbs: " << text_of(view, "id") << " completed, but "
+              << left_out_text(view.value("results_left_out", std::uint64_t{0})) << "\n";
+}
+
 void wait_for(Context& context, const std::vector<std::string>& words, const std::string& timeout) {
     if (!check_selectors(context, words, Meant::kOpenElseNewest)) return;
     const auto zone = context.connect();
@@ -270,8 +278,11 @@ void wait_for(Context& context, const std::vector<std::string>& words, const std
             if (is_ended(text_of(*view, "state"))) {
                 if (const int code = code_of_end(*view); code != 0) {
                     if (context.exit_code == kOk) context.exit_code = code;
-                    std::cerr << "zbs: " << id << " " << text_of(*view, "state") << ": "
-                              << printable(text_of(*view, "reason")) << "\n";
+                    if (text_of(*view, "state") == "completed")
+                        print_result_notes(*view);
+                    else
+                        std::cerr << "zbs: " << id << " " << text_of(*view, "state") << ": "
+                                  << printable(text_of(*view, "reason")) << "\n";
                 }
                 ended.push_back(*view);
                 break;

@@ -192,7 +192,8 @@ int code_of_end(const Json& view) {
     if (state == "rejected") return kRejected;
     const auto code = view.find("exit_code");
     const int value = code != view.end() && code->is_number_integer() ? code->get<int>() : 0;
-    return state == "completed" ? 0 : value != 0 ? value : kFailed;
+    if (state == "completed") return view.value("results_left_out", std::uint64_t{0}) > 0 ? kIncomplete : kOk;
+    return value != 0 ? value : kFailed;
 }
 
 }  // namespace zbs::cli

@@ -9,6 +9,11 @@
 
 namespace zbs::cli {
 
+std::string left_out_text(std::uint64_t count) {
+    return std::to_string(count) + (count == 1 ? " result that was" : " results that were") +
+           " asked for did not come back";
+}
+
 void fetch_results(Context& context, client::ZoneClient& zone, const std::string& id, const FetchOptions& options) {
     const Result<codec::Json> answer = zone.get("/v1/applications/" + id + "/results");
     if (!answer) return context.fail(answer.error());
@@ -20,6 +25,10 @@ void fetch_results(Context& context, client::ZoneClient& zone, const std::string
         return;
     }
     for (const std::string& note : results->notes) std::cerr << "zbs: " << printable(note) << "\n";
+    if (results->left_out > 0) {
+        std::cerr << "zbs: " << left_out_text(results->left_out) << "\n";
+        if (context.exit_code == kOk) context.exit_code = kIncomplete;
+    }
     Listing listing{"files", {"NAME", "SIZE", "ZONE", "WHAT"}, {}, answer->value("files", codec::Json::array())};
     for (const ResultFile& file : results->files) {
         const Result<bool> fetched = client::fetch_file(zone, id, file, options.folder);

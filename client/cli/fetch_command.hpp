@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <string>
 
 #include "client/api/zone_client.hpp"
@@ -11,6 +12,9 @@ struct FetchOptions {
     bool quiet = false;
     bool ended = true;  ///< an application that has not ended is an error
 };
+
+/// "2 results that were asked for did not come back".
+std::string left_out_text(std::uint64_t count);
 
 /// Results of an application into a folder. What cannot be fetched is told, and the exit code says so.
 void fetch_results(Context& context, client::ZoneClient& zone, const std::string& id, const FetchOptions& options);

@@ -155,15 +155,16 @@ void add_submit_options(CLI::App& command, SubmitOptions& options) {
                        "also trace the run into PREFIX.RANK, for zbs replay; at most 256 MiB a rank");
     command.add_flag("--ignore-profile", options.ignore_profile, "plan as if no profile were known");
     command
-        .add_option("--stage-in", options.stage_in,
-                    "FILE or FILE=NAME: goes to every zone, into the folder that the ranks run in; the program itself "
-                    "may be one. May be repeated")
+        .add_option(
+            "--stage-in", options.stage_in,
+            "FILE, FOLDER/ or either with =NAME: goes to every zone, into the folder that the ranks run in; the "
+            "program itself may be one. May be repeated")
         ->take_all()
         ->allow_extra_args(false);
     command
         .add_option("--stage-out", options.stage_out,
-                    "NAME or pattern with *: files of that folder that come back when the job has ended. May be "
-                    "repeated")
+                    "NAME or pattern: files of that folder that come back when the job has ended. * stands for letters "
+                    "of one name, ** also for folders (out/**). May be repeated")
         ->take_all()
         ->allow_extra_args(false);
     command.add_option("--stage", options.stage, "always: also between zones that share a file system")

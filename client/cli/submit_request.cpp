@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "algorithms/base/utf8.hpp"
@@ -69,8 +70,42 @@ class Turn {
 std::pair<std::string, std::string> split_staged(const std::string& word) {
     std::error_code fault;
     const std::size_t equals = word.rfind('=');
-    if (equals == std::string::npos || fs::exists(word, fault)) return {word, fs::path(word).filename().string()};
-    return {word.substr(0, equals), word.substr(equals + 1)};
+    const auto without_end = [](std::string path) {
+        while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+        return path;
+    };
+    if (equals == std::string::npos || fs::exists(word, fault))
+        return {word, fs::path(without_end(word)).filename().string()};
+    return {word.substr(0, equals), without_end(word.substr(equals + 1))};
+}
+
+/// Path and name.
+using StagedPaths = std::vector<std::pair<std::string, std::string>>;
+
+/// The file, or the files of a folder and its folders in the order of their names. A link counts as the file that it
+/// leads to. Errors: a folder with a link to a folder, or that cannot be read.
+Result<void> find_staged(const std::string& path, const std::string& name, StagedPaths& found) {
+    std::error_code fault;
+    if (!fs::is_directory(path, fault)) {
+        if (found.size() >= limits::kMaxStagedInputs)
+            return invalid("more than " + std::to_string(limits::kMaxStagedInputs) +
+                           " files are to be sent; pack them");
+        found.emplace_back(path, name);
+        return {};
+    }
+    std::vector<std::string> entries;
+    for (fs::directory_iterator at(path, fault), end; !fault && at != end; at.increment(fault))
+        entries.push_back(at->path().filename().string());
+    if (fault) return Error{ErrorCode::kNotFound, "cannot read folder " + path + ": " + fault.message(), {}};
+    if (entries.empty()) std::cerr << "zbs: folder " << printable(path) << " is empty, and is not sent\n";
+    std::ranges::sort(entries);
+    for (const std::string& entry : entries) {
+        const fs::path at = fs::path(path) / entry;
+        if (fs::is_symlink(at, fault) && fs::is_directory(at, fault))
+            return invalid(at.string() + " is a link to a folder, which is not followed; name the folder itself");
+        if (auto below = find_staged(at.string(), name + "/" + entry, found); !below) return below;
+    }
+    return {};
 }
 
 /// As variables of the job, which its ranks heed.
@@ -88,36 +123,39 @@ Result<void> set_limits(const SubmitOptions& options, std::map<std::string, std:
     return {};
 }
 
-Result<Staging> make_staging(const SubmitOptions& options, const std::string& program) {
+Result<Staging> make_staging(const SubmitOptions& options, const std::string& program, StagedPaths& paths) {
     Staging staging;
     staging.always = options.stage == "always";
     for (const std::string& word : options.stage_in) {
-        const auto [path, name] = split_staged(word);
+        const auto [given, given_name] = split_staged(word);
+        const std::size_t before = paths.size();
+        if (auto all = find_staged(given, given_name, paths); !all)
+            return Error{all.error().code, all.error().message, "--stage-in"};
+        if (paths.size() == before) return invalid("folder " + given + " has no file to send", "--stage-in");
+    }
+    std::set<std::string> names;
+    for (const auto& [path, name] : paths) {
         if (const std::string wrong = staged_name_fault(name); !wrong.empty())
-            return invalid("name '" + ascii(name) + "' " + wrong + " (FILE=NAME gives another one)", "--stage-in");
-        for (const StagedFile& known : staging.inputs)
-            if (known.name == name) return invalid("two files are called '" + name + "'", "--stage-in");
+            return invalid("name '" + printable_text(name, limits::kMaxStagedNameBytes) + "' " + wrong +
+                               " (FILE=NAME gives another one)",
+                           "--stage-in");
+        if (!names.insert(name).second) return invalid("two files are called '" + name + "'", "--stage-in");
         Result<StagedFile> file = client::describe_file(path, name);
         if (!file) return Error{file.error().code, file.error().message, "--stage-in"};
         std::error_code fault;
         if (file->executable && fs::equivalent(path, program, fault)) staging.program = name;
         staging.inputs.push_back(*std::move(file));
     }
-    for (const std::string& pattern : options.stage_out) {
+    for (const std::string& word : options.stage_out) {
+        const std::string pattern = word.ends_with('/') ? word + "**" : word;
         if (const std::string wrong = result_pattern_fault(pattern); !wrong.empty())
-            return invalid("'" + ascii(pattern) + "' " + wrong, "--stage-out");
+            return invalid("'" + printable_text(pattern, limits::kMaxStagedNameBytes) + "' " + wrong, "--stage-out");
         staging.results.push_back(pattern);
     }
     return staging;
 }
 
 }  // namespace
-
-std::vector<std::string> paths_to_send(const SubmitOptions& options) {
-    std::vector<std::string> paths;
-    for (const std::string& word : options.stage_in) paths.push_back(split_staged(word).first);
-    return paths;
-}
 
 Result<std::string> find_program(const std::string& name, const std::string& directory) {
     std::error_code fault;
@@ -189,7 +227,8 @@ std::string why_not_launched(const std::string& program, const LoadedMpi& mpi, L
     return {};
 }
 
-Result<ApplicationRequest> make_request(const SubmitOptions& options, const Id128& fresh) {
+Result<ApplicationRequest> make_request(const SubmitOptions& options, const Id128& fresh,
+                                        std::vector<std::string>& paths_to_send) {
     ApplicationRequest request;
     const std::optional<Id128> id = options.id.empty() ? fresh : parse_id128(options.id);
     if (!id) return invalid("'" + options.id + "' is no id (26 characters)", "--id");
@@ -265,8 +304,10 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options, const Id12
     request.zones = options.zones;
     request.profile = !options.no_profile && mpi.open_mpi.empty() && can_be_profiled(request.launcher);
     request.use_profile = !options.ignore_profile;
-    Result<Staging> staging = make_staging(options, *program);
+    StagedPaths paths;
+    Result<Staging> staging = make_staging(options, *program, paths);
     if (!staging) return staging.error();
+    for (auto& [path, name] : paths) paths_to_send.push_back(std::move(path));
     request.staging = *std::move(staging);
     request.priority = options.priority;
     request.share = options.share;

@@ -41,11 +41,9 @@ Launcher launcher_for(const std::string& name, bool is_open_mpi);
 /// The request for these options, under the id `fresh` unless they name one: program by its absolute path, environment
 /// and directory of this command. Errors name
 /// the option or argument: program or folder not found, text that is not UTF-8, a duration or model that cannot be
-/// read.
-Result<ApplicationRequest> make_request(const SubmitOptions& options, const Id128& fresh);
-
-/// The path of each input of `request`, in their order.
-std::vector<std::string> paths_to_send(const SubmitOptions& options);
+/// read. `paths_to_send` becomes the path of each input, in their order.
+Result<ApplicationRequest> make_request(const SubmitOptions& options, const Id128& fresh,
+                                        std::vector<std::string>& paths_to_send);
 
 /// Requests whose answer has not come yet: the id is kept before it is sent, so that a repeat cannot run twice.
 class PendingFile {

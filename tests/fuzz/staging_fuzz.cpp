@@ -34,7 +34,8 @@ void try_as(const Json& json, Decode decode) {
 }
 
 void check_name(const std::string& name) {
-    require(!name.empty() && name[0] != '.' && name.find('/') == std::string::npos, "a name that leads elsewhere");
+    require(!name.empty() && name[0] != '.' && name[0] != '/', "a name that leads elsewhere");
+    require(("/" + name + "/").find("/../") == std::string::npos, "a name that leads out of a folder");
 }
 }  // namespace
 

@@ -102,6 +102,7 @@ class Jobs::HostExecutor : public Executor {
         if (process == nullptr || !leaves_result(process->spec)) return {};
         return {{kResult, result_of(operation).size()}};
     }
+    std::vector<File> list_all(const std::string& operation) override { return list(operation, {}); }
     Result<void> remove_files(const std::string&, const std::vector<std::string>&) override { return {}; }
     Result<Removal> remove(const std::string&, std::size_t) override { return Removal{0, true}; }
 

@@ -107,6 +107,8 @@ class FakeExecutor : public Executor {
         return found;
     }
 
+    std::vector<File> list_all(const std::string& operation) override { return list(operation, {}); }
+
     std::map<std::string, std::string> lost;  ///< files that are only listed, and why
 
     Result<void> remove_files(const std::string& operation, const std::vector<std::string>& names) override {

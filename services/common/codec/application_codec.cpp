@@ -413,6 +413,8 @@ Json encode_view(const Application& application) {
     if (application.status.start) json["start_us"] = to_microseconds(*application.status.start);
     if (application.status.results && !application.status.results->notes.empty())
         json["result_notes"] = application.status.results->notes;
+    if (application.status.results && application.status.results->left_out > 0)
+        json["results_left_out"] = application.status.results->left_out;
     return json;
 }
 

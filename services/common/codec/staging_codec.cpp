@@ -11,7 +11,9 @@ namespace zbs::codec {
 namespace {
 
 constexpr std::int64_t kMaxFileBytes = limits::kMaxStagedMiB * 1024 * 1024;
-constexpr std::size_t kMaxNoteBytes = 512;
+constexpr std::size_t kMaxNoteBytes = 1'536;
+constexpr std::size_t kMaxFileSystemBytes = 128;
+constexpr std::int64_t kMaxLeftOut = std::int64_t{1} << 40;
 
 std::uint64_t read_size(JsonReader& in, const char* key) {
     return static_cast<std::uint64_t>(in.integer(key, 0, kMaxFileBytes));
@@ -55,6 +57,12 @@ Result<Staging> decode_staging(const Json& json, const std::string& pointer) {
         if (!names.insert(file->name).second) in.fail(at + "/name", "is the name of two files");
         staging.inputs.push_back(*std::move(file));
     }
+    for (std::size_t i = 0; i < staging.inputs.size() && in.ok(); ++i) {
+        const std::string& name = staging.inputs[i].name;
+        for (std::size_t end = name.find('/'); end != std::string::npos; end = name.find('/', end + 1))
+            if (names.contains(name.substr(0, end)))
+                in.fail("inputs/" + std::to_string(i) + "/name", "lies in a folder that is the name of a file, too");
+    }
     staging.results =
         in.texts("results", limits::kMaxResultPatterns, limits::kMaxResultPatterns * limits::kMaxStagedNameBytes);
     for (std::size_t i = 0; i < staging.results.size() && in.ok(); ++i) {
@@ -84,7 +92,7 @@ std::optional<StagingNeed> read_staging_need(JsonReader& in) {
         n.integer("bytes", 0, kMaxFileBytes * static_cast<std::int64_t>(limits::kMaxStagedInputs)));
     need.largest = read_size(n, "largest");
     if (n.ok() && need.largest > need.bytes) n.fail("largest", "must not be more than all bytes");
-    need.file_system = n.text_or("file_system", "", limits::kMaxStagedNameBytes);
+    need.file_system = n.text_or("file_system", "", kMaxFileSystemBytes);
     Result<StagingNeed> read = n.finish(std::move(need));
     if (read) return *std::move(read);
     in.fail(read.error());
@@ -169,7 +177,9 @@ Json encode(const StagedResults& results) {
     }
     Json notes = Json::array();
     for (const std::string& note : results.notes) notes.push_back(bounded(note, kMaxNoteBytes));
-    return {{"complete", results.complete}, {"files", std::move(files)}, {"notes", std::move(notes)}};
+    Json json = {{"complete", results.complete}, {"files", std::move(files)}, {"notes", std::move(notes)}};
+    if (results.left_out > 0) json["left_out"] = results.left_out;
+    return json;
 }
 
 Result<StagedResults> decode_staged_results(const Json& json, const std::string& pointer) {
@@ -191,6 +201,7 @@ Result<StagedResults> decode_staged_results(const Json& json, const std::string&
         if (!done) return done.error();
         results.files.push_back(*std::move(done));
     }
+    results.left_out = static_cast<std::uint64_t>(in.integer_or("left_out", 0, 0, kMaxLeftOut));
     results.notes = in.texts("notes", limits::kMaxStagingNotes, limits::kMaxStagingNotes * (kMaxNoteBytes + 8));
     return in.finish(std::move(results));
 }

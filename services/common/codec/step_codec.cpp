@@ -47,14 +47,6 @@ std::uint64_t read_amount(JsonReader& in, const char* key) {
 }
 Duration read_span(JsonReader& in, const char* key) { return Duration{in.integer(key, 0, INT64_MAX)}; }
 
-/// A name as the back end takes one for a file: in one folder, not hidden.
-std::string read_file_name(JsonReader& in, const char* key) {
-    std::string name = in.text(key, kMaxFileNameBytes);
-    if (in.ok() && (name.empty() || name[0] == '.' || name.find('/') != std::string::npos))
-        in.fail(key, "must be the name of a file, without '/' and not hidden");
-    return name;
-}
-
 /// By name, digest and size; where it lies is each host's own matter.
 Json encode_inputs(const std::vector<StepSpec::Input>& inputs) {
     Json items = Json::array();
@@ -210,7 +202,12 @@ Result<StepPage> decode_step_page(const Json& json) {
 
 Json encode(const std::vector<StepFile>& files) {
     Json items = Json::array();
-    for (const StepFile& file : files) items.push_back({{"name", file.name}, {"bytes", file.bytes}});
+    for (const StepFile& file : files) {
+        Json one = {{"name", file.name}, {"bytes", file.bytes}};
+        if (!file.fault.empty()) one["fault"] = file.fault;
+        if (file.is_folder) one["folder"] = true;
+        items.push_back(std::move(one));
+    }
     return {{"files", std::move(items)}};
 }
 
@@ -220,7 +217,12 @@ Result<std::vector<StepFile>> decode_step_files(const Json& json) {
     std::vector<StepFile> files;
     for (std::size_t i = 0; i < items.size() && in.ok(); ++i) {
         JsonReader f(items[i], in.pointer_of("files/" + std::to_string(i)));
-        Result<StepFile> file = f.finish(StepFile{.name = read_file_name(f, "name"), .bytes = read_amount(f, "bytes")});
+        StepFile read{.name = f.text("name", limits::kMaxPathBytes), .bytes = read_amount(f, "bytes")};
+        read.fault = f.text_or("fault", "", kMaxReasonBytes);
+        read.is_folder = f.boolean_or("folder", false);
+        if (const std::string fault = file_name_fault(read.name); f.ok() && read.fault.empty() && !fault.empty())
+            f.fail("name", fault);
+        Result<StepFile> file = f.finish(std::move(read));
         if (!file) return file.error();
         files.push_back(*std::move(file));
     }

@@ -39,7 +39,7 @@ class NodeClient {
     };
     void statuses(const StepQuery& query, Respond<StepPage> respond) const;
 
-    /// Files of the step's folder whose names begin with `prefix`, by name.
+    /// Files of the step's folder whose names begin with `prefix`, by name; of no prefix as `Executor::list_all`.
     void list(const std::string& operation, const std::string& prefix, Respond<std::vector<StepFile>> respond) const;
     /// Bytes [offset, offset + limit) of a file, fewer at its end. `limit`: 1 to limits::kMaxLogChunkBytes. Errors:
     /// kNotFound.

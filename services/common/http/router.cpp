@@ -118,7 +118,11 @@ Result<std::map<std::string, std::string>> parse_query(std::string_view text) {
 }
 
 void Router::add(const char* method, const char* pattern, Action action, Body body, Handler handler) {
-    routes_.push_back({method, split(pattern), pattern, action, body, std::move(handler)});
+    constexpr std::string_view kRest = "...}";
+    std::string name = pattern;
+    const bool takes_rest = name.ends_with(kRest);
+    if (takes_rest) name.replace(name.size() - kRest.size(), kRest.size(), "}");
+    routes_.push_back({method, split(name), name, takes_rest, action, body, std::move(handler)});
 }
 
 void Router::add_sync(const char* method, const char* pattern, Action action, Body body, SyncHandler handler) {
@@ -142,10 +146,11 @@ const Router::Route* Router::find_route(const Call& call, std::map<std::string, 
     const std::vector<std::string> segments = split(call.path);
     const std::string* pattern = nullptr;  // of the path, by the first route that it matches
     for (const Route& route : routes_) {
-        if (route.segments.size() != segments.size()) continue;
+        const std::size_t count = route.segments.size();
+        if (route.takes_rest ? segments.size() < count : segments.size() != count) continue;
         std::map<std::string, std::string> found;
         bool matches = true;
-        for (std::size_t i = 0; i < segments.size() && matches; ++i) {
+        for (std::size_t i = 0; i < count && matches; ++i) {
             const std::string& want = route.segments[i];
             if (want.starts_with('{')) {
                 found[want.substr(1, want.size() - 2)] = segments[i];
@@ -154,6 +159,10 @@ const Router::Route* Router::find_route(const Call& call, std::map<std::string, 
             }
         }
         if (!matches || (pattern != nullptr && *pattern != route.pattern)) continue;
+        if (route.takes_rest) {
+            std::string& rest = found[route.segments.back().substr(1, route.segments.back().size() - 2)];
+            for (std::size_t i = count; i < segments.size(); ++i) rest += "/" + segments[i];
+        }
         pattern = &route.pattern;
         const bool is_head = call.method == "HEAD" && route.method == "GET";  // whoever sends it leaves the body out
         if (route.method == call.method || is_head) {

@@ -60,6 +60,7 @@ class Router {
         std::string method;
         std::vector<std::string> segments;
         std::string pattern;
+        bool takes_rest = false;  ///< its last parameter, written {name...}, may hold '/'
         Action action;
         Body body;
         Handler handler;

@@ -80,9 +80,12 @@ struct StepPage {
     bool operator==(const StepPage&) const = default;
 };
 
+/// As `Executor::File`.
 struct StepFile {
     std::string name;
     std::uint64_t bytes = 0;
+    std::string fault{};
+    bool is_folder = false;
     bool operator==(const StepFile&) const = default;
 };
 

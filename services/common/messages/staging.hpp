@@ -19,7 +19,7 @@ struct StagedFile {
 /// Which files an application brings along, and which it leaves behind.
 struct Staging {
     std::vector<StagedFile> inputs;    ///< by name, no name twice
-    std::vector<std::string> results;  ///< names or patterns with `*`
+    std::vector<std::string> results;  ///< names, or patterns as `matches_result` reads them
     std::string program;               ///< the input that the ranks execute; empty: a program that is in the zones
     bool always = false;               ///< also between zones that share a file system
     bool empty() const { return inputs.empty() && results.empty(); }
@@ -78,15 +78,29 @@ struct StagedResults {
     bool complete = false;  ///< nothing will follow
     std::vector<ResultFile> files;
     std::vector<std::string> notes;  ///< what was not taken, renamed or not found, for people
+    /// Files, folders and links that were asked for and do not come, and names (not patterns) that do not exist. Each
+    /// has a note, up to limits::kMaxStagingNotes.
+    std::uint64_t left_out = 0;
+    void note(std::string text);
+    void leave_out(std::string text);  ///< counts and notes it
     bool operator==(const StagedResults&) const = default;
 };
 
-/// What is wrong with the name of a staged file or result; empty where nothing is: 1 to 128 printable ASCII letters
-/// without space, '/' and '\', not hidden, no option of a program ('-' first), and none that a step uses itself
-/// (stdout, stderr, out.N, err.N, end.N, profile.json...).
+/// What is wrong with the name of a file in a job's folder, which may lie in folders of it, as `out/a b.dat`; empty if
+/// nothing is. It is UTF-8 without control characters and '\', at most limits::kMaxStagedNameBytes long. No folder or
+/// file in it is empty, `.`, `..`, longer than limits::kMaxStagedNameSegmentBytes, or begins with '-' (an option of a
+/// program). The whole name does not begin with '.'.
+std::string file_name_fault(std::string_view name);
+/// The same of a staged file or result, which is also none of the files that a step uses itself at the top of its
+/// folder (stdout, stderr, out.N, err.N, end.N, profile.json...).
 std::string staged_name_fault(std::string_view name);
-/// The same of a pattern of results.
+/// The same of a pattern of results; it may match names that a step uses.
 std::string result_pattern_fault(std::string_view pattern);
+/// Whether it has a `*`: else it is the name of one file.
+bool is_pattern(std::string_view name);
+/// Whether `pattern` covers all of `name`: `*` stands for any letters but '/', also none, and `**` for '/' too. No
+/// pattern covers a name that begins with '.'. O(pattern x name) for one kind of star.
+bool matches_result(std::string_view pattern, std::string_view name);
 /// Whether results are taken from files with this name: a step's own output is none.
 bool is_own_output(std::string_view name);
 

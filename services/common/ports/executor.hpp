@@ -81,9 +81,15 @@ class Executor {
         std::uint64_t bytes = 0;
         std::size_t files = 0;
     };
+    struct File {
+        std::string name;
+        std::uint64_t bytes = 0;
+        std::string fault{};  ///< why it cannot be read here, for people; empty where it can
+        bool is_folder = false;
+    };
     /// Files of a step's folder that are to be read after its end, beside what it writes itself.
     struct Wanted {
-        std::function<bool(const std::string& name)> matches;
+        std::function<bool(const File& file)> asks_for;
         std::uint64_t file_bytes = 0;  ///< larger ones are only listed
         std::shared_ptr<Room> room;    ///< one for all steps that share it; what does not fit is only listed
     };
@@ -108,13 +114,12 @@ class Executor {
     /// the job's own: kNotFound.
     virtual Result<std::string> read(const std::string& operation, const std::string& file, std::uint64_t offset,
                                      std::size_t limit) = 0;
-    struct File {
-        std::string name;
-        std::uint64_t bytes = 0;
-        std::string fault{};  ///< why it cannot be read here, for people; empty where it can
-    };
     /// Files in the step's folder whose names start with `prefix`, by name.
     virtual std::vector<File> list(const std::string& operation, const std::string& prefix) = 0;
+    /// All that is in the step's folder and its folders, by name: also folders, links and whatever cannot be read, each
+    /// with its fault. A name that is not UTF-8, or has control characters, is written with `printable_text`. The name
+    /// `*` stands for files that could not be listed.
+    virtual std::vector<File> list_all(const std::string& operation) = 0;
     /// Removes these files of the step's folder; what is not there, or is none, is left. Errors: kUnavailable, naming
     /// the first that cannot be removed, after all others were.
     virtual Result<void> remove_files(const std::string& operation, const std::vector<std::string>& names) = 0;

@@ -166,9 +166,13 @@ void NodeService::answer(std::uint64_t waiter) {
 std::vector<StepFile> NodeService::files(const std::string& operation, const std::string& prefix) {
     note_question(operation);
     std::vector<StepFile> files;
-    for (Executor::File& file : ports_.executor.list(operation, prefix)) {
-        if (files.size() == limits::kMaxListedFiles) break;
-        files.push_back({std::move(file.name), file.bytes});
+    for (Executor::File& file :
+         prefix.empty() ? ports_.executor.list_all(operation) : ports_.executor.list(operation, prefix)) {
+        if (files.size() + 1 == limits::kMaxListedFiles) {
+            files.push_back({"*", 0, "more than " + std::to_string(files.size()) + " files are in its folder"});
+            break;
+        }
+        files.push_back({std::move(file.name), file.bytes, std::move(file.fault), file.is_folder});
     }
     return files;
 }

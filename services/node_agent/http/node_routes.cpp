@@ -160,7 +160,7 @@ void add_step_routes(http::Router& router, NodeService& node) {
                     with_operation([&node](const Request& request, const std::string& operation) {
                         return list_files(request, node, operation);
                     }));
-    router.add_sync("GET", "/v1/steps/{operation}/files/{name}", Action::kReadStepFile, Body::kNone,
+    router.add_sync("GET", "/v1/steps/{operation}/files/{name...}", Action::kReadStepFile, Body::kNone,
                     with_operation([&node](const Request& request, const std::string& operation) {
                         return read_file(request, node, operation);
                     }));

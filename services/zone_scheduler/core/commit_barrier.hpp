@@ -83,6 +83,7 @@ class DurableExecutor : public Executor {
     std::vector<File> list(const std::string& operation, const std::string& prefix) override {
         return executor_.list(operation, prefix);
     }
+    std::vector<File> list_all(const std::string& operation) override { return executor_.list_all(operation); }
     /// What says that nobody needs them is durable before.
     Result<void> remove_files(const std::string& operation, const std::vector<std::string>& names) override;
     /// At once: what is removed has ended in an earlier commit.

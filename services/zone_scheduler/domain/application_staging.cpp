@@ -5,7 +5,6 @@
 #include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/domain/application_run.hpp"
 #include "services/zone_scheduler/domain/part_view.hpp"
-#include "services/zone_scheduler/site_policy/glob.hpp"
 
 namespace zbs {
 namespace {
@@ -62,9 +61,6 @@ struct ApplicationService::Bringing {
     bool left = false;              ///< the zone keeps something that has not come
     StagedResults results;
 
-    void note(const std::string& text) {
-        if (results.notes.size() < limits::kMaxStagingNotes) results.notes.push_back(text.substr(0, 400));
-    }
     /// The next file is to be begun.
     void next() {
         files.erase(files.begin());
@@ -239,7 +235,10 @@ void ApplicationService::ask_results(const std::shared_ptr<Bringing>& work) {
     if (is_unwanted(run)) return finish(run);
     if (work->part >= run->app.status.parts.size()) {
         for (const std::string& pattern : run->app.request.staging.results)
-            if (!work->matched.contains(pattern)) work->note("nothing that may be taken is called " + pattern);
+            if (!work->matched.contains(pattern)) {
+                const std::string text = "nothing that may be taken is called " + pattern;
+                is_pattern(pattern) ? work->results.note(text) : work->results.leave_out(text);
+            }
         if (auto reached = failpoint::reach(failpoint::Point::kFetchResultsBrought); !reached)
             return static_cast<void>(clock_.after(kLongPause, [this, run] {
                 if (!is_final(run->app.status.state)) bring_results(run);
@@ -260,16 +259,19 @@ void ApplicationService::ask_results(const std::shared_ptr<Bringing>& work) {
         if (wait && clock_.steady_now() < work->until)
             return static_cast<void>(clock_.after(config_.poll_every, [this, work] { ask_results(work); }));
         if (!answer || wait) {
-            work->note("zone " + zone + ": results did not come: " +
-                       (answer ? std::string("it was not ready in time") : answer.error().message));
+            work->results.leave_out("zone " + zone + ": results did not come: " +
+                                    (answer ? std::string("it was not ready in time") : answer.error().message));
             return next_zone(work);
         }
-        for (const std::string& text : answer->notes) work->note(text);
+        for (const std::string& text : answer->notes) work->results.note(text);
+        work->results.left_out += answer->left_out;
         work->files = answer->files;
         work->left = !answer->notes.empty();
         if (work->files.size() > limits::kMaxResultFiles) {
+            work->results.left_out += work->files.size() - limits::kMaxResultFiles - 1;
             work->files.resize(limits::kMaxResultFiles);
-            work->note("zone " + zone + " has more than " + std::to_string(limits::kMaxResultFiles) + " results");
+            work->results.leave_out("zone " + zone + " has more than " + std::to_string(limits::kMaxResultFiles) +
+                                    " results");
             work->left = true;
         }
         std::uint64_t bytes = 0;
@@ -300,8 +302,9 @@ void ApplicationService::bring_file(const std::shared_ptr<Bringing>& work) {
         return next_zone(work);
     }
     if (clock_.steady_now() >= work->zone_until) {
-        work->note("zone " + from.zone + " sends too slowly; " + std::to_string(work->files.size()) +
-                   " results stay there");
+        work->results.left_out += work->files.size() - 1;
+        work->results.leave_out("zone " + from.zone + " sends too slowly; " + std::to_string(work->files.size()) +
+                                " results stay there");
         return next_zone(work);
     }
     const ResultFile file = work->files.front();
@@ -313,7 +316,7 @@ void ApplicationService::bring_file(const std::shared_ptr<Bringing>& work) {
         };
         bool asked_for = false;
         for (const std::string& pattern : run->app.request.staging.results) {
-            if (!matches_glob(pattern, file.name)) continue;
+            if (!matches_result(pattern, file.name)) continue;
             asked_for = true;
             work->matched.insert(pattern);
         }
@@ -322,8 +325,9 @@ void ApplicationService::bring_file(const std::shared_ptr<Bringing>& work) {
                           work->sum + file.size <= config_.staging.job_bytes &&
                           staged_name_fault(work->local_name).empty() && !is_taken(work->local_name);
         if (!asked_for || !fits) {
-            work->note(file.name + ": left in zone " + from.zone + ", because " +
-                       (asked_for ? "it is larger than home takes, or its name is too long" : "nobody asked for it"));
+            work->results.leave_out(
+                file.name + ": left in zone " + from.zone + ", because " +
+                (asked_for ? "it is larger than home takes, or its name is too long" : "nobody asked for it"));
             work->left = true;
             work->next();
             return bring_file(work);
@@ -366,7 +370,7 @@ void ApplicationService::take_piece(const std::shared_ptr<Bringing>& work, const
     if (!here) {
         static_cast<void>(files_->depot().remove(shelf, file.digest));
         work->left = true;
-        work->note(file.name + ": not brought home from zone " + from.zone + ": " + here.error().message);
+        work->results.leave_out(file.name + ": not brought home from zone " + from.zone + ": " + here.error().message);
         work->next();
         return bring_file(work);
     }
@@ -374,8 +378,8 @@ void ApplicationService::take_piece(const std::shared_ptr<Bringing>& work, const
     work->offset = here->bytes;
     if (here->complete) {
         if (work->local_name != file.name)
-            work->note(file.name + " of zone " + from.zone + " is called " + work->local_name +
-                       ", because another zone has left one, too");
+            work->results.note(file.name + " of zone " + from.zone + " is called " + work->local_name +
+                               ", because another zone has left one, too");
         work->sum += file.size;
         work->results.files.push_back({work->local_name, file.digest, file.size, from.zone});
         work->next();

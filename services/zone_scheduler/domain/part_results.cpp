@@ -8,7 +8,6 @@
 #include "services/common/messages/printable.hpp"
 #include "services/zone_scheduler/domain/part_service.hpp"
 #include "services/zone_scheduler/domain/part_view.hpp"
-#include "services/zone_scheduler/site_policy/glob.hpp"
 
 namespace zbs {
 namespace {
@@ -19,13 +18,22 @@ constexpr std::size_t kCollectPiece = limits::kMaxFileChunkBytes;
 /// What goes to home in one answer.
 constexpr std::size_t kAnswerPiece = 512 * 1024;
 
-bool is_asked_for(const std::vector<std::string>& patterns, const std::string& name) {
-    return std::ranges::any_of(patterns, [&](const std::string& pattern) { return matches_glob(pattern, name); });
+/// Whether it comes, or is left out and named. A folder is left out if what is in it was not asked for, unless it was
+/// made for inputs.
+bool is_asked_for(const Staging& staging, const Executor::File& file) {
+    if (is_own_output(file.name)) return false;
+    const auto matches = [&](const std::string& name) {
+        return std::ranges::any_of(staging.results,
+                                   [&](const std::string& pattern) { return matches_result(pattern, name); });
+    };
+    if (!file.is_folder) return matches(file.name) || (file.name == "*" && !file.fault.empty());
+    return matches(file.name) && !matches(file.name + "/x") &&
+           std::ranges::none_of(staging.inputs,
+                                [&](const StagedFile& input) { return input.name.starts_with(file.name + "/"); });
 }
 
-bool is_wanted(const std::vector<std::string>& patterns, const std::string& name) {
-    return staged_name_fault(name).empty() && is_asked_for(patterns, name);
-}
+/// Under this name a result is in the depot: names may be long and have folders.
+std::string depot_name(std::size_t index) { return std::to_string(index); }
 
 }  // namespace
 
@@ -43,8 +51,7 @@ struct PartService::Collecting {
     StagedResults results;
 
     void leave_out(const std::string& why) {
-        if (results.notes.size() < limits::kMaxStagingNotes)
-            results.notes.push_back(files.front().file.name + ": " + why);
+        results.leave_out(files.front().file.name + ": " + why);
         next();
     }
     void next() {
@@ -71,14 +78,15 @@ void PartService::remove_fetched(const PartRecord& record) {
 /// Tells which files of these steps are results.
 void PartService::want_results(const PartRecord& record) {
     if (!record.staging || record.staging->results.empty()) return;
-    const std::vector<std::string> patterns = record.staging->results;
+    const auto staging = std::make_shared<const Staging>(*record.staging);
     const std::vector<std::string> staged = staged_steps(record);
     const auto room = std::make_shared<Executor::Room>(
         Executor::Room{.bytes = config_.staging.job_bytes, .files = limits::kMaxResultFiles});
     for (const std::string& step : std::set<std::string>(staged.begin(), staged.end()))
-        executor_.want(step, {.matches = [patterns](const std::string& name) { return is_wanted(patterns, name); },
-                              .file_bytes = config_.staging.file_bytes,
-                              .room = room});
+        executor_.want(step,
+                       {.asks_for = [staging](const Executor::File& file) { return is_asked_for(*staging, file); },
+                        .file_bytes = config_.staging.file_bytes,
+                        .room = room});
 }
 
 /// What the patterns ask for, host by host; of one name that of the first host.
@@ -88,12 +96,14 @@ std::deque<PartService::FoundResult> PartService::find_results(const PartRecord&
     std::size_t too_many = 0;
     for (const std::string& step : staged_steps(record)) {
         if (!searched.insert(step).second) continue;
-        for (Executor::File& file : executor_.list(step, "")) {
-            if (file.fault.empty() && !is_wanted(record.staging->results, file.name)) {
-                const std::string fault = staged_name_fault(file.name);
-                if (!fault.empty() && !is_own_output(file.name) && results.notes.size() < limits::kMaxStagingNotes &&
-                    is_asked_for(record.staging->results, file.name))
-                    results.notes.push_back(printable_text(file.name, limits::kMaxStagedNameBytes) + ": " + fault);
+        for (Executor::File& file : executor_.list_all(step)) {
+            if (!is_asked_for(*record.staging, file)) continue;
+            if (const std::string fault = staged_name_fault(file.name); file.fault.empty() && !fault.empty()) {
+                file.name = printable_text(file.name, limits::kMaxStagedNameBytes);
+                file.fault = fault;
+            }
+            if (!file.fault.empty()) {
+                results.leave_out(file.name + ": " + file.fault);
                 continue;
             }
             // Each takes a turn of the zone, and is told of: a job may leave millions.
@@ -103,13 +113,14 @@ std::deque<PartService::FoundResult> PartService::find_results(const PartRecord&
             }
             if (names.insert(file.name).second)
                 found.push_back({step, std::move(file)});
-            else if (results.notes.size() < limits::kMaxStagingNotes)
-                results.notes.push_back(file.name + ": several machines of zone " + config_.zone.name +
-                                        " have left one, and that of the first is taken; give each rank its own name");
+            else
+                results.leave_out(file.name + ": several machines of zone " + config_.zone.name +
+                                  " have left one, and that of the first is taken; give each rank its own name");
         }
     }
     if (too_many > 0) {
         if (results.notes.size() >= limits::kMaxStagingNotes) results.notes.pop_back();
+        results.left_out += too_many;
         results.notes.push_back("zone " + config_.zone.name + " hands on " + std::to_string(limits::kMaxResultFiles) +
                                 " files of an application, and " + std::to_string(too_many) + " more are left out");
     }
@@ -159,25 +170,22 @@ void PartService::collect(const PartId& id) {
                        " and " + std::to_string(limits::kMaxResultFiles) + " files of an application");
         return go_on();
     }
-    if (!file.fault.empty()) {
-        work.leave_out(file.fault);
-        return go_on();
-    }
+    const std::string name = depot_name(work.results.files.size());
     const Result<std::string> piece = executor_.read(work.files.front().step, file.name, work.offset, kCollectPiece);
     const bool is_cut = piece && piece->empty() && work.offset < file.bytes;
     if (!piece || is_cut) {
-        static_cast<void>(files_->depot().remove(results_shelf(id), file.name));
+        static_cast<void>(files_->depot().remove(results_shelf(id), name));
         work.leave_out("could not be read in zone " + config_.zone.name);
         return go_on();
     }
     const std::size_t wanted =
         static_cast<std::size_t>(std::min<std::uint64_t>(piece->size(), file.bytes - work.offset));
     const Result<FileDepot::File> laid = files_->depot().append(
-        results_shelf(id), file.name,
+        results_shelf(id), name,
         {.size = file.bytes, .offset = work.offset, .bytes = std::string_view(*piece).substr(0, wanted), .digest = {}});
     if (!laid) {
         log_.warn("result_not_kept", {{"part", to_string(id)}, {"file", file.name}, {"reason", laid.error().message}});
-        static_cast<void>(files_->depot().remove(results_shelf(id), file.name));
+        static_cast<void>(files_->depot().remove(results_shelf(id), name));
         work.leave_out("zone " + config_.zone.name + " has no room for it");
         return go_on();
     }
@@ -215,10 +223,11 @@ Result<FileChunk> PartService::result(const Caller& caller, const PartId& id, co
     const PartRecord& record = (*found)->record;
     const Error none{ErrorCode::kNotFound, "part " + to_string(id) + " left no such result", {}};
     if (!record.results || files_ == nullptr) return none;
-    for (const ResultFile& file : record.results->files) {
+    for (std::size_t i = 0; i < record.results->files.size(); ++i) {
+        const ResultFile& file = record.results->files[i];
         if (file.name != name) continue;
         if (offset > file.size) return invalid("is behind the end of the file", "offset");
-        Result<std::string> bytes = files_->depot().read(results_shelf(id), name, offset, kAnswerPiece);
+        Result<std::string> bytes = files_->depot().read(results_shelf(id), depot_name(i), offset, kAnswerPiece);
         if (!bytes) return outward(caller, bytes.error());
         return FileChunk{.token = 0, .size = file.size, .offset = offset, .bytes = *std::move(bytes)};
     }

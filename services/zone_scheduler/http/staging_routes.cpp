@@ -80,7 +80,7 @@ void add_staging_routes(http::Router& router, ZoneServices& services) {
                         if (!id) return http::problem(id.error());
                         return results_reply(services.applications.results(request.call.caller(), *id));
                     });
-    router.add_sync("GET", "/v1/applications/{id}/results/{name}", Action::kReadResult, Body::kNone,
+    router.add_sync("GET", "/v1/applications/{id}/results/{name...}", Action::kReadResult, Body::kNone,
                     [&services](const Request& request) {
                         return piece_reply<ApplicationId>(request, [&](const auto& id, const auto& name, auto offset) {
                             return services.applications.result(request.call.caller(), id, name, offset);
@@ -96,7 +96,7 @@ void add_staging_routes(http::Router& router, ZoneServices& services) {
                         if (!id) return http::problem(id.error());
                         return results_reply(services.parts.results(request.call.caller(), *id));
                     });
-    router.add_sync("GET", "/v1/parts/{id}/results/{name}", Action::kReadPartResult, Body::kNone,
+    router.add_sync("GET", "/v1/parts/{id}/results/{name...}", Action::kReadPartResult, Body::kNone,
                     [&services](const Request& request) {
                         return piece_reply<PartId>(request, [&](const auto& id, const auto& name, auto offset) {
                             return services.parts.result(request.call.caller(), id, name, offset);

@@ -142,7 +142,7 @@ class Staging(unittest.TestCase):
         done = self.zbs("submit", "-n", 2, "--stage-in", "in.dat", "--", "./solver", timeout=60)
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("256 MiB", done.stderr)
-        for name, word in (("in.dat=a/b", "without '/'"), ("in.dat=stdout", "uses itself"), ("nothing", "cannot read")):
+        for name, word in (("in.dat=../b", "'..'"), ("in.dat=a/-rf", "begin with '-'"), ("in.dat=a\\b", "without"), ("in.dat=a\nb", "control characters"), ("in.dat=stdout", "uses itself"), ("nothing", "cannot read")):
             done = self.zbs("submit", "-n", 2, "--stage-in", name, "--", "./solver")
             self.assertNotEqual(done.returncode, 0)
             self.assertIn(word, done.stderr)
@@ -152,6 +152,94 @@ class Staging(unittest.TestCase):
             urllib.request.urlopen(call, context=self.f.tls(self.f.identity("you")), timeout=10)
         self.assertEqual(refused.exception.code, 409)
         self.assertIn("checksum", json.loads(refused.exception.read())["detail"])
+
+    NAMES = ["a=b.out", "50%.out", "a%2Fb.out", "two  blanks.out", " first.out", "\u00fcml\u00e4ut \u65e5\u672c.out", "\U0001f600.out", "it's \"q\".out", "$HOME `x`;|&<>.out",
+             "*?[x].out", "#~!{}^.out", "x,y:z@w+v.out", "a..b.out", "l" * 190 + ".out", "in/a folder/\u00fc.out", "in/.kept/x.out"]
+
+    def python(self, *options, program, ranks=1):
+        """Runs `program`, a Python text, in the folder of the ranks of zone a or b; options come first."""
+        return self.zbs("run", "-q", "-n", ranks, "--no-record", *options, "--", sys.executable, "-c", program, timeout=120)
+
+    def test_results_of_any_printable_name_come_back_from_home_and_from_elsewhere(self):
+        write = "import os\nfor n in %r:\n os.makedirs(os.path.dirname(n) or '.', exist_ok=True)\n open(n, 'w').write(n)" % self.NAMES
+        for zone in ("a", "b"):
+            into = self.here / zone
+            into.mkdir()
+            done = self.python("--zones", zone, "--stage-out", "*.out", "--stage-out", "in/", "--results", into, program=write)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            found = {str(path.relative_to(into)): path.read_text() for path in into.rglob("*") if path.is_file()}
+            self.assertEqual(found, {name: name for name in self.NAMES})
+
+    def test_each_result_that_does_not_come_is_named_and_changes_the_code(self):
+        into = self.here / "results"
+        into.mkdir()
+        write = ("import os\nfor n in (b'good.out', b'caf\\xe9.out', b'new\\nline.out', b'back\\\\slash.out', b'-rf.out', b'q' * 201 + b'.out'): open(n, 'w').write('x')\n"
+                 "os.mkdir('folder.out'); os.symlink('/etc/passwd', 'link.out'); os.symlink('good.out', 'own.out'); os.mkfifo('pipe.out'); os.mkdir('out'); os.symlink('/etc', 'out/away')")
+        done = self.python("--zones", "b", "--stage-out", "*.out", "--stage-out", "out/**", "--stage-out", "absent.dat", "--stage-out", "none.*", "--results", into, program=write)
+        application = self.zbs("list", "-o", "name", "--limit", "1").stdout.strip()
+        self.assertEqual(done.returncode, 9, done.stderr)
+        self.assertEqual(os.listdir(into), ["good.out"])
+        shown, view = self.zbs("show", application).stdout, json.loads(self.zbs("show", application, "-o", "json").stdout)
+        waited = self.zbs("wait", application)
+        fetched = self.zbs("fetch", application, "-d", into)
+        self.assertEqual((waited.returncode, fetched.returncode), (9, 9))
+        self.assertEqual((view["state"], view["exit_code"], view["results_left_out"]), ("completed", 0, 11))
+        for name in ("xe9.out", "line.out", "slash.out", "-rf.out", "qqq.out", "folder.out", "link.out", "own.out", "pipe.out", "out/away", "absent.dat", "none.*"):
+            for where, text in (("run", done.stderr), ("wait", waited.stderr), ("fetch", fetched.stderr), ("show", shown), ("REST", "\n".join(view["result_notes"]))):
+                self.assertIn(name, text, where)
+
+    def test_a_program_that_fails_keeps_its_code_and_a_pattern_may_match_nothing(self):
+        done = self.python("--zones", "b", "--stage-out", "absent.dat", "--results", self.here, program="raise SystemExit(5)")
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertIn("absent.dat", done.stderr)
+        self.assertEqual(self.python("--zones", "a", "--stage-out", "none.*", "--results", self.here, program="").returncode, 0)
+        self.assertEqual(self.python("--zones", "a", "--stage-out", "absent", "--results", self.here, program="").returncode, 9)
+
+    def test_files_and_folders_of_any_name_go_there_and_come_back(self):
+        files = {"data/plain": "1", "data/a b/\u00fc.dat": "2", "data/.conf": "3", "data/deep/er/est/x=y": "4", "my input \u65e5.txt": "5", "it's": "6"}
+        for name, text in files.items():
+            (self.here / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.here / name).write_text(text)
+        (self.here / "data/linked").symlink_to("plain")
+        (self.here / "data/empty").mkdir()
+        (self.here / "data/run me").write_text("#!/bin/sh\nmkdir -p out && cp -r data 'my input \u65e5.txt' \"it's\" renamed out\n")
+        (self.here / "data/run me").chmod(0o755)
+        for zone in ("a", "b"):
+            into = self.here / f"into {zone}"
+            into.mkdir()
+            done = self.zbs("run", "-q", "-n", 1, "--zones", zone, "--no-record", "--stage-in", "data/", "--stage-in", "my input \u65e5.txt", "--stage-in", "it's",
+                            "--stage-in", "data/deep=renamed", "--stage-out", "out/**", "--results", into, "--", "data/run me", timeout=120)
+            self.assertEqual((done.returncode, done.stderr), (0, "zbs: folder data/empty is empty, and is not sent\n"))
+            found = {str(path.relative_to(into / "out")): path.read_text() for path in into.rglob("*") if path.is_file()}
+            found.pop("data/run me")
+            self.assertEqual(found, {**files, "data/linked": "1", "renamed/er/est/x=y": "4"})
+        # A folder that came with the job is none that it left.
+        done = self.python("--zones", "b", "--stage-in", "data/", "--stage-out", "*", "--results", self.here, program="open('new', 'w')")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue((self.here / "new").exists())
+        shutil.rmtree(self.here / "into a")
+        (self.here / "into a").mkdir()
+        (self.here / "into a/out").symlink_to(self.here / "data")  # a fetch goes through no link
+        application = json.loads(self.zbs("list", "-o", "json", "--limit", "3").stdout)["applications"][-1]["id"]
+        fetched = self.zbs("fetch", application, "-d", self.here / "into a")
+        self.assertNotEqual(fetched.returncode, 0)
+        self.assertIn("is a link", fetched.stderr)
+        self.assertFalse((self.here / "data/renamed").exists())
+
+    def test_a_folder_that_cannot_be_sent_whole_is_refused_by_name(self):
+        (self.here / "solver.d/empty").mkdir(parents=True)
+        refused = [("has no file to send", lambda folder: None)]
+        refused.append(("link to a folder", lambda folder: (folder / "empty").symlink_to("/etc")))
+        refused.append(("no regular file", lambda folder: os.mkfifo(folder / "empty")))
+        refused.append(("must be UTF-8", lambda folder: open(os.fsencode(folder) + b"/caf\xe9", "w").close()))
+        for index, (word, make) in enumerate(refused):
+            if index > 0:
+                shutil.rmtree(self.here / "solver.d")
+                (self.here / "solver.d").mkdir()
+                make(self.here / "solver.d")
+            done = self.zbs("submit", "-n", 1, "--stage-in", "solver.d", "--", "./solver")
+            self.assertNotEqual(done.returncode, 0, word)
+            self.assertIn(word, done.stderr)
 
     def kill(self, zone):
         found = [pid for pid, (argv, _) in processes().items() if argv[0].endswith("zbs-zone") and "run" in argv and any(word.endswith(f"/{zone}.toml") for word in argv)

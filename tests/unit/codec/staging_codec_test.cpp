@@ -42,7 +42,7 @@ TEST_F(StagingCodec, GoesThereAndBack) {
     EXPECT_EQ(*decode_staging_request(encode(StagingRequest{7, staging})), (StagingRequest{7, staging}));
     const FileChunk chunk{3, 10, 2, std::string("\0\xff", 2)};
     EXPECT_EQ(*decode_file_chunk(encode(chunk)), chunk);
-    const StagedResults results{true, {{"a", kDigest, 3, "zone-b"}, {"b", kDigest, 3}}, {"c is a link"}};
+    const StagedResults results{true, {{"a", kDigest, 3, "zone-b"}, {"b", kDigest, 3}}, {"c is a link"}, 2};
     EXPECT_EQ(*decode_staged_results(encode(results)), results);
     const StagingStatus status{{{kDigest, 3, false}}};
     EXPECT_EQ(*decode_staging_status(encode(status)), status);
@@ -57,23 +57,69 @@ TEST(OwnOutput, IsWhatRanksAndTheProfilerWriteAndNothingElse) {
         EXPECT_FALSE(is_own_output(name)) << name;
 }
 
+TEST(StagedName, MayHaveAnyPrintableLettersAndFolders) {
+    for (const char* name :
+         {"a b", " a ", "\xc3\xbcml\xc3\xa4ut", "\xe6\x97\xa5\xe6\x9c\xac.dat", "a=b", "50%", "q?*[x]", "'\"`$;&|<>",
+          "out/a b/c.dat", "out/.config", "out/stdout", "a..b", "a...", "#", "~", "\xf0\x9f\x98\x80"})
+        EXPECT_EQ(staged_name_fault(name), "") << name;
+    EXPECT_EQ(staged_name_fault("caf\xe9.out"), "must be UTF-8");
+}
+
+TEST(ResultPattern, OneStarStaysInAFolderAndTwoGoThroughAll) {
+    const std::vector<std::pair<const char*, const char*>> covered = {
+        {"*.out", "a.out"},   {"*.out", "a b.out"},   {"a", "a"},
+        {"*", "x"},           {"out/*", "out/a"},     {"out/**", "out/a/b/c"},
+        {"**", "a/b"},        {"**/x", "a/b/x"},      {"out/**/x*", "out/a/x1"},
+        {"*/a", "out/a"},     {"**.dat", "o/x.dat"},  {"out/*", "out/.h"},
+        {"a*b*c", "axxbyyc"}, {"**a/*b", "xa/ya/zb"}, {"***", "a/b"}};
+    for (const auto& [pattern, name] : covered) EXPECT_TRUE(matches_result(pattern, name)) << pattern << " " << name;
+    const std::vector<std::pair<const char*, const char*>> others = {
+        {"*.out", "o/a.out"}, {"out/*", "out/a/b"}, {"out/**", "out"}, {"*", ".h"}, {"**", ".h/x"},
+        {"a", "ab"},          {"*/a", "a"},         {"a*", "b"},       {"", "a"},   {"**/x", "a/b/y"}};
+    for (const auto& [pattern, name] : others) EXPECT_FALSE(matches_result(pattern, name)) << pattern << " " << name;
+}
+
 TEST_F(StagingCodec, RefusalsNameTheField) {
     const auto with = [&](const char* key, const Json& value) {
         Json json = encode(staging);
         json["inputs"][0][key] = value;
         return json;
     };
-    for (const char* name : {"", "a/b", "..", ".hidden", "a b", "a\tb", "-rf", "-", "a\\b", "..\\x", "stdout", "stderr",
-                             "out.0", "err.12", "profile.json.rank.3", "profile.json.x"})
+    for (const char* name : {"",
+                             "/a",
+                             "a/",
+                             "a//b",
+                             "a/../b",
+                             "a/./b",
+                             "a/-rf",
+                             "..",
+                             ".hidden",
+                             "a\tb",
+                             "-rf",
+                             "-",
+                             "a\\b",
+                             "..\\x",
+                             "a\nb",
+                             "a\x7f",
+                             "\xc2\x85",
+                             "\xe2\x80\xae",
+                             "stdout",
+                             "stderr",
+                             "out.0",
+                             "err.12",
+                             "profile.json.rank.3",
+                             "profile.json.x"})
         EXPECT_EQ(pointer_of(with("name", name)), "/inputs/0/name") << name;
     EXPECT_EQ(pointer_of(with("name", std::string(limits::kMaxStagedNameBytes + 1, 'a'))), "/inputs/0/name");
+    EXPECT_EQ(pointer_of(with("name", std::string(limits::kMaxStagedNameSegmentBytes + 1, 'a'))), "/inputs/0/name");
     EXPECT_EQ(pointer_of(with("name", "in.dat")), "/inputs/1/name");
+    EXPECT_EQ(pointer_of(with("name", "in.dat/x")), "/inputs/0/name");
     EXPECT_EQ(pointer_of(with("digest", std::string(64, 'A'))), "/inputs/0/digest");
     EXPECT_EQ(pointer_of(with("size", -1)), "/inputs/0/size");
     EXPECT_EQ(pointer_of(with("executable", false)), "/program");
     EXPECT_EQ(pointer_of(with("mode", 511)), "/inputs/0/mode");
     Json json = encode(staging);
-    for (const char* pattern : {"../x", "-rf", "-*", "*\\x"}) {
+    for (const char* pattern : {"../x", "-rf", "-*", "*\\x", "/etc/*", "out/../*", "stdout", "profile.json"}) {
         json["results"] = {"ok", pattern};
         EXPECT_EQ(pointer_of(json), "/results/1") << pattern;
     }
@@ -101,7 +147,7 @@ TEST_F(StagingCodec, PiecesStayInsideOfTheirFile) {
 }
 
 TEST_F(StagingCodec, ResultsOfAPeerCannotNameAPlaceElsewhere) {
-    for (const char* name : {"../x", "a/b", ".bashrc", "", "-rf", "a\\b"}) {
+    for (const char* name : {"../x", "a/../../b", "/b", ".bashrc", "", "-rf", "a\\b"}) {
         const auto read = decode_staged_results(encode(StagedResults{true, {{name, kDigest, 1}}, {}}));
         ASSERT_FALSE(read) << name;
         EXPECT_EQ(read.error().pointer, "/files/0/name");

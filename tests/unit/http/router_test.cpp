@@ -31,6 +31,7 @@ Router make_router() {
     router.add_sync("GET", "/v1/things/{id}", Action::kGetApplication, Body::kNone, echo("get"));
     router.add_sync("DELETE", "/v1/things/{id}", Action::kCancelApplication, Body::kNone, echo("remove"));
     router.add_sync("GET", "/v1/things/{id}/logs/{rank}", Action::kReadLog, Body::kNone, echo("log"));
+    router.add_sync("GET", "/v1/things/{id}/results/{name...}", Action::kReadResult, Body::kNone, echo("result"));
     return router;
 }
 
@@ -53,6 +54,13 @@ TEST(Router, FindsTheRouteAndItsParameters) {
               codec::parse(R"({"route":"make","parameters":{},"body":{"a":1}})").value());
     EXPECT_EQ(json_of(dispatch("GET", "/v1/things/7/logs/x y")),
               codec::parse(R"({"route":"log","parameters":{"id":"7","rank":"x y"}})").value());
+}
+
+TEST(Router, AParameterThatTakesTheRestMayHoldSlashes) {
+    EXPECT_EQ(json_of(dispatch("GET", "/v1/things/7/results/out/a b/c")),
+              codec::parse(R"({"route":"result","parameters":{"id":"7","name":"out/a b/c"}})").value());
+    EXPECT_EQ(json_of(dispatch("GET", "/v1/things/7/results/c"))["parameters"]["name"], "c");
+    EXPECT_EQ(dispatch("GET", "/v1/things/7/results").status, 404);
 }
 
 TEST(Router, UnknownPathsAreNotFound) {
@@ -133,10 +141,12 @@ TEST(Router, AHandlerThatThrowsIsAnsweredForOnceAndWithoutDetails) {
 }
 
 TEST(Router, ListsItsRoutesSorted) {
-    EXPECT_THAT(make_router().routes(),
-                testing::ElementsAre("DELETE /v1/things/{id} cancelApplication", "GET /v1/things listApplications",
-                                     "GET /v1/things/count countApplications", "GET /v1/things/{id} getApplication",
-                                     "GET /v1/things/{id}/logs/{rank} readLog", "POST /v1/things scheduleApplication"));
+    EXPECT_THAT(
+        make_router().routes(),
+        testing::ElementsAre("DELETE /v1/things/{id} cancelApplication", "GET /v1/things listApplications",
+                             "GET /v1/things/count countApplications", "GET /v1/things/{id} getApplication",
+                             "GET /v1/things/{id}/logs/{rank} readLog", "GET /v1/things/{id}/results/{name} readResult",
+                             "POST /v1/things scheduleApplication"));
 }
 
 Reply ask(const Router& router, const std::string& method, const std::string& path, const std::string& body = {}) {

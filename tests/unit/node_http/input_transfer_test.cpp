@@ -87,7 +87,7 @@ class InputTransferTest : public testing::Test {
     }
     void want(const std::string& operation, std::shared_ptr<Executor::Room> room = nullptr) {
         if (room == nullptr) room = std::make_shared<Executor::Room>(Executor::Room{.bytes = 5'000'000, .files = 3});
-        zone().want(operation, {.matches = [](const std::string& name) { return name.starts_with("r."); },
+        zone().want(operation, {.asks_for = [](const Executor::File& file) { return file.name.starts_with("r."); },
                                 .file_bytes = 3'000'000,
                                 .room = room});
     }

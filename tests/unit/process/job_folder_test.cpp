@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "tests/support/temporary_folder.hpp"
 
@@ -104,6 +105,41 @@ TEST_F(JobFolder, NamesThatAreNotPlainAreNotListed) {
         EXPECT_FALSE(is_listed(name)) << name;
         EXPECT_FALSE(is_plain_name(name)) << name;
     }
+}
+
+TEST_F(JobFolder, AllThatIsInItIsListedAndWhatCannotBeReadHasAFault) {
+    fs::create_directories(job + "/out/a b");
+    std::ofstream(job + "/out/a b/\xc3\xbc.dat") << "deep";
+    std::ofstream(job + "/caf\xe9") << "x";
+    std::ofstream(job + "/new\nline") << "x";
+    fs::create_symlink("/", job + "/out/root");
+    ASSERT_EQ(mkfifo((job + "/fifo").c_str(), 0600), 0);
+    std::map<std::string, std::string> found;
+    for (const Executor::File& file : list_job_tree(job)) found[file.name] = file.fault;
+    EXPECT_THAT(found, testing::ElementsAre(testing::Pair("caf\\xe9", "must be UTF-8"),
+                                            testing::Pair("fifo", "is no regular file"),
+                                            testing::Pair("new\\x0aline", "must be without control characters"),
+                                            testing::Pair("out", testing::HasSubstr("is a folder")),
+                                            testing::Pair("out/a b", testing::HasSubstr("is a folder")),
+                                            testing::Pair("out/a b/\xc3\xbc.dat", ""),
+                                            testing::Pair("out/root", testing::HasSubstr("is a link"))));
+    EXPECT_EQ(*read_job_file(job, "out/a b/\xc3\xbc.dat", 1, 2), "ee");
+}
+
+TEST_F(JobFolder, NoLinkLeadsOutOfAFolderInIt) {
+    fs::create_directory(job + "/out");
+    fs::create_symlink("..", job + "/out/up");
+    fs::create_symlink(folder.path(), job + "/away");
+    std::ofstream(job + "/mine") << "x";
+    for (const char* name : {"away/secret", "out/up/mine", "out/up/../secret", "mine/x", "none/x"}) {
+        EXPECT_EQ(error_of(name), ErrorCode::kNotFound) << name;
+        EXPECT_TRUE(remove_job_files(job, {name})) << name;
+    }
+    EXPECT_TRUE(fs::exists(folder.path("secret")));
+    EXPECT_TRUE(fs::exists(job + "/mine"));
+    std::ofstream(job + "/out/x y") << "x";
+    EXPECT_TRUE(remove_job_files(job, {"out/x y"}));
+    EXPECT_FALSE(fs::exists(job + "/out/x y"));
 }
 
 /// Rounds until nothing is left; 0 where that does not happen.

@@ -334,7 +334,40 @@ TEST_F(StagingTest, ResultsComeHomeBeforeTheJobCountsAsCompleted) {
     EXPECT_THAT(result(id, "other"), HasSubstr("error"));
     EXPECT_THAT(results.notes, testing::UnorderedElementsAre(HasSubstr("nothing that may be taken is called std*"),
                                                              HasSubstr("is called nothing")));
+    EXPECT_EQ(results.left_out, 1U);  // the name that does not exist; a pattern may match nothing
     EXPECT_EQ(world.node("b").depot.list("part+" + to_string(world.status(id).parts[1].id))->size(), 0U);
+}
+
+TEST_F(StagingTest, ResultsWithBlanksAndInFoldersComeHome) {
+    run_for(5s);
+    const std::map<std::string, std::string> left = {
+        {"a b.out", "1"}, {"\xc3\xbc.out", "2"}, {"a=b%20c.out", "3"}, {"out/x y/z.dat", "4"}, {"out/.h", "5"}};
+    std::map<std::string, std::string> all = left;
+    all["deep/a.out"] = "not asked for";
+    leave("b", all);
+    const ApplicationId id = submit(request({.inputs = {}, .results = {"*.out", "out/**"}}));
+    world.run(1min);
+    for (const auto& [name, text] : left) EXPECT_EQ(result(id, name), text) << name;
+    const StagedResults& results = *world.status(id).results;
+    EXPECT_EQ(results.files.size(), left.size());
+    EXPECT_EQ(results.left_out, 0U);
+    EXPECT_THAT(results.notes, testing::IsEmpty());
+}
+
+TEST_F(StagingTest, EachThatWasAskedForAndDoesNotComeIsNamedAndCounted) {
+    run_for(5s);
+    leave("b", {{"caf\xe9.out", "1"}, {"link.out", ""}, {std::string(201, 'q') + ".out", "2"}, {"good.out", "3"}});
+    world.node("b").executor->lost["link.out"] = "is a link, and links are not followed";
+    world.node("b").executor->lost["other"] = "is a link, and links are not followed";
+    const ApplicationId id = submit(request({.inputs = {}, .results = {"*.out", "absent.dat"}}));
+    world.run(1min);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kCompleted);
+    EXPECT_EQ(result(id, "good.out"), "3");
+    EXPECT_EQ(world.status(id).results->left_out, 4U);
+    EXPECT_THAT(
+        world.status(id).results->notes,
+        testing::UnorderedElementsAre(HasSubstr("caf\\xe9.out: must be UTF-8"), HasSubstr("link.out: is a link"),
+                                      HasSubstr("q.out: is longer than 200 bytes"), HasSubstr("absent.dat")));
 }
 
 TEST_F(StagingTest, AFailedRunBringsItsResultsToo) {

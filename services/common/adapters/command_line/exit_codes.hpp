@@ -17,14 +17,15 @@ enum Ending : int {
     kUnreachable = 5,
     kTimedOut = 6,
     kRejected = 7,
-    kConflict = 8
+    kConflict = 8,
+    kIncomplete = 9
 };
 
 /// What a command ends with that met `error`.
 int exit_code_of(const Error& error);
 
 /// As README.md and every man page have them.
-inline constexpr std::array<ExitCode, 9> kExitCodes{
+inline constexpr std::array<ExitCode, 10> kExitCodes{
     {{kOk, "good"},
      {kFailed, "failed"},
      {kUsage, "usage"},
@@ -33,7 +34,8 @@ inline constexpr std::array<ExitCode, 9> kExitCodes{
      {kUnreachable, "unreachable or unavailable (also a file or port or database of this machine)"},
      {kTimedOut, "timed out"},
      {kRejected, "rejected"},
-     {kConflict, "conflict"}}};
+     {kConflict, "conflict"},
+     {kIncomplete, "completed, but results that were asked for did not come back (run, wait, fetch)"}}};
 
 /// Of programs of operators. Whoever asks whether all is well wants a no, not its reason; a command line that is wrong
 /// asks nothing.

@@ -318,6 +318,11 @@ std::vector<Executor::File> NodeExecutor::list(const std::string& operation, con
     return local_.list(operation, prefix);
 }
 
+std::vector<Executor::File> NodeExecutor::list_all(const std::string& operation) {
+    if (steps_.contains(operation) || results_.has(operation)) return results_.list(operation, "");
+    return local_.list_all(operation);
+}
+
 /// An agent forgets a step, with all its files, once those that are wanted are here.
 Result<void> NodeExecutor::remove_files(const std::string& operation, const std::vector<std::string>& names) {
     if (!steps_.contains(operation) && !results_.has(operation)) return local_.remove_files(operation, names);

@@ -76,6 +76,7 @@ class NodeExecutor : public Executor, public SliceSink {
     Result<std::string> read(const std::string& operation, const std::string& file, std::uint64_t offset,
                              std::size_t limit) override;
     std::vector<File> list(const std::string& operation, const std::string& prefix) override;
+    std::vector<File> list_all(const std::string& operation) override;
     Result<void> remove_files(const std::string& operation, const std::vector<std::string>& names) override;
     Result<Removal> remove(const std::string& operation, std::size_t at_most) override;
     void set_column(const std::string& machine, SliceColumn column) override;
@@ -103,6 +104,7 @@ class NodeExecutor : public Executor, public SliceSink {
     void fetch_list(const SharedStep& step);
     void choose_files(const SharedStep& step);
     void take_room(const Step& step);
+    static bool is_wanted(const Step& step, const StepFile& file);
     bool take_result(Step& step, const StepFile& file);
     bool take_own_file(Step& step, StepFile& file, std::uint64_t& profile_bytes);
     void leave_out(const Step& step, const StepFile& file, const std::string& why);

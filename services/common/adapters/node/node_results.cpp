@@ -4,6 +4,7 @@
 
 #include "services/common/adapters/node/node_step.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/common/messages/staging.hpp"
 
 namespace zbs::node {
 namespace {
@@ -18,9 +19,16 @@ constexpr int kKilled = 128 + 9;                         ///< exit code
 constexpr const char* kNotKept = "its zone cannot keep it";
 constexpr const char* kNearlyFull = "the disk of its zone is nearly full";
 
+Executor::File as_file(const StepFile& file) { return {file.name, file.bytes, file.fault, file.is_folder}; }
+
 bool is_output(const StepFile& file) { return file.name.starts_with("out.") || file.name.starts_with("err."); }
 
 }  // namespace
+
+/// Whether it is a result.
+bool NodeExecutor::is_wanted(const Step& step, const StepFile& file) {
+    return step.wanted && staged_name_fault(file.name).empty() && step.wanted->asks_for(as_file(file));
+}
 
 void NodeExecutor::share_output(const std::vector<std::string>& operations) {
     auto room = std::make_shared<std::uint64_t>(options_.most_output_bytes);
@@ -40,7 +48,7 @@ void NodeExecutor::take_room(const Step& step) {
     if (!results_.end_of(step.operation)) return;
     Room& room = *step.wanted->room;
     for (const File& file : results_.list(step.operation, "")) {
-        if (!file.fault.empty() || !step.wanted->matches(file.name)) continue;
+        if (!file.fault.empty() || !step.wanted->asks_for(file)) continue;
         room.bytes -= std::min(room.bytes, file.bytes);
         room.files -= std::min<std::size_t>(room.files, 1);
     }
@@ -77,10 +85,17 @@ void NodeExecutor::fetch_list(const SharedStep& step) {
 
 /// Profiles first, and of each kind as much as is bounded by itself: output without end costs no profile.
 void NodeExecutor::choose_files(const SharedStep& step) {
-    const auto is_result = [&](const StepFile& f) { return step->wanted && step->wanted->matches(f.name); };
+    const auto is_result = [&](const StepFile& f) { return is_wanted(*step, f); };
     std::erase_if(step->files, [&](const StepFile& f) {
-        const bool own = std::ranges::any_of(options_.wanted_files,
-                                             [&f](const std::string& begin) { return f.name.starts_with(begin); });
+        const std::string fault = f.fault.empty() ? file_name_fault(f.name) : f.fault;
+        if (!fault.empty()) {
+            const bool is_asked = step->wanted && step->wanted->asks_for(as_file(f));
+            if (is_asked && step->told_left_out++ < limits::kMaxStagingNotes) leave_out(*step, f, fault);
+            return true;
+        }
+        const bool own = std::ranges::any_of(options_.wanted_files, [&f](const std::string& begin) {
+            return f.name.starts_with(begin) && f.name.find('/') == f.name.npos;
+        });
         return !is_result(f) && (!own || f.bytes == 0);
     });
     std::ranges::stable_sort(step->files, {}, [&](const StepFile& f) { return is_output(f) && !is_result(f); });
@@ -135,7 +150,7 @@ bool NodeExecutor::take_result(Step& step, const StepFile& file) {
 
 void NodeExecutor::leave_out(const Step& step, const StepFile& file, const std::string& why) {
     log_.warn("result_left_out", {{"operation", step.operation}, {"file", file.name}, {"reason", why}});
-    if (auto noted = results_.leave_out(step.operation, {file.name, file.bytes, why}); !noted)
+    if (auto noted = results_.leave_out(step.operation, {file.name, file.bytes, why, file.is_folder}); !noted)
         log_.warn("step_result_not_kept", {{"operation", step.operation}, {"reason", noted.error().message}});
 }
 
@@ -162,7 +177,7 @@ void NodeExecutor::fetch_next(const SharedStep& step) {
 
 void NodeExecutor::take_bytes(const SharedStep& step, const Result<std::string>& bytes) {
     const StepFile& file = step->files[step->file];
-    const bool is_result = step->wanted && step->wanted->matches(file.name);
+    const bool is_result = is_wanted(*step, file);
     step->fetch_until = clock_.steady_now() + kFetchDeadline;
     if (!bytes) {
         next_file(*step, bytes.error().message);
@@ -197,7 +212,7 @@ void NodeExecutor::cut_output(Step& step) {
 /// A file that did not come whole is left out: half a profile is none.
 void NodeExecutor::next_file(Step& step, std::string fault) {
     const StepFile& file = step.files[step.file];
-    const bool is_result = step.wanted && step.wanted->matches(file.name);
+    const bool is_result = is_wanted(step, file);
     if (is_result) awaited_ -= std::min(awaited_, file.bytes);
     if (fault.empty() && !results_.keep(step.operation, file.name)) fault = kNotKept;
     if (!fault.empty()) {

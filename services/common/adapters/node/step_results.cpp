@@ -9,20 +9,26 @@
 #include <sstream>
 
 #include "algorithms/base/expects.hpp"
+#include "services/common/http/call.hpp"
+#include "services/common/messages/staging.hpp"
 
 namespace zbs::node {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kEndFile = ".end";  ///< no name of a file that is fetched: those begin with a letter
+constexpr const char* kEndFile = ".end";  ///< no name of a file that is fetched: those do not begin with '.'
 
-constexpr const char* kLeftOutFile = ".left-out";  ///< a line each: name, bytes, reason
+constexpr const char* kLeftOutFile =
+    ".left-out";  ///< a line each: name in percent code, bytes, whether a folder, reason
 
 bool is_word(const std::string& name) {
     return !name.empty() && name.size() <= 255 && name.front() != '.' &&
            std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c < 127 && c != '/'; });
 }
+
+/// Also in folders of the step's. None of ours: those begin with '.'.
+bool is_file(const std::string& name) { return file_name_fault(name).empty(); }
 
 constexpr const char* kSiteFault = " site-fault";  ///< behind the code; files of earlier versions lack it
 constexpr off_t kMostUnwritten = 16 << 20;         ///< bytes
@@ -64,10 +70,10 @@ bool StepResults::has_space(std::uint64_t bytes) const {
 }
 
 Result<void> StepResults::append(const std::string& operation, const std::string& file, std::string_view bytes) {
-    if (!is_word(operation) || !is_word(file)) return no_file(file);
+    if (!is_word(operation) || !is_file(file)) return no_file(file);
     std::error_code fault;
-    fs::create_directories(path(operation), fault);
     const std::string name = path(operation) + "/" + file;
+    fs::create_directories(fs::path(name).parent_path(), fault);
     std::ofstream out(name, std::ios::binary | std::ios::app);
     out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     out.flush();
@@ -77,9 +83,11 @@ Result<void> StepResults::append(const std::string& operation, const std::string
 }
 
 Result<void> StepResults::keep(const std::string& operation, const std::string& file) {
-    if (!is_word(operation) || !is_word(file)) return no_file(file);
+    if (!is_word(operation) || !is_file(file)) return no_file(file);
     const std::string name = path(operation) + "/" + file;
     if (!durable_(name)) return cannot_write(name);
+    for (fs::path folder = fs::path(name).parent_path(); folder != path(operation); folder = folder.parent_path())
+        if (!durable_(folder.string())) return cannot_write(folder.string());
     return {};
 }
 
@@ -99,13 +107,13 @@ Result<void> StepResults::finish(const std::string& operation, const StepStatus&
 }
 
 Result<void> StepResults::leave_out(const std::string& operation, const Executor::File& file) {
-    if (!is_word(operation) || !is_word(file.name)) return no_file(file.name);
+    if (!is_word(operation) || file.name.empty()) return no_file(file.name);
     std::string reason = file.fault.substr(0, 400);
     std::ranges::replace(reason, '\n', ' ');
     std::error_code fault;
     fs::create_directories(path(operation), fault);
     std::ofstream out(path(operation) + "/" + kLeftOutFile, std::ios::binary | std::ios::app);
-    out << file.name << " " << file.bytes << " " << reason << "\n";
+    out << http::encode_percent(file.name) << " " << file.bytes << " " << file.is_folder << " " << reason << "\n";
     out.flush();
     if (!out) return cannot_write(path(operation));
     return {};
@@ -113,7 +121,7 @@ Result<void> StepResults::leave_out(const std::string& operation, const Executor
 
 void StepResults::drop(const std::string& operation, const std::string& file) {
     std::error_code fault;
-    if (is_word(operation) && is_word(file)) fs::remove(path(operation) + "/" + file, fault);
+    if (is_word(operation) && is_file(file)) fs::remove(path(operation) + "/" + file, fault);
 }
 
 void StepResults::clear(const std::string& operation) {
@@ -142,7 +150,7 @@ std::optional<StepStatus> StepResults::end_of(const std::string& operation) cons
 
 Result<std::string> StepResults::read(const std::string& operation, const std::string& file, std::uint64_t offset,
                                       std::size_t limit) const {
-    if (!is_word(operation) || !is_word(file)) return no_file(file);
+    if (!is_word(operation) || !is_file(file)) return no_file(file);
     const std::string name = path(operation) + "/" + file;
     std::error_code fault;
     const std::uintmax_t size = fs::file_size(name, fault);
@@ -160,15 +168,22 @@ std::vector<Executor::File> StepResults::list(const std::string& operation, cons
     std::vector<Executor::File> files;
     if (!is_word(operation)) return files;
     std::error_code fault;
-    for (fs::directory_iterator at(path(operation), fault), end; !fault && at != end; at.increment(fault)) {
-        const std::string name = at->path().filename().string();
+    const std::string top = path(operation) + "/";
+    for (fs::recursive_directory_iterator at(path(operation), fault), end; !fault && at != end; at.increment(fault)) {
+        const std::string name = at->path().string().substr(top.size());
         std::error_code missing;
+        if (!is_file(name) || !name.starts_with(prefix) || !at->is_regular_file(missing)) continue;
         const std::uintmax_t bytes = at->file_size(missing);
-        if (is_word(name) && name.starts_with(prefix) && !missing) files.push_back({name, bytes});
+        if (!missing) files.push_back({name, bytes});
     }
     std::ifstream left_out(path(operation) + "/" + kLeftOutFile, std::ios::binary);
-    for (Executor::File file; left_out >> file.name >> file.bytes && std::getline(left_out >> std::ws, file.fault);)
+    std::string code;
+    for (Executor::File file;
+         left_out >> code >> file.bytes >> file.is_folder && std::getline(left_out >> std::ws, file.fault);) {
+        const Result<std::string> name = http::decode_percent(code);
+        file.name = name ? *name : "*";
         if (file.name.starts_with(prefix)) files.push_back(file);
+    }
     std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
     return files;
 }
@@ -177,11 +192,10 @@ Result<Executor::Removal> StepResults::remove(const std::string& operation, std:
     Executor::Removal removal{0, true};
     if (!has(operation)) return removal;
     std::error_code fault;
-    std::vector<fs::path> files;
-    for (fs::directory_iterator at(path(operation), fault), end; !fault && at != end; at.increment(fault)) {
-        if (files.size() > at_most) break;
+    std::vector<fs::path> files;  // a folder behind all that is in it
+    for (fs::recursive_directory_iterator at(path(operation), fault), end; !fault && at != end; at.increment(fault))
         files.push_back(at->path());
-    }
+    std::ranges::reverse(files);
     for (const fs::path& file : files) {
         if (removal.files >= at_most) {
             removal.complete = false;

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <system_error>
 
-#include "services/common/adapters/process/job_folder.hpp"
+#include "services/common/messages/staging.hpp"
 
 namespace zbs::process {
 namespace {
@@ -75,9 +75,23 @@ bool is_whole(const std::string& path, int from) {
            fstat(from, &source) == 0 && copy.st_size == source.st_size;
 }
 
+/// The folders that `name` lies in; 0, or the fault.
+int make_folders(const std::string& name, const std::string& folder, const CopyOptions& options) {
+    for (std::size_t end = name.find('/'); end != std::string::npos; end = name.find('/', end + 1)) {
+        const std::string path = folder + "/" + name.substr(0, end);
+        struct stat info {};
+        if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return errno;
+        if (lstat(path.c_str(), &info) != 0) return errno;
+        if (!S_ISDIR(info.st_mode)) return ENOTDIR;
+        if (options.owner && lchown(path.c_str(), options.owner->uid, options.owner->gid) != 0) return errno;
+    }
+    return 0;
+}
+
 Result<void> copy_input(const StepSpec::Input& input, int from, const std::string& folder, const CopyOptions& options) {
-    if (!is_plain_name(input.name)) return invalid("'" + input.name + "' is no name of a file");
+    if (!file_name_fault(input.name).empty()) return invalid("'" + input.name + "' is no name of a file");
     const std::string path = folder + "/" + input.name, begun = folder + "/" + kBegunCopy;
+    if (const int fault = make_folders(input.name, folder, options); fault != 0) return cannot_copy(input, fault);
     if (is_whole(path, from)) return {};
     unlink(begun.c_str());  // of a start that was cut short
     static const std::atomic<bool> never{false};

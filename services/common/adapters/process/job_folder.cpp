@@ -12,9 +12,15 @@
 #include <memory>
 
 #include "services/common/messages/limits.hpp"
+#include "services/common/messages/printable.hpp"
+#include "services/common/messages/staging.hpp"
 
 namespace zbs::process {
 namespace {
+
+/// Folders in folders that are looked into: each level holds a file descriptor.
+constexpr int kDeepest = 64;
+constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 /// What the job may have put in place of a file is not ours to hand out: another's file that it linked to, a device.
 bool is_own_file(const struct stat& info, uid_t owner) { return S_ISREG(info.st_mode) && info.st_uid == owner; }
@@ -44,9 +50,13 @@ Result<std::string> read_job_file(const std::string& folder, const std::string& 
     uid_t owner = 0;
     const int parent = open_folder(folder, owner);
     if (parent < 0) return missing;
-    const int fd = openat(parent, file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    const int fault = errno;
+    std::string leaf;
+    const int inside = open_parent(parent, file, leaf);
     close(parent);
+    if (inside < 0) return missing;
+    const int fd = openat(inside, leaf.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    const int fault = errno;
+    close(inside);
     if (fd < 0) {
         if (fault == EWOULDBLOCK || fault == EACCES)
             return Error{ErrorCode::kUnavailable, "the job keeps its file " + file + " from being read", {}};
@@ -92,10 +102,89 @@ std::vector<Executor::File> list_job_files(const std::string& folder, const std:
     return files;
 }
 
+int open_parent(int folder, const std::string& name, std::string& leaf) {
+    int inside = fcntl(folder, F_DUPFD_CLOEXEC, 0);
+    std::size_t begin = 0;
+    for (std::size_t end; inside >= 0 && (end = name.find('/', begin)) != std::string::npos; begin = end + 1) {
+        const int below = openat(inside, name.substr(begin, end - begin).c_str(), kFolderFlags);
+        const int fault = errno;
+        close(inside);
+        errno = fault;
+        inside = below;
+    }
+    leaf = name.substr(begin);
+    return inside;
+}
+
 namespace {
 
-/// Each level holds a file descriptor; what lies deeper is moved to the top, for the next round.
-constexpr int kDeepest = 64;
+/// What is at a folder that is open as `fd`, which is closed, and in its folders; `before`: its name with a '/'.
+class TreeListing {
+  public:
+    explicit TreeListing(uid_t owner) : owner_(owner) {}
+
+    void add(int fd, const std::string& before, int depth) {
+        const std::unique_ptr<DIR, int (*)(DIR*)> entries(fdopendir(fd), closedir);
+        if (!entries) return void(close(fd));
+        while (const dirent* entry = readdir(entries.get())) {
+            const std::string word = entry->d_name;
+            if (word == "." || word == "..") continue;
+            if (files_.size() >= limits::kMaxJobFiles) return is_cut_ = true, void();
+            struct stat info {};
+            if (fstatat(dirfd(entries.get()), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
+            add(dirfd(entries.get()), word, before + word, info, depth);
+        }
+    }
+
+    std::vector<Executor::File> take() {
+        std::sort(files_.begin(), files_.end(),
+                  [](const Executor::File& a, const Executor::File& b) { return a.name < b.name; });
+        if (is_cut_)
+            files_.push_back(
+                {"*", 0, "more than " + std::to_string(limits::kMaxJobFiles) + " files are in its folder"});
+        return std::move(files_);
+    }
+
+  private:
+    void add(int folder, const std::string& word, const std::string& name, const struct stat& info, int depth) {
+        Executor::File file{.name = name,
+                            .bytes = S_ISREG(info.st_mode) ? static_cast<std::uint64_t>(info.st_size) : 0};
+        file.is_folder = S_ISDIR(info.st_mode);
+        file.fault = file_name_fault(name);
+        if (S_ISLNK(info.st_mode)) {
+            file.fault = "is a link, and links are not followed";
+        } else if (file.is_folder && file.fault.empty()) {
+            file.fault = "is a folder; the pattern 'NAME/**' asks for what is in it";
+            const int fd = depth < kDeepest ? openat(folder, word.c_str(), kFolderFlags) : -1;
+            if (fd >= 0)
+                add(fd, name + "/", depth + 1);
+            else
+                file = {name + "/*", 0, depth < kDeepest ? "its folder cannot be opened" : "its folder is too deep"};
+        } else if (file.fault.empty() && !S_ISREG(info.st_mode)) {
+            file.fault = "is no regular file";
+        } else if (file.fault.empty() && info.st_uid != owner_) {
+            file.fault = "belongs to another account";
+        }
+        if (!is_one_line(name)) file.name = printable_text(name, limits::kMaxStagedNameBytes);
+        files_.push_back(std::move(file));
+    }
+
+    uid_t owner_;
+    bool is_cut_ = false;
+    std::vector<Executor::File> files_;
+};
+
+}  // namespace
+
+std::vector<Executor::File> list_job_tree(const std::string& folder) {
+    uid_t owner = 0;
+    const int fd = open_folder(folder, owner);
+    TreeListing listing(owner);
+    if (fd >= 0) listing.add(fd, {}, 0);
+    return listing.take();
+}
+
+namespace {
 
 class TreeRemoval {
   public:
@@ -168,7 +257,14 @@ Result<void> remove_job_files(const std::string& folder, const std::vector<std::
     if (fd < 0) return {};
     Result<void> all;
     for (const std::string& name : names) {
-        if (!is_plain_name(name) || unlinkat(fd, name.c_str(), 0) == 0 || errno == ENOENT || errno == EISDIR) continue;
+        if (!file_name_fault(name).empty()) continue;
+        std::string leaf;
+        const int inside = open_parent(fd, name, leaf);
+        const bool gone = inside < 0 || unlinkat(inside, leaf.c_str(), 0) == 0;
+        const int fault = errno;
+        if (inside >= 0) close(inside);
+        errno = fault;
+        if (gone || errno == ENOENT || errno == EISDIR) continue;
         if (all) all = Error{ErrorCode::kUnavailable, "cannot remove " + name + ": " + std::strerror(errno), {}};
     }
     close(fd);

@@ -10,8 +10,8 @@ namespace zbs::process {
 /// A name within one folder: printable ASCII, no '/', not hidden, at most 128 bytes.
 bool is_plain_name(const std::string& name);
 
-/// Bytes [offset, offset + limit) of a file in a job's folder, whatever the job made of that folder: links are not
-/// followed, nothing but a regular file that belongs to the folder's owner is opened, and opening waits for nobody
+/// Bytes [offset, offset + limit) of a file in a job's folder or its folders, whatever the job made of them: links are
+/// not followed, nothing but a regular file that belongs to the folder's owner is opened, and opening waits for nobody
 /// (FIFOs, devices, leases). Errors: kNotFound, and kUnavailable where the job keeps the file from being opened.
 Result<std::string> read_job_file(const std::string& folder, const std::string& file, std::uint64_t offset,
                                   std::size_t limit);
@@ -20,7 +20,14 @@ Result<std::string> read_job_file(const std::string& folder, const std::string& 
 /// more than limits::kMaxJobFiles entries.
 std::vector<Executor::File> list_job_files(const std::string& folder, const std::string& prefix);
 
-/// Removes files at the top of a job's folder, whatever the job made of them, but no folders. Errors: as
+/// As `Executor::list_all`, under the same bounds, and no more than 64 folders deep.
+std::vector<Executor::File> list_job_tree(const std::string& folder);
+
+/// Opens the folder that the file `name` lies in, which `folder` (an open descriptor) is or holds. No link is followed.
+/// `leaf` becomes the name of the file in it. The descriptor is the caller's; -1 with errno if there is none.
+int open_parent(int folder, const std::string& name, std::string& leaf);
+
+/// Removes files of a job's folder, whatever the job made of them, but no folders. Errors: as
 /// `Executor::remove_files`.
 Result<void> remove_job_files(const std::string& folder, const std::vector<std::string>& names);
 

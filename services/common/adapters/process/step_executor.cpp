@@ -25,6 +25,7 @@
 #include "services/common/adapters/process/supervisor_record.hpp"
 #include "services/common/adapters/process/waiting_step.hpp"
 #include "services/common/failpoint/failpoint.hpp"
+#include "services/common/messages/staging.hpp"
 
 namespace zbs::process {
 namespace {
@@ -160,13 +161,18 @@ class Supervised : public StepExecutor {
 
     Result<std::string> read(const std::string& operation, const std::string& file, std::uint64_t offset,
                              std::size_t limit) override {
-        if (!is_plain_name(operation) || !is_plain_name(file)) return invalid("no name of a file");
+        if (!is_plain_name(operation) || !file_name_fault(file).empty()) return invalid("no name of a file");
         return read_job_file(job_folder(operation), file, offset, limit);
     }
 
     std::vector<File> list(const std::string& operation, const std::string& prefix) override {
         if (!is_plain_name(operation)) return {};
         return list_job_files(job_folder(operation), prefix);
+    }
+
+    std::vector<File> list_all(const std::string& operation) override {
+        if (!is_plain_name(operation)) return {};
+        return list_job_tree(job_folder(operation));
     }
 
     Result<void> remove_files(const std::string& operation, const std::vector<std::string>& names) override {
