@@ -24,7 +24,6 @@ std::string segment_fault(std::string_view segment) {
 
 std::string file_name_fault(std::string_view name) {
     if (name.empty()) return "must not be empty";
-    if (name[0] == '.') return "must not begin with '.'";
     if (name.size() > limits::kMaxStagedNameBytes)
         return "is longer than " + std::to_string(limits::kMaxStagedNameBytes) + " bytes";
     if (name.find('\\') != std::string_view::npos) return "must be a name without '\\'";
@@ -33,7 +32,7 @@ std::string file_name_fault(std::string_view name) {
     for (std::string_view rest = name;;) {
         const std::size_t end = std::min(rest.find('/'), rest.size());
         if (std::string fault = segment_fault(rest.substr(0, end)); !fault.empty()) return fault;
-        if (end == rest.size()) return {};
+        if (end == rest.size()) return name[0] == '.' ? "must not begin with '.'" : "";
         rest.remove_prefix(end + 1);
     }
 }
