@@ -110,7 +110,7 @@ class NodeTest(unittest.TestCase):
                                      ("GET", "/v1/steps?op=a", None), ("PUT", "/v1/slices", {"number": 1}), ("DELETE", "/v1/steps/a?at_most=0", None), ("POST", "/v1/steps/a/stop", {"grace_s": -1})):
             self.world.call("n1", method, target, body, 400)
         self.world.call("n1", "GET", "/v1/steps/none/files/stdout", status=404)
-        self.world.call("n1", "GET", "/v1/steps/none/files/..%2Fexit", status=404)
+        self.world.call("n1", "GET", "/v1/steps/none/files/..%2Fexit", status=400)
 
     def test_who_waits_is_told_when_a_step_ends(self):
         self.world.begin("n2", "short", "sleep 1")
