@@ -18,6 +18,7 @@ using Steady = std::chrono::steady_clock;
 constexpr std::chrono::seconds kSoon{5};
 constexpr timespec kShortRest{0, 20'000'000};
 constexpr timespec kLongRest{1, 0};
+constexpr int kMostRounds = 20;  ///< of looks for processes that began while others were held
 
 std::vector<process::ProcessRef> find_tree(const std::string& operation) {
     return process::find_marked(process::step_variable(operation), getpid());
@@ -56,11 +57,21 @@ void kill_all(const std::vector<process::ProcessRef>& tree, const std::string& o
 }  // namespace
 
 void ask_tree(const std::string& operation, pid_t spared) {
-    std::vector<process::ProcessRef> tree = find_tree(operation);
+    // All are held first: a process that is forked between a look and the signal to its parent would get none.
+    std::vector<process::ProcessRef> held;
+    for (int round = 0; round < kMostRounds; ++round) {
+        const std::size_t before = held.size();
+        for (const process::ProcessRef& process : find_tree(operation)) {
+            if (process.pid == spared || std::ranges::find(held, process) != held.end()) continue;
+            held.push_back(process);
+            send_signal(process, SIGSTOP);
+        }
+        if (held.size() == before) break;
+    }
     // The supervisor of a rank has to know of the stop before the rank ends by it.
-    std::ranges::stable_sort(tree, {}, &process::ProcessRef::start_time);
-    for (const process::ProcessRef& process : tree)
-        if (process.pid != spared) send_signal(process, SIGTERM);
+    std::ranges::stable_sort(held, {}, &process::ProcessRef::start_time);
+    for (const int signal : {SIGTERM, SIGCONT})
+        for (const process::ProcessRef& process : held) send_signal(process, signal);
 }
 
 bool has_only(const std::string& operation, const std::set<pid_t>& processes) {

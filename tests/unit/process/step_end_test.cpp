@@ -78,6 +78,15 @@ TEST_F(StepEndTest, EachProcessOfAStopGetsOneSignalHoweverOftenItIsAsked) {
     EXPECT_LT(SteadyClock::now() - begin, 5s) << "it has ended by itself";
 }
 
+TEST_F(StepEndTest, AProcessThatIsForkedDuringAStopGetsTheSignal) {
+    ASSERT_TRUE(start("forks", "echo ready; i=0; while [ $i -lt 400 ]; do sleep 1000 & i=$((i+1)); done; wait"));
+    ASSERT_TRUE(wait_for_text("forks", "stdout", "ready"));
+    const auto begin = SteadyClock::now();
+    executor->stop("forks", 30s);
+    EXPECT_EQ(wait("forks").exit_code, 143);
+    EXPECT_LT(SteadyClock::now() - begin, 15s) << "a process has waited for the end of the grace";
+}
+
 TEST_F(StepEndTest, AtTheWalltimeThereIsOneSignalAndThenTheGrace) {
     ASSERT_TRUE(start("late", kCounts, {.walltime = 1s, .grace = 20s}));
     ASSERT_TRUE(wait_for_text("late", "signals", "TERM"));
