@@ -70,7 +70,7 @@ class Commands(Manners):
 ASSIGNMENT_ROW = [{"rank": 0, "machine": "n1", "processor": 0}]
 ASSIGNMENT = {"application": ONE, "ranks": [{"rank": 0, "zone": "x", "machine": "n1", "processor": 0}], "rsl_rank_order": [0]}
 ACCEPTED = {key: VIEW[key] for key in ("id", "owner", "name", "state", "reason", "ranks", "argv", "submitted_us", "directory", "history")} | {
-    "cancel_requested": False, "mapper": "hier", "program": "/bin/a", "walltime_s": 3600.0, "zones": [], "parts": []}
+    "cancel_requested": False, "mapper": "hier", "program": "/bin/a", "walltime_s": 3600.0, "grace_s": 30.0, "zones": [], "parts": []}
 WHOLE_VIEW = VIEW | ACCEPTED | {"zones": ["x"], "exit_code": 0, "profile": ONE, "plan": WHOLE_PLAN,
                                 "parts": [VIEW["parts"][0] | {"assignment": ASSIGNMENT_ROW, "queue": VIEW["parts"][0]["queue"] | {"promised_in_s": 9.5}}]}
 SERIES = {"next": 0.1, "error": 0.1, "values": [0.1], "forecaster": "mean"}

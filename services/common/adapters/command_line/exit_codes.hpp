@@ -35,7 +35,7 @@ inline constexpr std::array<ExitCode, 10> kExitCodes{
      {kTimedOut, "timed out"},
      {kRejected, "rejected"},
      {kConflict, "conflict"},
-     {kIncomplete, "completed, but results that were asked for did not come back (run, wait, fetch)"}}};
+     {kIncomplete, "completed without all results that were asked for"}}};
 
 /// Of programs of operators. Whoever asks whether all is well wants a no, not its reason; a command line that is wrong
 /// asks nothing.
