@@ -259,7 +259,7 @@ class Jobs:
             reply = self.call("POST", "/v1/applications", USER, self.application(staging={"inputs": [{**staged, **bad}], "results": []}), status=400)
             self.assertEqual(reply.json["errors"][0]["pointer"], f"/staging/inputs/0/{where}")
         self.call("POST", "/v1/applications", USER, self.application(staging={"inputs": [{**staged, "digest": "1" * 64}], "results": []}), status=409)
-        self.call("POST", "/v1/applications", USER, self.application(staging={"inputs": [staged], "results": ["a/b"]}), status=400)
+        self.call("POST", "/v1/applications", USER, self.application(staging={"inputs": [staged], "results": ["a\\b"]}), status=400)
         request = self.application(staging={"inputs": [staged], "results": ["out.dat", "secret.dat"]})
         at = f"/v1/applications/{request['id']}/results"
         self.call("POST", "/v1/applications", USER, request, status=202)
