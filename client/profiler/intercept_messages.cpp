@@ -29,8 +29,8 @@ void prepared(const Call& call, MPI_Comm comm, int to, int tag, MPI_Datatype typ
     if (call && rc == MPI_SUCCESS && to >= 0) remember_request(*request, comm, to, tag, size_of(type, count));
 }
 
-// Receives are recorded where they complete, with the source and tag that MPI's status tells. So in the trace mode
-// every completing call needs a status, also where the program wants none.
+// Receives are recorded when they complete, with the source and tag of MPI's status. So in the trace mode
+// every completing call needs a status, also if the program requests none.
 bool traces(const Call& call) { return recorder.tracing && call; }
 
 void received(const Members* members, const MPI_Status& status) {

@@ -167,7 +167,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
             [self = this->shared_from_this()](ErrorCodeOf fault, std::size_t size) { self->on_head(fault, size); });
     }
 
-    /// The other side is gone, or too slow: nobody is there to be told.
+    /// The other side is gone or too slow: it would receive no reply.
     static bool is_gone(ErrorCodeOf fault) {
         namespace bh = boost::beast::http;
         return fault == bh::error::end_of_stream || fault == boost::beast::error::timeout ||
