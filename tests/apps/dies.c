@@ -1,5 +1,6 @@
 /* dies HOW RANK CODE: when each rank has written a line to its error output, that rank ends by HOW: exit, signal, abort or
- * error (MPI aborts it, because it sends to nobody). The others wait for it. */
+ * error (MPI aborts it, because it sends to nobody). The others wait for it. HOW "uninitialized" is an exit before
+ * MPI_Init. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -7,8 +8,13 @@
 #include <string.h>
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
     int rank, code = argc > 3 ? atoi(argv[3]) : 1;
+    const char* launched_as = getenv("PMI_RANK");
+    if (argc > 2 && strcmp(argv[1], "uninitialized") == 0 && launched_as && strcmp(launched_as, argv[2]) == 0) {
+        fprintf(stderr, "rank %s found no input\n", argv[2]);
+        exit(code);
+    }
+    MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     fprintf(stderr, "rank %d was here\n", rank);
     MPI_Barrier(MPI_COMM_WORLD);

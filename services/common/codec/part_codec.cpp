@@ -257,6 +257,7 @@ Json encode(const PartStatus& status) {
                              {"code", end.code},
                              {"before_finalize", end.before_finalize},
                              {"at_us", to_microseconds(end.at)}};
+        if (end.before_init) json["first_end"]["before_init"] = true;
     }
     if (status.starts_in > Duration{0}) json["starts_in_s"] = to_seconds(status.starts_in);
     if (!status.ready) json["ready"] = false;
@@ -293,6 +294,7 @@ Result<PartStatus> decode_part_status(const Json& json, const std::string& point
                     .how = read_word(e, "how", kRankEndKinds),
                     .code = static_cast<int>(e.integer("code", 0, 255)),
                     .before_finalize = e.boolean("before_finalize"),
+                    .before_init = e.boolean_or("before_init", false),
                     .at = time_from_microseconds(e.integer("at_us", 0, INT64_MAX))};
         Result<RankEnd> done = e.finish(std::move(end));
         if (!in.ok()) return in.error();

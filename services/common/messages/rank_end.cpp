@@ -10,7 +10,7 @@ namespace zbs {
 namespace {
 
 constexpr std::array kKinds = {RankEndKind::kExited, RankEndKind::kSignalled, RankEndKind::kAborted};
-constexpr std::string_view kEarly = "early";
+constexpr std::string_view kEarly = "early", kBeforeInit = "before_init";
 constexpr Duration kNoticed = std::chrono::seconds{2};
 
 /// The next word; `text` begins behind it then.
@@ -49,7 +49,8 @@ std::string rank_end_file(TaskIndex rank) { return std::string(kRankEndPrefix) +
 
 std::string rank_end_text(const RankEnd& end) {
     return std::to_string(to_microseconds(end.at)) + " " + to_string(end.how) + " " + std::to_string(end.code) +
-           (end.before_finalize ? " " + std::string(kEarly) : "") + "\n";
+           (end.before_finalize ? " " + std::string(kEarly) : "") +
+           (end.before_init ? " " + std::string(kBeforeInit) : "") + "\n";
 }
 
 std::string_view rank_fault(std::string_view text) {
@@ -66,12 +67,14 @@ std::optional<RankEnd> read_rank_end(std::string_view file, std::string_view tex
     const std::string_view how = take_word(text);
     const auto code = number(take_word(text), 255);
     if (!rank || !at || !code) return std::nullopt;
+    const std::string_view when = take_word(text);
     for (const RankEndKind kind : kKinds)
         if (how == to_string(kind))
             return RankEnd{.rank = static_cast<TaskIndex>(*rank),
                            .how = kind,
                            .code = static_cast<int>(*code),
-                           .before_finalize = take_word(text) == kEarly,
+                           .before_finalize = when == kEarly,
+                           .before_init = when == kBeforeInit,
                            .at = time_from_microseconds(*at)};
     return std::nullopt;
 }
@@ -84,7 +87,10 @@ std::string describe(const RankEnd& end, std::string_view machine) {
            (end.how == RankEndKind::kExited      ? " exited with code " + code
             : end.how == RankEndKind::kSignalled ? " ended by signal " + code
                                                  : " called MPI_Abort with code " + code) +
-           (end.how == RankEndKind::kExited && end.before_finalize ? " before MPI_Finalize" : "");
+           (end.how != RankEndKind::kExited ? ""
+            : end.before_finalize           ? " before MPI_Finalize"
+            : end.before_init               ? " before MPI_Init"
+                                            : "");
 }
 
 int exit_code_of(const RankEnd& end) {

@@ -21,6 +21,7 @@ struct RankEnd {
     RankEndKind how = RankEndKind::kExited;
     int code = 0;                  ///< exit code, number of the signal, or what MPI_Abort was given; 0..255
     bool before_finalize = false;  ///< after MPI_Init
+    bool before_init = false;      ///< while other ranks waited for it in MPI_Init
     Time at{};                     ///< wall clock of its machine
     bool operator==(const RankEnd&) const = default;
 };
@@ -45,7 +46,7 @@ std::optional<RankEnd> read_rank_end(std::string_view file, std::string_view tex
 /// some of them before that end is noticed: an abort counts as later than each other end that is at most two seconds
 /// later.
 bool comes_before(const RankEnd& a, const RankEnd& b);
-/// "rank 3 on a.m0 exited with code 7 before MPI_Finalize"; without the machine where that is empty.
+/// "rank 3 on a.m0 exited with code 7 before MPI_Finalize" (or MPI_Init); without the machine where that is empty.
 std::string describe(const RankEnd& end, std::string_view machine);
 /// What the application ends with: the code, 128 + n for signal n, 1 for an early end with code 0.
 int exit_code_of(const RankEnd& end);

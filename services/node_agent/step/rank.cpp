@@ -39,6 +39,8 @@ constexpr std::chrono::seconds kRead{5};             ///< that a proxy may take 
 constexpr std::chrono::milliseconds kOnItsWay{200};  ///< what other ranks wrote before, to the launcher
 constexpr std::chrono::seconds kAnswer{1};           ///< that a proxy may take to answer
 constexpr std::chrono::milliseconds kBetweenLooks{1};
+constexpr std::string_view kBarrier = "cmd=barrier_in\n";
+constexpr std::string_view kLeft = "zbs-left", kBegun = "zbs-begun";  ///< keys that supervisors set
 
 std::optional<int> number_in(const char* variable) {
     const char* text = std::getenv(variable);
@@ -63,22 +65,20 @@ bool write_all(int fd, std::string_view text) {
 class Rank {
   public:
     /// `pmi`: ours, and the end that the rank gets; none where the launcher speaks no PMI over a descriptor.
-    /// `fault`: brings why the child cannot execute its program.
-    Rank(pid_t child, std::optional<int> pmi, int pair, int fault)
-        : child_(child), pmi_(pmi), pair_(pair), fault_(fault) {}
+    /// `fault`: brings why the child cannot execute its program. `signals`: those of this process.
+    Rank(pid_t child, std::optional<int> pmi, int pair, int fault, int signals)
+        : child_(child), pmi_(pmi), pair_(pair), fault_(fault), signals_(signals) {}
 
     /// Until the rank has ended; its wait status.
-    int run(int signals) {
+    int run() {
         for (;;) {
             std::array<pollfd, 3> waiting = {
-                {{signals, POLLIN, 0}, {pair_, POLLIN, 0}, {pmi_.value_or(-1), POLLIN, 0}}};
+                {{signals_, POLLIN, 0}, {pair_, POLLIN, 0}, {pmi_.value_or(-1), POLLIN, 0}}};
             if (poll(waiting.data(), waiting.size(), -1) < 0 && errno != EINTR) return 0;
             if (waiting[1].revents != 0) from_rank();
             if (waiting[2].revents != 0) to_rank();
             if (waiting[0].revents == 0) continue;
-            signalfd_siginfo signal{};
-            while (read(signals, &signal, sizeof signal) > 0)
-                if (signal.ssi_signo == SIGTERM) is_stopped_ = is_stopped_ || is_from_outside(signal);
+            read_signals();
             int status = 0;
             pid_t ended = 0;
             while ((ended = waitpid(-1, &status, WNOHANG)) > 0)
@@ -95,13 +95,26 @@ class Rank {
         }
         const bool by_signal = WIFSIGNALED(status);
         const int code = by_signal ? WTERMSIG(status) : WEXITSTATUS(status);
-        if (!by_signal && code == 0 && !is_early()) return;
-        record(by_signal ? RankEndKind::kSignalled : RankEndKind::kExited, code);
-        wait_until_read();
-        if (is_stopped_)
+        const std::string fault = read_fault();
+        RankEnd end{.how = by_signal ? RankEndKind::kSignalled : RankEndKind::kExited,
+                    .code = code,
+                    .before_finalize = is_early(),
+                    .at = now()};
+        if (by_signal || code != 0 || is_early()) {
+            record(end, fault);
+            wait_until_read();
+        }
+        // The launcher ends all ranks if one ends by a signal.
+        if (!has_begun_ && !by_signal && !is_stopped_ && fault.empty() && others_have_begun()) {
+            end.before_init = true;
+            record(end, fault);
+            wait_until_read();
+            pass_on("cmd=abort exitcode=" + std::to_string(exit_code_of(end)) + "\n");
+        } else if (is_stopped_ || !is_early()) {
             finalize();
-        else if (is_early())
+        } else {
             std::this_thread::sleep_for(kOnItsWay);
+        }
     }
 
   private:
@@ -112,9 +125,68 @@ class Rank {
         return session >= 0 && session != getsid(0);
     }
 
-    /// In place of a rank that has ended before MPI_Finalize.
+    void read_signals() {
+        signalfd_siginfo signal{};
+        while (read(signals_, &signal, sizeof signal) > 0)
+            if (signal.ssi_signo == SIGTERM) is_stopped_ = is_stopped_ || is_from_outside(signal);
+    }
+
+    /// The answer of the launcher to a request. Empty if the step is stopped before, or the launcher is gone.
+    std::string ask(std::string_view request) {
+        if (is_stopped_) return {};
+        pass_on(request);
+        std::string answer;
+        while (pmi_ && !answer.ends_with('\n')) {
+            std::array<pollfd, 2> waiting = {{{signals_, POLLIN, 0}, {*pmi_, POLLIN, 0}}};
+            if (poll(waiting.data(), waiting.size(), -1) < 0 && errno != EINTR) return {};
+            if (waiting[0].revents != 0) read_signals();
+            if (is_stopped_) return {};
+            if (waiting[1].revents == 0) continue;
+            char chunk[256];
+            const ssize_t got = read(*pmi_, chunk, sizeof chunk);
+            if (got <= 0)
+                close_pmi();
+            else
+                answer.append(chunk, static_cast<std::size_t>(got));
+        }
+        return answer;
+    }
+    std::string request_for(std::string_view command, std::string_view key) {
+        constexpr std::string_view kName = "kvsname=";
+        std::string store = ask("cmd=get_my_kvsname\n");
+        store.erase(0, std::min(store.find(kName), store.size()));
+        store.resize(std::min(store.find_first_of(" \n"), store.size()));
+        return "cmd=" + std::string(command) + " " + store + " key=" + std::string(key);
+    }
+    bool is_set(std::string_view key) {
+        return ask(request_for("get", key) + "\n").find(" rc=0 ") != std::string::npos;
+    }
+    void set(std::string_view key) { ask(request_for("put", key) + " value=1\n"); }
+
+    /// In place of a rank that has left without MPI_Init: once each other rank has left so or waits in MPI_Init,
+    /// whether one waits. Two barriers: behind the first the ranks that wait learn that one has left, behind the second
+    /// those that have left learn that one waits.
+    bool others_have_begun() {
+        if (!pmi_ || number_in("PMI_SIZE").value_or(1) < 2) return false;
+        has_joined_ = true;
+        ask("cmd=init pmi_version=1 pmi_subversion=1\n");
+        set(kLeft);
+        ask(kBarrier);
+        ask(kBarrier);
+        return is_set(kBegun);
+    }
+    /// In place of a rank that waits in MPI_Init, behind the first barrier. If a rank has left, MPI_Init would only
+    /// report a key that is missing; the supervisor of that rank aborts the job with the right code.
+    bool others_have_left() {
+        if (!is_set(kLeft)) return false;
+        set(kBegun);
+        pass_on(kBarrier);
+        return true;
+    }
+
+    /// In place of a rank that has ended before MPI_Finalize, or of one that has left without MPI_Init.
     void finalize() {
-        if (!is_early() || !pmi_ || is_second_version_) return;
+        if (!(is_early() || has_joined_) || !pmi_ || is_second_version_) return;
         pass_on("cmd=finalize\n");
         const auto end = SteadyClock::now() + kAnswer;
         std::string answer;
@@ -130,7 +202,7 @@ class Rank {
 
     bool is_early() const { return has_begun_ && !is_finalized_; }
 
-    /// What the rank says; false where nothing more comes.
+    /// Passes on a request of the rank; false when no more requests come.
     bool from_rank() {
         char chunk[4096];
         const ssize_t got = recv(pair_, chunk, sizeof chunk, MSG_DONTWAIT);
@@ -151,7 +223,7 @@ class Rank {
         int code = 1;
         if (const std::size_t at = text.find(kCode, abort); at != std::string_view::npos)
             std::from_chars(text.data() + at + kCode.size(), text.data() + text.size(), code);
-        record(RankEndKind::kAborted, code & 0xff);
+        record({.how = RankEndKind::kAborted, .code = code & 0xff, .before_finalize = is_early(), .at = now()});
         wait_until_read();
         if (is_stopped_) return true;
         std::this_thread::sleep_for(kOnItsWay);
@@ -165,6 +237,12 @@ class Rank {
         char chunk[4096];
         const ssize_t got = read(*pmi_, chunk, sizeof chunk);
         if (got < 0 && errno == EINTR) return;
+        if (got > 0 && is_held_) return;
+        if (got > 0 && !has_passed_ && std::string_view(chunk, static_cast<std::size_t>(got)) == "cmd=barrier_out\n") {
+            has_passed_ = true;
+            is_held_ = others_have_left();
+            if (is_held_ || !pmi_) return;
+        }
         if (got <= 0 || !write_all(pair_, {chunk, static_cast<std::size_t>(got)})) close_pmi();
     }
     void close_pmi() {
@@ -173,18 +251,17 @@ class Rank {
         if (pair_ >= 0) shutdown(pair_, SHUT_WR);
     }
 
-    /// The first of a rank's ends counts: after its abort it also exits.
-    void record(RankEndKind how, int code) {
+    static Time now() {
+        return Time{std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch())};
+    }
+    /// A rank that has called MPI_Abort also exits: the first of its ends counts.
+    void record(RankEnd end, const std::string& fault = {}) {
         const char* folder = std::getenv(kRankEndsVariable);
         const std::optional<int> rank = number_in("PMI_RANK");
-        if (std::exchange(is_recorded_, true) || folder == nullptr || !rank) return;
-        const auto now = std::chrono::system_clock::now().time_since_epoch();
-        const RankEnd end{.rank = *rank,
-                          .how = how,
-                          .code = code,
-                          .before_finalize = is_early(),
-                          .at = Time{std::chrono::duration_cast<Duration>(now)}};
-        process::write_file(std::string(folder) + "/" + rank_end_file(*rank), rank_end_text(end) + read_fault());
+        if (is_aborted_ || folder == nullptr || !rank) return;
+        is_aborted_ = end.how == RankEndKind::kAborted;
+        end.rank = *rank;
+        process::write_file(std::string(folder) + "/" + rank_end_file(*rank), rank_end_text(end) + fault);
     }
     std::string read_fault() const {
         char text[512];
@@ -211,7 +288,11 @@ class Rank {
     std::optional<int> pmi_;
     int pair_;
     const int fault_;
-    bool has_begun_ = false, is_finalized_ = false, is_recorded_ = false, is_stopped_ = false;
+    const int signals_;
+    bool has_begun_ = false, is_finalized_ = false, is_aborted_ = false, is_stopped_ = false;
+    bool has_joined_ = false;         ///< the launcher, in place of its rank
+    bool has_passed_ = false;         ///< the first barrier
+    bool is_held_ = false;            ///< its rank, in MPI_Init
     bool is_second_version_ = false;  ///< of PMI
     std::optional<int> end_;
 };
@@ -268,8 +349,8 @@ int run_rank(int argc, char** argv) {
     }
     if (pmi) close(pair[1]);
     for (const int number : {SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE}) signal(number, SIG_IGN);
-    Rank rank(child, pmi, pair[0], fault[0]);
-    const int status = rank.run(signals);
+    Rank rank(child, pmi, pair[0], fault[0], signals);
+    const int status = rank.run();
     rank.ended(status);
     if (rank.is_stopped()) return 0;
     if (!WIFSIGNALED(status)) return WEXITSTATUS(status);

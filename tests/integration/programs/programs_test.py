@@ -163,6 +163,27 @@ class Programs(unittest.TestCase):
         self.check_end("exit", 7, 7, "exited with code 7 before MPI_Finalize")
         self.check_end("exit", 0, 1, "exited with code 0 before MPI_Finalize")
 
+    def test_a_rank_that_exits_before_initializing(self):
+        """The other ranks wait for it in MPI_Init, in both zones."""
+        for rank, code, exit_code in ((5, 3, 3), (0, 7, 7), (3, 0, 1)):
+            done = world.zbs("run", "-n", "6", "--no-record", "-t", "45s", "--", APPS + "/dies", "uninitialized", str(rank), str(code), timeout=60)
+            shown = self.last()
+            place = next(f"{part['zone']}.{place['machine']}" for part in shown["parts"] for place in part["assignment"] if place["rank"] == rank)
+            self.assertEqual((done.returncode, shown["state"], shown["reason"]), (exit_code, "failed", f"rank {rank} on {place} exited with code {code} before MPI_Init"), done)
+            self.assertIn(f"rank {rank} found no input\n", done.stderr)
+            self.assertNotIn("Fatal error in", done.stderr)
+
+    def test_ranks_of_a_program_without_mpi_end_on_their_own(self):
+        script = 'sleep "$1"; echo "rank $PMI_RANK saw its end"; exit "$2"'
+        for codes, exit_code in (((0, 0, 0, 0, 0, 0), 0), ((0, 0, 0, 3, 0, 0), 3), ((3, 0, 0, 0, 0, 0), 3), ((2, 2, 2, 2, 2, 2), 2)):
+            seconds = " ".join(f"{rank}) set -- {0 if code else 2} {code};;" for rank, code in enumerate(codes))
+            done = world.zbs("run", "-n", "6", "--", "/bin/sh", "-c", f"case $PMI_RANK in {seconds} esac; {script}", timeout=60)
+            self.assertEqual(done.returncode, exit_code, done)
+            for rank in range(6):
+                self.assertIn(f"rank {rank} saw its end\n", done.stdout)
+            if exit_code:
+                self.assertRegex(self.last()["reason"], rf"^rank \d on \S+ exited with code {exit_code}$")
+
     def test_a_rank_that_exits_early_where_each_rank_has_a_proxy_of_its_own(self):
         """The plan of the second run is made from the profile of the first: ranks of the two zones take turns."""
         program = f"{self.folder}/dies"

@@ -14,9 +14,15 @@ RankEnd some_end(RankEndKind how, int code, bool early = true, std::int64_t at =
     return {.rank = 3, .how = how, .code = code, .before_finalize = early, .at = time_from_microseconds(at)};
 }
 
+RankEnd before_init(int code) {
+    RankEnd end = some_end(kExited, code, false);
+    end.before_init = true;
+    return end;
+}
+
 TEST(RankEndRecord, GoesThereAndBack) {
     for (const RankEnd& end : {some_end(kExited, 7), some_end(kSignalled, 11), some_end(kAborted, 0, false),
-                               some_end(kExited, 255, false, 0)})
+                               some_end(kExited, 255, false, 0), before_init(3)})
         EXPECT_EQ(read_rank_end(rank_end_file(3), rank_end_text(end)), end) << rank_end_text(end);
 }
 
@@ -53,6 +59,7 @@ TEST(RankEndOrder, TheFirstIsWhyTheOthersEnded) {
 TEST(RankEndWords, NameRankMachineAndEnd) {
     EXPECT_EQ(describe(some_end(kExited, 7), "a.m0"), "rank 3 on a.m0 exited with code 7 before MPI_Finalize");
     EXPECT_EQ(describe(some_end(kExited, 7, false), "a.m0"), "rank 3 on a.m0 exited with code 7");
+    EXPECT_EQ(describe(before_init(3), "a.m0"), "rank 3 on a.m0 exited with code 3 before MPI_Init");
     EXPECT_EQ(describe(some_end(kSignalled, 11), "b.m1"), "rank 3 on b.m1 ended by signal 11");
     EXPECT_EQ(describe(some_end(kAborted, 5), ""), "rank 3 called MPI_Abort with code 5");
     EXPECT_EQ(exit_code_of(some_end(kExited, 7)), 7);
@@ -67,8 +74,16 @@ TEST(RankEndMessage, IsPartOfAPartsStatus) {
     status.first_end = some_end(kSignalled, 11);
     const codec::Json json = codec::encode(status);
     EXPECT_EQ(codec::decode_part_status(json).value(), status);
-    for (const auto& [key, value] : std::vector<std::pair<const char*, codec::Json>>{
-             {"rank", -1}, {"how", "ended"}, {"code", 256}, {"before_finalize", 1}, {"at_us", -1}, {"why", "x"}}) {
+    PartStatus unbegun = status;
+    unbegun.first_end = before_init(3);
+    EXPECT_EQ(codec::decode_part_status(codec::encode(unbegun)).value(), unbegun);
+    for (const auto& [key, value] : std::vector<std::pair<const char*, codec::Json>>{{"rank", -1},
+                                                                                     {"how", "ended"},
+                                                                                     {"code", 256},
+                                                                                     {"before_finalize", 1},
+                                                                                     {"before_init", 1},
+                                                                                     {"at_us", -1},
+                                                                                     {"why", "x"}}) {
         codec::Json bad = json;
         bad["first_end"][key] = value;
         const auto read = codec::decode_part_status(bad);

@@ -44,6 +44,7 @@ class RankTest : public testing::Test {
             fcntl(pair[1], F_SETFD, 0);
             setenv("PMI_FD", std::to_string(pair[1]).c_str(), 1);
             setenv("PMI_RANK", "3", 1);
+            setenv("PMI_SIZE", std::to_string(ranks_).c_str(), 1);
             setenv(kRankEndsVariable, folder_.path("").c_str(), 1);
             execl(ZBS_STEP, ZBS_STEP, "rank", "/bin/bash", "-c", ("exec 9<&$PMI_FD; " + script).c_str(), nullptr);
             _exit(99);
@@ -78,6 +79,23 @@ class RankTest : public testing::Test {
         EXPECT_EQ(waitpid(child_, &status_, 0), child_);
         return WIFSIGNALED(status_) ? 128 + WTERMSIG(status_) : WEXITSTATUS(status_);
     }
+    /// The launcher's side of one request.
+    void serve(const std::string& request, const std::string& reply) {
+        ASSERT_EQ(read_from(pmi_), request + "\n");
+        answer(reply + "\n");
+    }
+    void serve_key(const std::string& command, const std::string& key, bool is_there) {
+        serve("cmd=get_my_kvsname", "cmd=my_kvsname kvsname=kvs_7");
+        serve("cmd=" + command + " kvsname=kvs_7 key=" + key,
+              is_there ? "cmd=result rc=0 msg=success value=1" : "cmd=result rc=-1 msg=not_found value=unknown");
+    }
+    /// Until the rank has left without MPI_Init, and all others have left or wait there.
+    void serve_leaving() {
+        serve("cmd=init pmi_version=1 pmi_subversion=1", "cmd=response_to_init rc=0");
+        serve_key("put", "zbs-left value=1", true);
+        serve("cmd=barrier_in", "cmd=barrier_out");
+        serve("cmd=barrier_in", "cmd=barrier_out");
+    }
     std::optional<RankEnd> recorded() {
         const auto text = read_file(folder_.path(rank_end_file(3)));
         return text ? read_rank_end(rank_end_file(3), *text) : std::nullopt;
@@ -85,7 +103,23 @@ class RankTest : public testing::Test {
 
     test::TemporaryFolder folder_;
     pid_t child_ = -1;
-    int status_ = -1, pmi_ = -1, err_ = -1;
+    int status_ = -1, pmi_ = -1, err_ = -1, ranks_ = 1;
+};
+
+/// One of four ranks.
+class RanksTest : public RankTest {
+  protected:
+    RanksTest() { ranks_ = 4; }
+    void check_exit_before_init(int code, int exit_code) {
+        start("exit " + std::to_string(code));
+        serve_leaving();
+        serve_key("get", "zbs-begun", true);
+        EXPECT_EQ(read_from(pmi_), "cmd=abort exitcode=" + std::to_string(exit_code) + "\n");
+        EXPECT_EQ(end(), code);
+        ASSERT_TRUE(recorded());
+        EXPECT_EQ(describe(*recorded(), ""), "rank 3 exited with code " + std::to_string(code) + " before MPI_Init");
+        EXPECT_EQ(exit_code_of(*recorded()), exit_code);
+    }
 };
 
 TEST_F(RankTest, AGoodEndLeavesNoRecord) {
@@ -130,6 +164,54 @@ TEST_F(RankTest, AProgramThatCannotBeRunIsNamed) {
     EXPECT_THAT(read_from(err_), testing::HasSubstr("/no/such/program"));
     EXPECT_EQ(end(), 127);
     EXPECT_EQ(recorded()->code, 127);
+}
+
+TEST_F(RanksTest, AnExitBeforeInitEndsTheRanksThatWaitThere) { check_exit_before_init(4, 4); }
+
+TEST_F(RanksTest, AGoodCodeBeforeInitEndsThemToo) { check_exit_before_init(0, 1); }
+
+TEST_F(RanksTest, AProgramWithoutMpiEndsAsItLikes) {
+    start("exit 0");
+    serve_leaving();
+    serve_key("get", "zbs-begun", false);
+    serve("cmd=finalize", "cmd=finalize_ack");
+    EXPECT_EQ(end(), 0);
+    EXPECT_FALSE(recorded());
+}
+
+TEST_F(RanksTest, AStopEndsTheWaitForRanksThatMayBegin) {
+    start("exit 0");
+    serve("cmd=init pmi_version=1 pmi_subversion=1", "cmd=response_to_init rc=0");
+    serve_key("put", "zbs-left value=1", true);
+    EXPECT_EQ(read_from(pmi_), "cmd=barrier_in\n");
+    EXPECT_TRUE(is_quiet(pmi_));
+    kill(child_, SIGTERM);
+    serve("cmd=finalize", "cmd=finalize_ack");
+    EXPECT_EQ(end(), 0);
+}
+
+TEST_F(RanksTest, ARankIsHeldInInitIfAnotherOneHasLeft) {
+    start("echo cmd=init >&9; echo cmd=barrier_in >&9; read answer <&9; echo \"went on\" >&9");
+    std::string begun = read_from(pmi_);
+    if (begun == "cmd=init\n") begun += read_from(pmi_);
+    ASSERT_EQ(begun, "cmd=init\ncmd=barrier_in\n");
+    answer("cmd=barrier_out\n");
+    serve_key("get", "zbs-left", true);
+    serve_key("put", "zbs-begun value=1", true);
+    EXPECT_EQ(read_from(pmi_), "cmd=barrier_in\n");
+    answer("cmd=barrier_out\n");
+    EXPECT_TRUE(is_quiet(pmi_));
+    kill(child_, SIGKILL);  // as the launcher does it when the job is aborted
+}
+
+TEST_F(RanksTest, ARankGoesOnIfNoneHasLeft) {
+    start("echo cmd=init >&9; echo cmd=barrier_in >&9; read answer <&9; echo \"cmd=finalize $answer\" >&9");
+    std::string begun = read_from(pmi_);
+    if (begun == "cmd=init\n") begun += read_from(pmi_);
+    answer("cmd=barrier_out\n");
+    serve_key("get", "zbs-left", false);
+    EXPECT_EQ(read_from(pmi_), "cmd=finalize cmd=barrier_out\n");
+    EXPECT_EQ(end(), 0);
 }
 
 /// The launcher ends when it hears of the abort, and loses what it has not read then.
