@@ -292,7 +292,7 @@ Result<PartStatus> decode_part_status(const Json& json, const std::string& point
         JsonReader e(in.object("first_end"), in.pointer_of("first_end"));
         RankEnd end{.rank = static_cast<TaskIndex>(e.integer("rank", 0, limits::kMaxRanks)),
                     .how = read_word(e, "how", kRankEndKinds),
-                    .code = static_cast<int>(e.integer("code", 0, 255)),
+                    .code = static_cast<int>(e.integer("code", INT32_MIN, INT32_MAX)),
                     .before_finalize = e.boolean("before_finalize"),
                     .before_init = e.boolean_or("before_init", false),
                     .at = time_from_microseconds(e.integer("at_us", 0, INT64_MAX))};

@@ -21,10 +21,10 @@ std::string_view take_word(std::string_view& text) {
     return word;
 }
 
-std::optional<std::int64_t> number(std::string_view word, std::int64_t most) {
+std::optional<std::int64_t> number(std::string_view word, std::int64_t most, std::int64_t least = 0) {
     std::int64_t value = 0;
     const auto [end, fault] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (word.empty() || fault != std::errc{} || end != word.data() + word.size() || value < 0 || value > most)
+    if (word.empty() || fault != std::errc{} || end != word.data() + word.size() || value < least || value > most)
         return std::nullopt;
     return value;
 }
@@ -65,7 +65,8 @@ std::optional<RankEnd> read_rank_end(std::string_view file, std::string_view tex
     const auto rank = number(file.substr(kRankEndPrefix.size()), INT32_MAX);
     const auto at = number(take_word(text), INT64_MAX);
     const std::string_view how = take_word(text);
-    const auto code = number(take_word(text), 255);
+    const bool is_abort = how == to_string(RankEndKind::kAborted);
+    const auto code = is_abort ? number(take_word(text), INT32_MAX, INT32_MIN) : number(take_word(text), 255);
     if (!rank || !at || !code) return std::nullopt;
     const std::string_view when = take_word(text);
     for (const RankEndKind kind : kKinds)
@@ -84,9 +85,11 @@ bool comes_before(const RankEnd& a, const RankEnd& b) { return latest(a) < lates
 std::string describe(const RankEnd& end, std::string_view machine) {
     const std::string code = std::to_string(end.code);
     return "rank " + std::to_string(end.rank) + (machine.empty() ? "" : " on " + std::string(machine)) +
-           (end.how == RankEndKind::kExited      ? " exited with code " + code
-            : end.how == RankEndKind::kSignalled ? " ended by signal " + code
-                                                 : " called MPI_Abort with code " + code) +
+           (end.how == RankEndKind::kExited ? " exited with code " + code
+            : end.how == RankEndKind::kSignalled
+                ? " ended by signal " + code
+                : " called MPI_Abort with code " + code +
+                      (end.code == (end.code & 0xff) ? "" : " (exit code " + std::to_string(exit_code_of(end)) + ")")) +
            (end.how != RankEndKind::kExited ? ""
             : end.before_finalize           ? " before MPI_Finalize"
             : end.before_init               ? " before MPI_Init"
@@ -95,7 +98,8 @@ std::string describe(const RankEnd& end, std::string_view machine) {
 
 int exit_code_of(const RankEnd& end) {
     if (end.how == RankEndKind::kSignalled) return 128 + end.code;
-    return end.code == 0 ? 1 : end.code;
+    const int code = end.code & 0xff;
+    return code == 0 ? 1 : code;
 }
 
 }  // namespace zbs

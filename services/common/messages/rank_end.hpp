@@ -19,7 +19,7 @@ const char* to_string(RankEndKind kind);
 struct RankEnd {
     TaskIndex rank = 0;
     RankEndKind how = RankEndKind::kExited;
-    int code = 0;                  ///< exit code, number of the signal, or what MPI_Abort was given; 0..255
+    int code = 0;                  ///< exit code or number of the signal, 0..255, or what MPI_Abort was given
     bool before_finalize = false;  ///< after MPI_Init
     bool before_init = false;      ///< while other ranks waited for it in MPI_Init
     Time at{};                     ///< wall clock of its machine
@@ -48,7 +48,7 @@ std::optional<RankEnd> read_rank_end(std::string_view file, std::string_view tex
 bool comes_before(const RankEnd& a, const RankEnd& b);
 /// "rank 3 on a.m0 exited with code 7 before MPI_Finalize" (or MPI_Init); without the machine where that is empty.
 std::string describe(const RankEnd& end, std::string_view machine);
-/// What the application ends with: the code, 128 + n for signal n, 1 for an early end with code 0.
+/// What the application ends with: the code (its lowest 8 bits), 128 + n for signal n, 1 for an early end with code 0.
 int exit_code_of(const RankEnd& end);
 
 }  // namespace zbs

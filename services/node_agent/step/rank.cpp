@@ -223,7 +223,7 @@ class Rank {
         int code = 1;
         if (const std::size_t at = text.find(kCode, abort); at != std::string_view::npos)
             std::from_chars(text.data() + at + kCode.size(), text.data() + text.size(), code);
-        record({.how = RankEndKind::kAborted, .code = code & 0xff, .before_finalize = is_early(), .at = now()});
+        record({.how = RankEndKind::kAborted, .code = code, .before_finalize = is_early(), .at = now()});
         wait_until_read();
         if (is_stopped_) return true;
         std::this_thread::sleep_for(kOnItsWay);

@@ -204,6 +204,10 @@ class Programs(unittest.TestCase):
         done = self.check_end("abort", 5, 5, "called MPI_Abort with code 5")
         self.assertIn("application called MPI_Abort(MPI_COMM_WORLD, 5)", done.stderr)
 
+    def test_a_rank_that_aborts_with_a_number_that_is_no_exit_code(self):
+        for code, exit_code in ((300, 44), (-1, 255), (256, 1)):
+            self.check_end("abort", code, exit_code, f"called MPI_Abort with code {code} (exit code {exit_code})")
+
     def test_a_library_that_aborts_all_tells_why(self):
         for _ in range(3):
             done = world.zbs("run", "-n", "6", "--no-record", "--", APPS + "/dies", "error", "4", timeout=60)

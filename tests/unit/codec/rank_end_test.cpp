@@ -21,8 +21,9 @@ RankEnd before_init(int code) {
 }
 
 TEST(RankEndRecord, GoesThereAndBack) {
-    for (const RankEnd& end : {some_end(kExited, 7), some_end(kSignalled, 11), some_end(kAborted, 0, false),
-                               some_end(kExited, 255, false, 0), before_init(3)})
+    for (const RankEnd& end :
+         {some_end(kExited, 7), some_end(kSignalled, 11), some_end(kAborted, 0, false),
+          some_end(kExited, 255, false, 0), before_init(3), some_end(kAborted, 300), some_end(kAborted, -1)})
         EXPECT_EQ(read_rank_end(rank_end_file(3), rank_end_text(end)), end) << rank_end_text(end);
 }
 
@@ -62,6 +63,10 @@ TEST(RankEndWords, NameRankMachineAndEnd) {
     EXPECT_EQ(describe(before_init(3), "a.m0"), "rank 3 on a.m0 exited with code 3 before MPI_Init");
     EXPECT_EQ(describe(some_end(kSignalled, 11), "b.m1"), "rank 3 on b.m1 ended by signal 11");
     EXPECT_EQ(describe(some_end(kAborted, 5), ""), "rank 3 called MPI_Abort with code 5");
+    EXPECT_EQ(describe(some_end(kAborted, 300), ""), "rank 3 called MPI_Abort with code 300 (exit code 44)");
+    EXPECT_EQ(describe(some_end(kAborted, -1), ""), "rank 3 called MPI_Abort with code -1 (exit code 255)");
+    EXPECT_EQ(describe(some_end(kAborted, 256), ""), "rank 3 called MPI_Abort with code 256 (exit code 1)");
+    EXPECT_EQ(exit_code_of(some_end(kAborted, 300)), 44);
     EXPECT_EQ(exit_code_of(some_end(kExited, 7)), 7);
     EXPECT_EQ(exit_code_of(some_end(kExited, 0)), 1) << "who leaves early has not ended well";
     EXPECT_EQ(exit_code_of(some_end(kSignalled, 11)), 139);
@@ -79,7 +84,7 @@ TEST(RankEndMessage, IsPartOfAPartsStatus) {
     EXPECT_EQ(codec::decode_part_status(codec::encode(unbegun)).value(), unbegun);
     for (const auto& [key, value] : std::vector<std::pair<const char*, codec::Json>>{{"rank", -1},
                                                                                      {"how", "ended"},
-                                                                                     {"code", 256},
+                                                                                     {"code", 2147483648},
                                                                                      {"before_finalize", 1},
                                                                                      {"before_init", 1},
                                                                                      {"at_us", -1},
