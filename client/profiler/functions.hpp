@@ -37,6 +37,9 @@
     X(mpi_testall_f08_) X(mpi_testany_f08_) X(mpi_testsome_f08_) X(mpi_iprobe_f08_) X(mpi_comm_split_f08_)            \
     X(mpi_comm_dup_f08_) X(mpi_comm_create_f08_) X(mpi_win_fence_f08_)
 
+/// Functions of Fortran that go on to the library of the program, unless its ranks would be alone: see end_if_alone.
+#define ZBS_INIT_FUNCTIONS(X) X(mpi_init_) X(mpi_init_thread_)
+
 /// Functions that send and whose messages are not recorded: their calls are counted, and named beside the model.
 #define ZBS_UNSEEN_FUNCTIONS(X)                                                                                       \
     X(MPI_Barrier_init) X(mpi_barrier_init_f08_) X(MPI_Psend_init) X(MPI_Allgather_init) X(MPI_Allgather_init_c)      \

@@ -19,7 +19,7 @@ int ZBS_OWN(Init_thread)(int* argc, char*** argv, int required, int* provided) {
     const int rc = ZBS_NEXT_MPI(Init_thread)(argc, argv, required, &level);
     if (provided) *provided = level;
     if (rc != MPI_SUCCESS) return rc;
-    // The level asked for tells what the program does; MPICH may provide more.
+    // The program uses the level that it requested; MPICH may provide more.
     start(required < level ? required : level);
     make_finalize_safe();
     return rc;

@@ -210,6 +210,7 @@ void start(int thread_level) noexcept {
     int willing = is_wanted() ? 1 : 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &recorder.world_size);
     PMPI_Comm_rank(MPI_COMM_WORLD, &recorder.world_rank);
+    end_if_alone(recorder.world_size);
     std::size_t bytes = rank_file_bytes(static_cast<std::uint32_t>(recorder.world_size));
     void* memory = MAP_FAILED;
     const bool wants = willing != 0, has_path = find_out_path();

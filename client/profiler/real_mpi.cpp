@@ -96,6 +96,11 @@ ZBS_F08_FUNCTIONS(ZBS_SHOW)
     ZBS_JUMP(name, zbs_entry_##name, ".globl ", ZBS_COUNT(zbs_calls_##name))
 ZBS_UNSEEN_FUNCTIONS(ZBS_SHOW)
 #undef ZBS_SHOW
+#define ZBS_SHOW(name)                                                 \
+    void* zbs_entry_##name = reinterpret_cast<void*>(&zbs_first_call); \
+    ZBS_JUMP(name, zbs_entry_##name, ".globl ", "")
+ZBS_INIT_FUNCTIONS(ZBS_SHOW)
+#undef ZBS_SHOW
 #define ZBS_HIDE(name)               \
     void* zbs_real_##name = nullptr; \
     ZBS_JUMP(name, zbs_real_##name, ".hidden ", "")
@@ -153,15 +158,26 @@ bool has_mpich_abi(const void* function) {
     return false;
 }
 
-/// Ranks of Open MPI do not find each other if MPICH's launcher started them. It does so when zbs could not detect the
-/// MPI of the program before the start.
-void warn_where_alone() {
-    const char* const ranks = std::getenv("PMI_SIZE");
-    if (!std::strstr(library, "Open MPI") || !ranks || std::strcmp(ranks, "1") == 0 || !is_first_rank()) return;
-    std::fputs(
-        "zbs-profile: each rank is alone: the program uses Open MPI and was started by MPICH's launcher; give "
-        "--launcher openmpi\n",
-        stderr);
+bool is_above_one(const char* variable) {
+    const char* const text = std::getenv(variable);
+    return text && std::atoi(text) > 1;
+}
+
+[[noreturn]] void end_alone(const char* mpi, const char* launcher, const char* remedy) {
+    std::fprintf(stderr,
+                 "zbs-profile: the program uses %s and was started by the launcher of %s, so each of its ranks would "
+                 "run alone: give --launcher %s\n",
+                 mpi, launcher, remedy);
+    std::exit(1);
+}
+
+/// MPI_Init of Open MPI in a job of MPICH's launcher, however it is called.
+void end_open_mpi() { end_alone("Open MPI", "MPICH", "openmpi"); }
+
+/// zbs could not detect the MPI of the program before the start. Ranks that a script starts with a launcher of its own
+/// are none of ours.
+bool is_open_mpi_alone() {
+    return std::strstr(library, "Open MPI") && is_above_one("PMI_SIZE") && !std::getenv("OMPI_COMM_WORLD_SIZE");
 }
 
 struct Entry {
@@ -194,7 +210,14 @@ void fill() {
 #define ZBS_FIND(name) zbs_real_##name = find_loaded(#name);
     ZBS_PMPI_FUNCTIONS(ZBS_FIND)
 #undef ZBS_FIND
-    warn_where_alone();
+#define ZBS_FIND(name) zbs_entry_##name = next_of(#name);
+    ZBS_INIT_FUNCTIONS(ZBS_FIND)
+#undef ZBS_FIND
+    if (is_open_mpi_alone())
+        for (void** const entry :
+             {&zbs_entry_MPI_Init, &zbs_entry_MPI_Init_thread, &zbs_entry_mpi_init_, &zbs_entry_mpi_init_thread_,
+              &zbs_entry_mpi_init_f08_, &zbs_entry_mpi_init_thread_f08_})
+            *entry = reinterpret_cast<void*>(&end_open_mpi);
     const char* const wanted = std::getenv("ZBS_PROFILE");
     if (!ours && version && is_first_rank() && !(wanted && std::strcmp(wanted, "0") == 0))
         std::fprintf(stderr,
@@ -219,6 +242,11 @@ std::vector<UnseenCalls> unseen_calls() {
 }
 
 const char* mpi_library() { return library; }
+
+void end_if_alone(int ranks) {
+    if (ranks == 1 && is_above_one("OMPI_COMM_WORLD_SIZE") && !std::getenv("PMI_SIZE"))
+        end_alone("MPICH", "Open MPI", "mpich");
+}
 
 void* find_loaded(const char* name) {
     // The global scope behind this library, so that a tool preloaded there is called; what was loaded by dlopen

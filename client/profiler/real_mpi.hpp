@@ -39,6 +39,10 @@ std::vector<UnseenCalls> unseen_calls();
 /// What MPI_Get_library_version returns; empty before the first call of an MPI function.
 const char* mpi_library();
 
+/// Ends a rank of MPICH that Open MPI's launcher started beside others, if its world has `ranks` = 1: each rank would
+/// compute the whole. Ranks of Open MPI that MPICH's launcher started end in MPI_Init.
+void end_if_alone(int ranks);
+
 /// The function `name` of a library that is loaded, in whatever scope; null where there is none. Loads nothing.
 void* find_loaded(const char* name);
 

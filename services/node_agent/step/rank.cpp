@@ -93,6 +93,11 @@ class Rank {
     void ended(int status) {
         while (pair_ >= 0 && from_rank()) {
         }
+        if (is_finalized_ && number_in("PMI_RANK") == 0 && !is_seen())
+            std::fputs(
+                "zbs: the calls of this program do not reach the preloaded library, as if MPI were linked statically: "
+                "it is not profiled, and its MPI_Finalize may not return over TCP\n",
+                stderr);
         const bool by_signal = WIFSIGNALED(status);
         const int code = by_signal ? WTERMSIG(status) : WEXITSTATUS(status);
         const std::string fault = read_fault();
@@ -200,6 +205,12 @@ class Rank {
         }
     }
 
+    /// Of a rank that has passed MPI_Finalize: whether the preloaded library, if there is one, saw it.
+    static bool is_seen() {
+        const char* const model = std::getenv("ZBS_PROFILE_OUT");
+        if (model == nullptr || std::getenv(kRankPreloadVariable) == nullptr) return true;
+        return access((std::string(model) + ".finalized").c_str(), F_OK) == 0;
+    }
     bool is_early() const { return has_begun_ && !is_finalized_; }
 
     /// Passes on a request of the rank; false when no more requests come.

@@ -43,7 +43,11 @@ class RankTest : public testing::Test {
             dup2(pipe_ends[1], 2);
             fcntl(pair[1], F_SETFD, 0);
             setenv("PMI_FD", std::to_string(pair[1]).c_str(), 1);
-            setenv("PMI_RANK", "3", 1);
+            setenv("PMI_RANK", rank_, 1);
+            if (is_preloaded_) {
+                setenv(kRankPreloadVariable, "/nowhere/library.so", 1);
+                setenv("ZBS_PROFILE_OUT", folder_.path("model").c_str(), 1);
+            }
             setenv("PMI_SIZE", std::to_string(ranks_).c_str(), 1);
             setenv(kRankEndsVariable, folder_.path("").c_str(), 1);
             execl(ZBS_STEP, ZBS_STEP, "rank", "/bin/bash", "-c", ("exec 9<&$PMI_FD; " + script).c_str(), nullptr);
@@ -104,6 +108,8 @@ class RankTest : public testing::Test {
     test::TemporaryFolder folder_;
     pid_t child_ = -1;
     int status_ = -1, pmi_ = -1, err_ = -1, ranks_ = 1;
+    const char* rank_ = "3";
+    bool is_preloaded_ = false;
 };
 
 /// One of four ranks.
@@ -164,6 +170,22 @@ TEST_F(RankTest, AProgramThatCannotBeRunIsNamed) {
     EXPECT_THAT(read_from(err_), testing::HasSubstr("/no/such/program"));
     EXPECT_EQ(end(), 127);
     EXPECT_EQ(recorded()->code, 127);
+}
+
+TEST_F(RankTest, CallsThatDoNotReachThePreloadedLibraryAreReported) {
+    rank_ = "0";
+    is_preloaded_ = true;
+    start("echo cmd=init >&9; echo cmd=finalize >&9");
+    EXPECT_THAT(read_from(err_), testing::HasSubstr("do not reach the preloaded library"));
+    EXPECT_EQ(end(), 0);
+}
+
+TEST_F(RankTest, CallsThatReachThePreloadedLibraryAreNot) {
+    rank_ = "0";
+    is_preloaded_ = true;
+    start("echo cmd=init >&9; echo cmd=finalize >&9; : > \"$ZBS_PROFILE_OUT.finalized\"");
+    EXPECT_EQ(end(), 0);
+    EXPECT_EQ(read_from(err_), "");
 }
 
 TEST_F(RanksTest, AnExitBeforeInitEndsTheRanksThatWaitThere) { check_exit_before_init(4, 4); }
