@@ -16,6 +16,7 @@
 #include "client/cli/context.hpp"
 #include "client/cli/map_input.hpp"
 #include "client/cli/map_output.hpp"
+#include "client/cli/output_file.hpp"
 #include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/adapters/command_line/program_words.hpp"
 #include "services/common/adapters/command_line/values.hpp"
@@ -224,6 +225,13 @@ Result<Mapping> map_by_name(const MapCommand& options, const TaskGraph& graph, c
     return invalid("'" + name + "' is no mapping algorithm; known are" + names, "--algorithm");
 }
 
+std::vector<NamedFile> inputs_of(const MapCommand& options) {
+    return {{"--model", options.sources.model},
+            {"--graph", options.sources.graph},
+            {"--resources", options.sources.resources},
+            {"--evaluate", options.evaluate}};
+}
+
 Result<void> write_launch(const MapCommand& options, const ResourceGraph& resources, const Mapping& mapping) {
     const Result<formats::LaunchRequest> request = make_launch(resources, mapping.processor_of, options.launch);
     if (!request) return request.error();
@@ -232,7 +240,9 @@ Result<void> write_launch(const MapCommand& options, const ResourceGraph& resour
                                    .zone = options.zone,
                                    .one_by_one = options.file.find("{zone}") != std::string::npos});
     if (!documents) return documents.error();
-    if (auto done = deliver(*documents, options.file); !done) return done;
+    std::vector<NamedFile> kept = inputs_of(options);
+    kept.push_back({"--plot", options.plot});
+    if (auto done = deliver(*documents, options.file, kept); !done) return done;
     if (options.format == "hostfile") {
         for (const formats::LaunchZone& zone : request->zones) {
             std::vector<std::string> hosts;
@@ -322,6 +332,8 @@ void map(Context& context, MapCommand options) {
         options.file.clear();
     }
     if (auto ok = check_options(options); !ok) return context.fail(ok.error());
+    if (auto ok = check_outputs({{"--output", options.file}, {"--plot", options.plot}}, inputs_of(options)); !ok)
+        return context.fail(ok.error());
     const Result<TaskGraph> graph = read_task_graph(options.sources);
     if (!graph) return context.fail(graph.error());
     if (options.sources.resources.empty()) {

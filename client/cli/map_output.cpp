@@ -147,7 +147,8 @@ Result<std::vector<Document>> write_documents(const formats::LaunchRequest& requ
     return documents;
 }
 
-Result<void> deliver(const std::vector<Document>& documents, const std::string& path) {
+Result<void> deliver(const std::vector<Document>& documents, const std::string& path,
+                     const std::vector<NamedFile>& kept) {
     const std::size_t mark = path.find(kZoneMark);
     if (documents.size() > 1 && mark == std::string::npos) {
         std::string names;
@@ -174,6 +175,9 @@ Result<void> deliver(const std::vector<Document>& documents, const std::string& 
         files.emplace_back(std::move(file), &document.text);
     }
     if (names.size() != documents.size()) return invalid("two zones would be written to one file", "--output");
+    std::vector<NamedFile> outputs;
+    for (const auto& [file, text] : files) outputs.push_back({"--output", file});
+    if (auto good = check_outputs(outputs, kept); !good) return good;
     std::error_code ignored;
     for (std::size_t i = 0; i < files.size(); ++i) {
         const Result<void> written = write_file(files[i].first, *files[i].second);

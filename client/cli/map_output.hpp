@@ -5,6 +5,7 @@
 
 #include "algorithms/formats/launch_request.hpp"
 #include "algorithms/model/resource_graph.hpp"
+#include "client/cli/output_file.hpp"
 
 namespace zbs::cli {
 
@@ -41,7 +42,8 @@ Result<std::vector<Document>> write_documents(const formats::LaunchRequest& requ
 
 /// To standard output where `path` is empty or "-", else to that file, `{zone}` in its name replaced; a rankfile's host
 /// file goes beside it as PATH.hosts. Several documents need `{zone}`. Either all files are written or none is left.
-Result<void> deliver(const std::vector<Document>& documents, const std::string& path);
+Result<void> deliver(const std::vector<Document>& documents, const std::string& path,
+                     const std::vector<NamedFile>& kept = {});
 Result<void> deliver(const std::string& text, const std::string& path);
 
 }  // namespace zbs::cli

@@ -104,7 +104,34 @@ int write_to(const std::string& path, std::string_view text) {
     return has_no_beside ? write_in_place(target, text) : fault;
 }
 
+bool is_same_file(const fs::path& a, const fs::path& b) {
+    std::error_code fault;
+    if (fs::is_character_file(a, fault)) return false;
+    if (fs::equivalent(a, b, fault) && !fault) return true;
+    // A file that does not exist yet, perhaps behind a link.
+    const auto place = [&fault](fs::path path) {
+        for (int links = 0; links < 40 && fs::is_symlink(fs::symlink_status(path, fault)); ++links)
+            path = path.parent_path() / fs::read_symlink(path, fault);
+        return fs::weakly_canonical(fs::absolute(path, fault), fault);
+    };
+    return place(a) == place(b);
+}
+
 }  // namespace
+
+Result<void> check_outputs(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs) {
+    const auto path_of = [](const NamedFile& file) { return file.path == "-" ? "/dev/stdout" : file.path; };
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        if (outputs[i].path.empty()) continue;
+        for (std::size_t j = 0; j < i; ++j)
+            if (!outputs[j].path.empty() && is_same_file(path_of(outputs[i]), path_of(outputs[j])))
+                return invalid("would write the same file as " + outputs[j].option, outputs[i].option);
+        for (const NamedFile& input : inputs)
+            if (!input.path.empty() && input.path != "-" && is_same_file(path_of(outputs[i]), input.path))
+                return invalid("would overwrite the file of " + input.option, outputs[i].option);
+    }
+    return {};
+}
 
 Result<void> write_file(const std::string& path, std::string_view text) {
     const int fault = path == "-" ? write_to_descriptor(STDOUT_FILENO, text) : write_to(path, text);

@@ -1,6 +1,7 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "algorithms/base/result.hpp"
 
@@ -13,5 +14,15 @@ namespace zbs::cli {
 /// not, it is written in place too. A reader of standard output that has seen enough is no fault. Errors: kInternal,
 /// with `path` and the system's reason.
 Result<void> write_file(const std::string& path, std::string_view text);
+
+/// A file of a command and the option that names it. An empty path is no file, "-" is a standard stream.
+struct NamedFile {
+    std::string option, path;
+};
+
+/// Refuses outputs of which two lead to one file, or one to an input, in whatever way: by name, by a link of either
+/// kind. Devices can be written twice. To be called before anything is written. Errors: kInvalidArgument, with the
+/// option.
+Result<void> check_outputs(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs);
 
 }  // namespace zbs::cli

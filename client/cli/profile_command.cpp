@@ -25,6 +25,9 @@ namespace {
 using codec::Json;
 
 void reduce(Context& context, const std::vector<std::string>& paths, const std::string& out) {
+    std::vector<NamedFile> inputs;
+    for (const std::string& path : paths) inputs.push_back({"the run", path});
+    if (auto good = check_outputs({{"--out", out}}, inputs); !good) return context.fail(good.error());
     const Result<ApplicationModel> model = read_profile_source(paths);
     if (!model) return context.fail(model.error());
     if (!out.empty()) {

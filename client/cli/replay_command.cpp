@@ -166,6 +166,14 @@ void replay_trace(Context& context, ReplayCommand& options) {
     const bool only_saves = options.resources.empty();
     if (only_saves && options.save_trace.empty() && options.save_model.empty())
         return context.fail(invalid("a replay needs the machines: give a resources file", "--resources"));
+    std::vector<NamedFile> inputs = {
+        {"--params", options.parameters}, {"--resources", options.resources}, {"--mapping", options.mapping}};
+    for (const std::string& path : options.traces) inputs.push_back({"--trace", path});
+    if (auto good = check_outputs(
+            {{"--save-trace", options.save_trace}, {"--save-model", options.save_model}, {"--gantt", options.gantt}},
+            inputs);
+        !good)
+        return context.fail(good.error());
     const Result<Trace> trace = make_trace(options);
     if (!trace) return context.fail(trace.error());
     if (!options.save_trace.empty()) {

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -128,34 +127,20 @@ Result<std::vector<NamedPolicy>> policies_of(const SimulateCommand& command) {
 Result<void> check_files(const SimulateCommand& command, const std::vector<NamedPolicy>& policies) {
     const std::size_t policy_count = policies.size();
     const std::vector<OutputFile> files = command.files();
-    // However it is spelled: ./log.swf, a link.
-    const auto same = [](const std::string& a, const std::string& b) {
-        const auto place = [](const std::string& path) {
-            std::error_code ignored;
-            return std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
-        };
-        return place(a) == place(b);
-    };
     // As they will be called, with the policy in its place.
-    std::vector<OutputFile> written;
+    std::vector<NamedFile> written;
     for (const OutputFile& file : files) {
-        for (const NamedPolicy& policy : policies)
-            written.push_back({file.option, path_of(file.path, policy.label), file.needs_schedule});
-        if (policies.empty()) written.push_back(file);
+        for (const NamedPolicy& policy : policies) written.push_back({file.option, path_of(file.path, policy.label)});
+        if (policies.empty()) written.push_back({file.option, file.path});
     }
     if (policy_count > 1)
         for (const OutputFile& file : files)
             if (file.path.find(kPlaceholder) == std::string::npos)
                 return invalid("writes a file for each policy of --compare: put {policy} into its name", file.option);
-    for (std::size_t i = 0; i < written.size(); ++i) {
-        for (std::size_t j = 0; j < i; ++j)
-            if (same(written[i].path, written[j].path))
-                return invalid("would write the same file as " + std::string(written[j].option), written[i].option);
-        if (!command.source.trace.empty() && same(written[i].path, command.source.trace))
-            return invalid("would overwrite the log", written[i].option);
-        if (!command.source.parameters.empty() && same(written[i].path, command.source.parameters))
-            return invalid("would overwrite the parameter file", written[i].option);
-    }
+    if (auto good =
+            check_outputs(written, {{"--trace", command.source.trace}, {"--params", command.source.parameters}});
+        !good)
+        return good;
     for (std::size_t i = 0; i < files.size(); ++i) {
         if (policy_count == 0 && files[i].needs_schedule)
             return invalid("needs a schedule: name the policy with --policy", files[i].option);

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -105,16 +106,14 @@ void open_log(std::uint64_t run_id) {
     recorder.logging = true;
 }
 
-/// The absolute prefix of a variable; empty where it is not set.
+/// The absolute prefix of a variable, its folder without links; empty if it is not set.
 std::string prefix_of(const char* variable) {
     const char* prefix = std::getenv(variable);
     if (!prefix || !*prefix) return {};
-    char cwd[2048] = "";
-    if (*prefix != '/' && !getcwd(cwd, sizeof cwd)) return prefix;
-    std::string text = *prefix == '/' ? prefix : std::string(cwd) + "/" + prefix;
-    for (std::size_t at; (at = text.find("/./")) != std::string::npos;) text.erase(at, 2);
-    for (std::size_t at; (at = text.find("//")) != std::string::npos;) text.erase(at, 1);
-    return text;
+    std::error_code fault;
+    const std::filesystem::path path = std::filesystem::absolute(prefix, fault);
+    const std::filesystem::path folder = std::filesystem::weakly_canonical(path.parent_path(), fault);
+    return (fault ? path : folder / path.filename()).string();
 }
 
 /// Two outputs of this run with one name, of which each would ruin the other; empty where there are none. Logs and
@@ -122,7 +121,15 @@ std::string prefix_of(const char* variable) {
 std::string name_clash() {
     const std::string log = prefix_of("ZBS_PROFILE_LOG"), trace = prefix_of("ZBS_PROFILE_TRACE");
     const std::string model = std::getenv("ZBS_PROFILE_OUT") ? prefix_of("ZBS_PROFILE_OUT") : std::string(out_path);
-    if (!log.empty() && log == trace) return "ZBS_PROFILE_LOG and ZBS_PROFILE_TRACE are both " + log;
+    bool is_same = !log.empty() && log == trace;
+    // Rank 0, which reports it, checks the files of all ranks, another one its own.
+    const int begin = recorder.world_rank, end = begin == 0 ? recorder.world_size : begin + 1;
+    for (int rank = begin; rank < end && !log.empty() && !trace.empty(); ++rank) {
+        std::error_code fault;
+        const std::string suffix = "." + std::to_string(rank);
+        is_same = is_same || std::filesystem::equivalent(log + suffix, trace + suffix, fault);
+    }
+    if (is_same) return "ZBS_PROFILE_LOG and ZBS_PROFILE_TRACE are both " + log;
     for (const auto& [variable, prefix] : {std::pair{"ZBS_PROFILE_LOG", log}, {"ZBS_PROFILE_TRACE", trace}}) {
         if (prefix.empty()) continue;
         const bool is_model = model.starts_with(prefix + ".") && model.size() > prefix.size() + 1 &&

@@ -216,6 +216,23 @@ class Missing(ProfilerTest):
             self.assertEqual(os.listdir(self.dir.name), [], other)
         self.assertEqual(self.run_mpi(2, APPS + "/ring", env={**here, "ZBS_PROFILE_TRACE": log + ".1"}).stderr, "")
 
+    def test_outputs_are_never_one_file_by_two_links(self):
+        os.symlink(".", self.dir.name + "/here")
+        run = self.run_mpi(2, APPS + "/ring", env={"ZBS_PROFILE_LOG": self.dir.name + "/x", "ZBS_PROFILE_TRACE": "here/x"})
+        self.assertRegex(run.stderr, "^zbs-profile: ZBS_PROFILE_LOG and ZBS_PROFILE_TRACE are both .*/x: this run is not profiled\n$")
+        self.assertEqual(os.listdir(self.dir.name), ["here"])
+        for link in (os.link, lambda file, other: os.symlink(os.path.basename(file), other)):
+            for rank in range(2):
+                with open(f"{self.dir.name}/x.{rank}", "w", encoding="ascii") as file:
+                    file.write("kept")
+                link(f"{self.dir.name}/x.{rank}", f"{self.dir.name}/y.{rank}")
+            run = self.run_mpi(2, APPS + "/ring", env={"ZBS_PROFILE_LOG": self.dir.name + "/x", "ZBS_PROFILE_TRACE": self.dir.name + "/y"})
+            self.assertRegex(run.stderr, "^zbs-profile: ZBS_PROFILE_LOG and ZBS_PROFILE_TRACE are both .*/x: this run is not profiled\n$")
+            for rank in range(2):
+                with open(f"{self.dir.name}/x.{rank}", encoding="ascii") as file:
+                    self.assertEqual(file.read(), "kept")
+                os.remove(f"{self.dir.name}/y.{rank}")
+
 
 class Collectives(ProfilerTest):
     def check(self, ranks, name, count, root, simulate):

@@ -509,6 +509,8 @@ class BadInput(Simulate):
         self.write("empty", "")
         self.write("easy.swf", SMALL)
         self.write("memory.swf", HEADER + job(7, memory=600))
+        os.link(f"{self.folder}/log.swf", f"{self.folder}/hard.swf")
+        os.symlink(".", f"{self.folder}/here")
         log, made = ("--trace", "log.swf"), ("--generate", "uniform")
         for arguments, *says in (
                 (("--policy", "easy"), "--trace FILE or --generate NAME"),
@@ -521,9 +523,11 @@ class BadInput(Simulate):
                 ((*log, "--compare", "easy,fcfs", "--schedule", "s.csv"), "--schedule: ", "{policy}"),
                 ((*log, "--policy", "easy", "--schedule", "s", "--waits", "s"), "--waits: would write the same file as --schedule"),
                 ((*log, "--policy", "easy", "--schedule", "./s", "--waits", "s"), "--waits: would write the same file as --schedule"),
-                ((*log, "--policy", "easy", "--export-swf", "log.swf"), "--export-swf: would overwrite the log"),
-                ((*log, "--policy", "easy", "--export-swf", "./log.swf"), "--export-swf: would overwrite the log"),
-                (("--generate", "jann", "--params", "p.txt", "--export-swf", "./p.txt"), "--export-swf: would overwrite the parameter file"),
+                ((*log, "--policy", "easy", "--export-swf", "log.swf"), "--export-swf: would overwrite the file of --trace"),
+                ((*log, "--policy", "easy", "--export-swf", "./log.swf"), "--export-swf: would overwrite the file of --trace"),
+                ((*log, "--policy", "easy", "--export-swf", "hard.swf"), "--export-swf: would overwrite the file of --trace"),
+                ((*log, "--policy", "easy", "--schedule", "here/s", "--waits", "s"), "--waits: would write the same file as --schedule"),
+                (("--generate", "jann", "--params", "p.txt", "--export-swf", "./p.txt"), "--export-swf: would overwrite the file of --params"),
                 ((*log, "--policy", "easy", "--slice", "10s"), "--slice: ", "(gang)"),
                 ((*log, "--policy", "adaptive-scojo", "--slice", "1s"), "--slice: is for policy gang; adaptive-scojo", "its option slice"),
                 ((*log, "--policy", "adaptive-scojo", "--memory", "1GiB"), "--memory: is for policy gang; adaptive-scojo"),
@@ -541,7 +545,7 @@ class BadInput(Simulate):
                 ((*log, "--policy", "elmer:threshold=1.5"), "threshold", "0 to 1"),
                 ((*log, "--policy", "easy", "--schedule", "{policy}.txt", "--waits", "easy.txt"), "same file as --schedule"),
                 ((*log, "--policy", "log", "--schedule", "{policy}.swf"), "no policy 'log'"),
-                (("--trace", "easy.swf", "--policy", "easy", "--schedule", "{policy}.swf"), "would overwrite the log"),
+                (("--trace", "easy.swf", "--policy", "easy", "--schedule", "{policy}.swf"), "would overwrite the file of --trace"),
                 ((*log, "--compare", "easy,fcfs", "--schedule", "{policy}", "--waits", "{policy}"), "same file"),
                 ((*log, "--policy", "easy", "--tau", "4e-7"), "--tau: "),
                 ((*log, "--policy", "lazy-gang:patience=1ms+1s+1s"), "1 s or more"),

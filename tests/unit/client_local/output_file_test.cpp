@@ -110,5 +110,31 @@ TEST_F(WriteFileTest, AFaultNamesThePathAndLeavesWhatWasThere) {
     EXPECT_EQ(entries(), 1U);
 }
 
+TEST_F(WriteFileTest, OutputsOfOneFileAreRefusedHoweverTheyAreNamed) {
+    put("log", "jobs");
+    fs::create_symlink("log", at("link"));
+    fs::create_hard_link(at("log"), at("hard"));
+    fs::create_directory(at("folder"));
+    fs::create_directory_symlink("folder", at("other"));
+    fs::create_symlink("not-there-yet", at("early"));
+    const auto why = [](const std::string& a, const std::string& b, const std::string& input = "") {
+        const Result<void> good = check_outputs({{"--a", a}, {"--b", b}}, {{"--input", input}});
+        return good ? std::string{} : good.error().pointer + ": " + good.error().message;
+    };
+    const std::string both = "--b: would write the same file as --a", over = "--b: would overwrite the file of --input";
+    EXPECT_EQ(why(at("log"), at("link")), both);
+    EXPECT_EQ(why(at("hard"), at("link")), both);
+    EXPECT_EQ(why(at("folder/new"), at("other/new")), both);
+    EXPECT_EQ(why(at("folder/new"), at("folder/../other/./new")), both);
+    EXPECT_EQ(why(at("early"), at("not-there-yet")), both);
+    EXPECT_EQ(why("-", "/dev/stdout"), both);
+    EXPECT_EQ(why(at("new"), at("hard"), at("link")), over);
+    EXPECT_EQ(why(at("folder/new"), at("other/newer"), at("log")), "");
+    EXPECT_EQ(why("", "", at("log")), "");
+    EXPECT_EQ(why("/dev/null", "/dev/null"), "");
+    EXPECT_EQ(why("-", at("new"), "-"), "") << "standard input is not standard output";
+    EXPECT_EQ(content("log"), "jobs");
+}
+
 }  // namespace
 }  // namespace zbs::cli
