@@ -49,6 +49,8 @@ struct AuditSummary {
 
 /// `AuditEntry::action` of the entry with which a log begins. No call has this name.
 inline constexpr std::string_view kAuditBegins = "beginAudit";
+/// Of the entry that a service adds when it finds that the log has lost entries. No call has this name.
+inline constexpr std::string_view kAuditLost = "loseAuditEntries";
 
 enum class AuditUrgency {
     kSoon,        ///< written with the next flush

@@ -124,11 +124,25 @@ Result<Storage> open_storage(const ZoneSettings& settings, const StateFolder& st
     auto database = sqlite::open_zone_database(state.database(), sqlite::Durability::kBatches, storage.runner.get());
     if (!database) return database.error();
     storage.database = *std::move(database);
+    const Result<std::optional<AuditHead>> noted = storage.database.outbox->noted();
+    if (!noted) return noted.error();
     auto audit =
         sqlite::open_audit_log(state.audit(), {files.who, system::wall_clock()}, storage.database.outbox.get());
     if (!audit) return audit.error();
     storage.audit = *std::move(audit);
-    report_audit_chain(sqlite::verify_audit_log(state.audit()), log);
+    const Result<AuditSummary> verified = sqlite::verify_audit_log(state.audit(), *noted);
+    report_audit_chain(verified, log);
+    // The zone notes the new head next, so the log itself has to keep the finding.
+    if (!verified && sqlite::verify_audit_log(state.audit())) {
+        if (auto kept = storage.audit->append({.at = system::wall_clock(),
+                                               .who = files.who,
+                                               .action = std::string(kAuditLost),
+                                               .decision = "recorded",
+                                               .detail = verified.error().message},
+                                              AuditUrgency::kNow);
+            !kept)
+            return kept.error();
+    }
     if (auto rest = open_rest(storage, settings, state, log); !rest) return rest.error();
     return storage;
 }

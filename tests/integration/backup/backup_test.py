@@ -201,6 +201,27 @@ class Backup(unittest.TestCase):
         self.assertIn("entry 2", reported)
         self.assertIn("zbs-zone audit verify", reported)
 
+    def test_lost_audit_entries_are_reported_at_the_start_and_stay_on_record(self):
+        self.wait_for(self.submit(ranks=9), "rejected")
+        self.end()
+        path = self.folder / "state/audit.db"
+
+        def cut():
+            with sqlite3.connect(path) as audit:
+                audit.execute("DROP TRIGGER audit_never_forgets")
+                audit.execute("DELETE FROM audit WHERE number = (SELECT max(number) FROM audit)")
+            audit.close()
+        for lose in (cut, path.unlink):
+            lose()
+            before = len((self.folder / "log").read_text())
+            self.begin()
+            reported = next(line for line in (self.folder / "log").read_text()[before:].splitlines() if "audit_log_changed" in line)
+            self.assertIn("so the end was cut off", reported)
+            self.end()
+            with sqlite3.connect(path) as audit:
+                self.assertEqual(["so the end was cut off" in row[0] for row in audit.execute("SELECT detail FROM audit WHERE action = 'loseAuditEntries'")], [True])
+            audit.close()
+
 
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0]] + sys.argv[2:])

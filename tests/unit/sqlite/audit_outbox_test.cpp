@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/common/adapters/sqlite/zone_store.hpp"
 #include "tests/support/messages.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -104,6 +105,15 @@ TEST_F(AuditOutboxTest, ALogThatWasMovedAwayGetsWhatWaitsBehindItsBeginning) {
     for (const char* who : {"bob", "cleo"}) allow(who);
     ASSERT_TRUE(now.zone.journal->commit());
     EXPECT_THAT(after_power_cut(/*without_log=*/true), ElementsAre(kZone, "bob", "cleo"));
+}
+
+TEST_F(AuditOutboxTest, TheHeadIsNotedAsSoonAsTheLogHasIt) {
+    EXPECT_EQ(*now.zone.outbox->noted(), std::nullopt);
+    for (const AuditUrgency urgency : {AuditUrgency::kNow, AuditUrgency::kSoon, AuditUrgency::kWithWrites}) {
+        ASSERT_TRUE(now.audit->append({.who = "bob", .action = "reloadSettings"}, urgency));
+        ASSERT_TRUE(now.audit->flush());
+        EXPECT_EQ(*now.zone.outbox->noted(), now.audit->head());
+    }
 }
 
 TEST_F(AuditOutboxTest, ReadingShowsWhatWaits) {

@@ -59,6 +59,16 @@ TYPED_TEST(OutboxContract, RecordsWaitByNumberUntilTheyAreForgotten) {
     EXPECT_THAT(*(*this->holder).outbox->load(), ElementsAre(this->record(3)));
 }
 
+TYPED_TEST(OutboxContract, TheLastHeadStaysNoted) {
+    EXPECT_EQ(*(*this->holder).outbox->noted(), std::nullopt);
+    for (const AuditHead& head : {AuditHead{1, std::string(64, 'a')}, AuditHead{2, std::string(64, 'b')}}) {
+        ASSERT_TRUE((*this->holder).outbox->note(head));
+        ASSERT_TRUE((*this->holder).journal->commit());
+        this->holder.reopen();
+        EXPECT_EQ(*(*this->holder).outbox->noted(), head);
+    }
+}
+
 TYPED_TEST(OutboxContract, WithoutTheCommitNoneHasWaited) {
     ASSERT_TRUE((*this->holder).outbox->add(this->record(1)));
     this->holder.reopen();

@@ -2,10 +2,13 @@
 
 #include <utility>
 
+#include "services/common/adapters/sql/audit_chain.hpp"
 #include "services/common/adapters/sql/audit_row.hpp"
 
 namespace zbs::sql {
 namespace {
+
+constexpr const char* kHead = "audit_head";  ///< kind of the record that has it
 
 class SqlAuditOutbox : public AuditOutbox {
   public:
@@ -21,6 +24,25 @@ class SqlAuditOutbox : public AuditOutbox {
         const Result<bool> step = query.step();
         if (!step) return step.error();
         return {};
+    }
+
+    Result<void> note(const AuditHead& head) override {
+        Query query(*database_,
+                    "INSERT INTO record VALUES(?,'',?) ON CONFLICT(kind, key) DO UPDATE SET value=excluded.value");
+        query.bind(kHead).bind(to_string(head));
+        if (const Result<bool> step = query.step(); !step) return step.error();
+        return {};
+    }
+
+    Result<std::optional<AuditHead>> noted() const override {
+        Query query(*database_, "SELECT value FROM record WHERE kind=? AND key=''");
+        query.bind(kHead);
+        const Result<bool> row = query.step();
+        if (!row) return row.error();
+        if (!*row) return std::optional<AuditHead>{};
+        const Result<AuditHead> head = parse_audit_head(query.text(0));
+        if (!head) return head.error();
+        return std::optional(*head);
     }
 
     Result<std::vector<AuditRecord>> load() const override {

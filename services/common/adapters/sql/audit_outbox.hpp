@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "services/common/adapters/sql/database.hpp"
@@ -16,6 +17,9 @@ class AuditOutbox {
     virtual Result<void> add(const AuditRecord& record) = 0;
     virtual Result<void> forget(std::uint64_t up_to) = 0;       ///< numbers up to this
     virtual Result<std::vector<AuditRecord>> load() const = 0;  ///< by number
+    /// How far the log goes. The note is never ahead of the log: a log without the noted head has lost entries.
+    virtual Result<void> note(const AuditHead& head) = 0;
+    virtual Result<std::optional<AuditHead>> noted() const = 0;
 };
 
 /// AuditOutbox in a table of the service's own database. Over a database that was opened to be read it only loads.
