@@ -238,7 +238,9 @@ class Rank {
         wait_until_read();
         if (is_stopped_) return true;
         std::this_thread::sleep_for(kOnItsWay);
-        pass_on(text.substr(abort));
+        // The launcher would end with 0.
+        const bool looks_good = code != 0 && (code & 0xff) == 0;
+        pass_on(looks_good ? std::string_view("cmd=abort exitcode=1\n") : text.substr(abort));
         return true;
     }
     void pass_on(std::string_view text) {

@@ -213,7 +213,7 @@ class Programs(unittest.TestCase):
             done = world.zbs("run", "-n", "6", "--no-record", "--", APPS + "/dies", "error", "4", timeout=60)
             self.assertNotEqual(done.returncode, 0)
             self.assertIn("Null buffer pointer", done.stderr)
-            self.assertRegex(self.last()["reason"], r"^rank 4 on \w+\.\w+ called MPI_Abort with code \d+$")
+            self.assertRegex(self.last()["reason"], r"^rank 4 on \w+\.\w+ called MPI_Abort with code \d+ \(exit code 1\)$")
 
     # What does not end.
 
