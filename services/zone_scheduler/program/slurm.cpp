@@ -1,15 +1,19 @@
 #include "services/zone_scheduler/program/slurm.hpp"
 
+#include <algorithm>
+
 #include "algorithms/base/duration_text.hpp"
 #include "services/common/adapters/slurm/slurm_allocations.hpp"
+#include "services/common/messages/part.hpp"
 
 namespace zbs::zone_program {
 namespace {
 
 /// What one of the zone's jobs in Slurm lasts longer than the part it is for: waiting for commit and launch, stopping,
-/// Slurm's whole minutes.
+/// Slurm's whole minutes. Slurm refuses a part at the limit of its partition that wants more than the usual grace.
 Duration overhead_of(const ZoneConfig& zone) {
-    return zone.hold_ttl + zone.launch_window + zone.max_grace + window_for_files(zone) + std::chrono::minutes{2};
+    return zone.hold_ttl + zone.launch_window + std::min(zone.max_grace, kUsualGrace) + window_for_files(zone) +
+           std::chrono::minutes{2};
 }
 
 /// What one job may take in the partition, as limits of one part.
