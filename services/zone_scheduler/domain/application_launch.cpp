@@ -258,8 +258,9 @@ void ApplicationService::poll_parts(const std::shared_ptr<Run>& run) {
                             if (executor_.status(run->app.status.operation).state != StepStatus::State::kRunning)
                                 return;
                             const std::optional<RankEnd> first = first_end(run->app);
-                            const bool is_whole =
-                                reason.starts_with(kNotBegunReason) || reason.starts_with(kLostMachineReason);
+                            const bool is_whole = reason.starts_with(kNotBegunReason) ||
+                                                  reason.starts_with(kLostMachineReason) ||
+                                                  reason.starts_with(kTakenBackReason);
                             stop(run, first      ? describe(*first, place_of_rank(run->app, first->rank))
                                       : is_whole ? reason
                                                  : "zone " + zone + " lost its part: " + reason);
