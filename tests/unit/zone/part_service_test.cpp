@@ -271,7 +271,9 @@ TEST_F(PartServiceTest, CrashBetweenIntentAndStartLeavesNothingStuck) {
 
 TEST_F(PartServiceTest, ReleaseOfARunningPartFreesNothingBeforeTheProcessesAreGone) {
     executor.script("run-", {.stop_takes = std::chrono::seconds{1}});
-    const auto held = parts->hold(home, request(2));
+    PartRequest asked = request(2);
+    asked.grace = std::chrono::seconds{30};
+    const auto held = parts->hold(home, asked);
     ASSERT_TRUE(parts->commit(home, held->id, held->token));
     ASSERT_TRUE(parts->launch(home, held->id, launch(*held)));
     EXPECT_EQ(parts->release(home, held->id, "")->state, PartState::kRunning);

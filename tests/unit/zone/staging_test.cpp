@@ -348,7 +348,7 @@ TEST_F(StagingTest, ResultsWithBlanksAndInFoldersComeHome) {
     const ApplicationId id = submit(request({.inputs = {}, .results = {"*.out", "out/**"}}));
     world.run(1min);
     for (const auto& [name, text] : left) EXPECT_EQ(result(id, name), text) << name;
-    const StagedResults& results = *world.status(id).results;
+    const StagedResults results = *world.status(id).results;
     EXPECT_EQ(results.files.size(), left.size());
     EXPECT_EQ(results.left_out, 0U);
     EXPECT_THAT(results.notes, testing::IsEmpty());
