@@ -50,8 +50,8 @@ ZoneConfig open_zone(const std::string& name, const std::string& organisation, c
 class HostProver : public AddressProver {
   public:
     explicit HostProver(Host& host) : host_(host) {}
-    void prove(const ZoneEntry&, std::function<void(Result<void>)> respond) override {
-        host_.after(std::chrono::milliseconds{50}, [respond = std::move(respond)] { respond({}); });
+    void prove(const ZoneEntry&, std::function<void(Result<SchedulerRole>)> respond) override {
+        host_.after(std::chrono::milliseconds{50}, [respond = std::move(respond)] { respond(SchedulerRole::kActive); });
     }
 
   private:

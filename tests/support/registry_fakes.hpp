@@ -81,13 +81,13 @@ class HeldProver : public AddressProver {
   public:
     struct Asked {
         ZoneEntry entry;
-        std::function<void(Result<void>)> respond;
+        std::function<void(Result<SchedulerRole>)> respond;
     };
-    void prove(const ZoneEntry& entry, std::function<void(Result<void>)> respond) override {
+    void prove(const ZoneEntry& entry, std::function<void(Result<SchedulerRole>)> respond) override {
         asked.push_back({entry, std::move(respond)});
     }
     /// Answers the oldest question.
-    void answer(const Result<void>& proved = {}) {
+    void answer(const Result<SchedulerRole>& proved = SchedulerRole::kActive) {
         ZBS_EXPECTS(!asked.empty());
         const Asked first = std::move(asked.front());
         asked.erase(asked.begin());

@@ -123,11 +123,26 @@ Result<EntryOffer> decode_entry_offer(const Json& json) {
     return in.finish(std::move(offer));
 }
 
-Json encode(const ZoneLease& lease) { return {{"zone", lease.zone}, {"lease_s", to_seconds(lease.lease)}}; }
+Json encode(const RivalClaim& rival) {
+    return {{"zone", rival.zone}, {"url", rival.url}, {"age_s", to_seconds(rival.age)}};
+}
+
+Json encode(const ZoneLease& lease) {
+    Json json = {{"zone", lease.zone}, {"lease_s", to_seconds(lease.lease)}};
+    if (lease.rival) json["rival"] = encode(*lease.rival);
+    return json;
+}
 
 Result<ZoneLease> decode_zone_lease(const Json& json) {
     JsonReader in(json);
     ZoneLease lease{read_name(in, "zone"), in.seconds("lease_s", 3'600)};
+    if (in.has("rival")) {
+        JsonReader claim(in.object("rival"), in.pointer_of("rival"));
+        Result<RivalClaim> rival =
+            claim.finish(RivalClaim{claim.text("zone", 256), read_url(claim, "url"), claim.seconds("age_s", 3'600)});
+        if (!rival) return rival.error();
+        lease.rival = *std::move(rival);
+    }
     return in.finish(std::move(lease));
 }
 

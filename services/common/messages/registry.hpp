@@ -48,10 +48,25 @@ struct ZoneEntry {
     bool operator==(const ZoneEntry&) const = default;
 };
 
+/// Another scheduler that claims a zone's name or key, while that zone is listed and serves.
+struct RivalClaim {
+    std::string zone;  ///< its certificate's name, as a URI
+    std::string url;
+    Duration age{};  ///< of its last attempt
+    bool operator==(const RivalClaim&) const = default;
+};
+
+/// A zone whose name or key is another's tries again this much after each answer, which takes at most two proofs of 5
+/// s.
+inline constexpr Duration kRivalRetry = std::chrono::seconds{5};
+/// A claim that is older has ended.
+inline constexpr Duration kRivalRemembered = kRivalRetry * 4;
+
 /// What the registry grants: the entry counts for this long, unless renewed.
 struct ZoneLease {
     std::string zone;
     Duration lease{};
+    std::optional<RivalClaim> rival{};
     bool operator==(const ZoneLease&) const = default;
 };
 

@@ -19,6 +19,26 @@ Caller zone_of(const ZoneEntry& entry) { return {CallerKind::kZone, entry.organi
 
 }  // namespace
 
+bool Registry::is_live(const Live& live) const { return !live.gone && live.until > clock_.steady_now(); }
+
+std::optional<RivalClaim> Registry::rival_of(const Live& live) const {
+    if (!live.rival) return std::nullopt;
+    RivalClaim rival = *live.rival;
+    rival.age = clock_.steady_now() - live.rival_at;
+    return rival.age > kRivalRemembered ? std::nullopt : std::optional(rival);
+}
+
+void Registry::note_rival(Live& live, const ZoneEntry& entry) {
+    const RivalClaim rival{to_uri(zone_of(entry)), entry.url};
+    if (live.rival != rival)
+        log_.warn("identity_claimed_twice", {{"zone", to_uri(zone_of(live.entry))},
+                                             {"url", live.entry.url},
+                                             {"rival", rival.zone},
+                                             {"rival_url", rival.url}});
+    live.rival = rival;
+    live.rival_at = clock_.steady_now();
+}
+
 Registry::Registry(const RegistryConfig& config, Clock& clock, RegistryStore& store, TrustBundles& trust,
                    Secrets& secrets, AddressProver& prover, Verify verify, Log& log)
     : config_(config),
@@ -86,7 +106,7 @@ Result<Registry::Invitation> Registry::invite(const std::string& organisation, D
     return Invitation{to_text(token), right.expires};
 }
 
-Result<void> Registry::check_newer(const ZoneEntry& entry) const {
+Result<void> Registry::check_newer(const ZoneEntry& entry) {
     const Time latest = clock_.now() + kEntryClockTolerance;
     if (entry.issued > latest) {
         return Error{ErrorCode::kInvalidArgument,
@@ -95,6 +115,7 @@ Result<void> Registry::check_newer(const ZoneEntry& entry) const {
     const auto known = zones_.find(entry.name);
     if (known == zones_.end()) return {};
     if (known->second.entry.organisation != entry.organisation) {
+        if (is_live(known->second)) note_rival(known->second, entry);
         return Error{
             ErrorCode::kConflict,
             "zone name '" + entry.name + "' belongs to organisation '" + known->second.entry.organisation + "'",
@@ -124,9 +145,39 @@ Result<ZoneLease> Registry::accept(const SignedText& text, const ZoneEntry& entr
     if (auto ok = store_.zones().save({entry.name, entry.organisation, text, lease}); !ok) return ok.error();
     const bool news = !zones_.contains(entry.name) || zones_.at(entry.name).gone;
     if (news) log_.info("zone_published", {{"zone", to_uri(zone_of(entry))}, {"url", entry.url}});
-    zones_[entry.name] = {text, entry, lease, clock_.steady_now() + lease};
+    Live& live = zones_[entry.name];
+    if (live.rival && live.rival->url == entry.url) live.rival.reset();
+    live = {text, entry, lease, clock_.steady_now() + lease, false, live.rival, live.rival_at};
     if (auto reached = failpoint::reach(failpoint::Point::kRegistryAnnounceStored); !reached) return reached.error();
-    return ZoneLease{entry.name, lease};
+    return ZoneLease{entry.name, lease, rival_of(live)};
+}
+
+/// The end of an attempt with an address that was proved. The first scheduler of a zone keeps the entry for as long as
+/// it serves at its address; one that moved, stopped or stands by does not hinder another. `check`: what must hold now.
+void Registry::settle(const SignedText& text, const ZoneEntry& entry, const std::function<Result<void>()>& check,
+                      const Respond<ZoneLease>& respond) {
+    const auto finish = [this, text, entry, check, respond] {
+        if (auto good = check(); !good) return respond(good.error());
+        respond(accept(text, entry));
+    };
+    const auto known = zones_.find(entry.name);
+    const bool has_other_address = known != zones_.end() && is_live(known->second) &&
+                                   known->second.entry.standing != ZoneStanding::kLeft &&
+                                   known->second.entry.url != entry.url;
+    if (!has_other_address) return finish();
+    prover_.prove(known->second.entry, [this, entry, url = known->second.entry.url, finish,
+                                        respond](const Result<SchedulerRole>& found) {
+        const auto listed = zones_.find(entry.name);
+        const bool serves = found && *found == SchedulerRole::kActive && listed != zones_.end() &&
+                            is_live(listed->second) && listed->second.entry.url == url;
+        if (!serves) return finish();
+        note_rival(listed->second, entry);
+        respond(Error{ErrorCode::kConflict,
+                      "another scheduler of zone '" + entry.name + "' is listed here and serves at " + url +
+                          "; stop one of the two, or make another key and name for it; this one is listed within a "
+                          "minute after the other has stopped",
+                      "/url"});
+    });
 }
 
 void Registry::enrol(const std::string& code, const SignedText& text, Respond<ZoneLease> respond) {
@@ -145,22 +196,25 @@ void Registry::enrol(const std::string& code, const SignedText& text, Respond<Zo
     if (auto good = check_bundle(*entry); !good) return respond(good.error());
     if (!zones_.contains(entry->name) && zones_.size() >= static_cast<std::size_t>(limits::kMaxZonesInRegistry))
         return respond(Error{ErrorCode::kTooManyRequests, "the registry is full", {}});
-    prover_.prove(*entry, [this, hash, zone, usable, text, entry = *entry, respond](const Result<void>& proved) {
-        if (!proved) return respond(proved.error());
-        if (!usable(hash)) return respond(no_such_code());  // two at once: one wins
-        if (auto good = check_newer(entry); !good) return respond(good.error());
-        if (auto good = check_bundle(entry); !good) return respond(good.error());
+    const auto come_in = [this, hash, zone, usable, entry = *entry]() -> Result<void> {
+        if (!usable(hash)) return no_such_code();  // two at once: one wins
+        if (auto good = check_newer(entry); !good) return good;
+        if (auto good = check_bundle(entry); !good) return good;
         EnrolmentRight right = rights_.at(hash);
         right.used_by = zone;
-        if (auto ok = store_.rights().save(right); !ok) return respond(ok.error());
+        if (auto ok = store_.rights().save(right); !ok) return ok;
         rights_[hash] = right;
         if (!trust_.bundle(entry.organisation)) {
             if (auto ok = store_.organisations().save({entry.organisation, entry.bundle, {}, clock_.now()}); !ok)
-                return respond(ok.error());
-            if (auto ok = trust_.pin(entry.organisation, entry.bundle); !ok) return respond(ok.error());
+                return ok;
+            if (auto ok = trust_.pin(entry.organisation, entry.bundle); !ok) return ok;
         }
         log_.info("zone_enrolled", {{"zone", zone}});
-        respond(accept(text, entry));
+        return {};
+    };
+    prover_.prove(*entry, [this, text, entry = *entry, come_in, respond](const Result<SchedulerRole>& proved) {
+        if (!proved) return respond(proved.error());
+        settle(text, entry, come_in, respond);
     });
 }
 
@@ -173,21 +227,24 @@ void Registry::publish(const Caller& caller, const SignedText& text, Respond<Zon
     if (auto good = check_bundle(*entry); !good) return respond(good.error());
     const auto known = zones_.find(entry->name);
     if (known != zones_.end() && known->second.entry.url == entry->url) return respond(accept(text, *entry));
-    prover_.prove(*entry, [this, text, entry = *entry, respond](const Result<void>& proved) {
-        if (!proved) return respond(proved.error());
+    const auto holds = [this, entry = *entry]() -> Result<void> {
         if (!is_enrolled(zone_of(entry)))
-            return respond(Error{ErrorCode::kDenied, "the registry's operator has removed this zone meanwhile", {}});
-        if (auto good = check_newer(entry); !good) return respond(good.error());
-        respond(accept(text, entry));
+            return Error{ErrorCode::kDenied, "the registry's operator has removed this zone meanwhile", {}};
+        return check_newer(entry);
+    };
+    prover_.prove(*entry, [this, text, entry = *entry, holds, respond](const Result<SchedulerRole>& proved) {
+        if (!proved) return respond(proved.error());
+        if (auto good = holds(); !good) return respond(good.error());
+        settle(text, entry, holds, respond);
     });
 }
 
 Result<ZoneLease> Registry::renew(const std::string& zone) {
     const auto at = zones_.find(zone);
-    if (at == zones_.end() || at->second.gone || at->second.until <= clock_.steady_now())
+    if (at == zones_.end() || !is_live(at->second))
         return Error{ErrorCode::kNotFound, "no live entry of zone '" + zone + "'; publish it again", {}};
     at->second.until = clock_.steady_now() + at->second.lease;
-    return ZoneLease{zone, at->second.lease};
+    return ZoneLease{zone, at->second.lease, rival_of(at->second)};
 }
 
 Result<ZoneLease> Registry::leave(const std::string& zone) {
@@ -203,7 +260,7 @@ Result<ZoneLease> Registry::leave(const std::string& zone) {
 std::vector<Registry::Enrolment> Registry::enrolments() const {
     std::vector<Enrolment> all;
     for (const auto& [name, live] : zones_)
-        all.push_back({zone_of(live.entry), live.entry.url, !live.gone && live.until > clock_.steady_now()});
+        all.push_back({zone_of(live.entry), live.entry.url, is_live(live), rival_of(live)});
     return all;
 }
 
@@ -283,7 +340,7 @@ std::optional<Caller> Registry::owner_of(const std::string& zone) const {
 
 ZonePage Registry::list(const ZoneQuery& query) const {
     const auto fits = [&](const Live& live) {
-        if (live.gone || live.until <= clock_.steady_now()) return false;
+        if (!is_live(live)) return false;
         const std::vector<std::string>& categories = live.entry.categories;
         if (!query.category.empty() &&
             std::find(categories.begin(), categories.end(), query.category) == categories.end())
@@ -313,7 +370,11 @@ ZonePage Registry::list(const ZoneQuery& query) const {
 /// A zone that ran out of its lease is not listed any more, but stays enrolled: it comes back without a new token.
 void Registry::expire() {
     for (auto& [name, live] : zones_) {
-        if (live.gone || live.until > clock_.steady_now()) continue;
+        if (live.rival && !rival_of(live)) {
+            log_.info("identity_claim_ended", {{"zone", name}, {"rival_url", live.rival->url}});
+            live.rival.reset();
+        }
+        if (live.gone || is_live(live)) continue;
         live.gone = true;
         log_.info("zone_expired", {{"zone", name}});
     }

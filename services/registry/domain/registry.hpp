@@ -55,7 +55,7 @@ class Registry {
     /// for every code that does not work; kConflict (name or bundle of somebody else); what the address prover says.
     void enrol(const std::string& code, const SignedText& entry, Respond<ZoneLease> respond);
     /// An enrolled zone's new entry; a new address is proved first. Errors: kDenied (of another zone), kConflict (older
-    /// than the one that is here, or another bundle).
+    /// than the one that is here, another bundle, or the scheduler of the listed entry still serves at its address).
     void publish(const Caller& caller, const SignedText& entry, Respond<ZoneLease> respond);
     /// Errors: kNotFound (never there, or expired: publish again).
     Result<ZoneLease> renew(const std::string& zone);
@@ -65,6 +65,7 @@ class Registry {
         Caller zone;
         std::string url;    ///< empty where its last entry verifies no more
         bool live = false;  ///< in the list of zones now
+        std::optional<RivalClaim> rival{};
         bool operator==(const Enrolment&) const = default;
     };
     /// All that may come here, by name.
@@ -94,10 +95,17 @@ class Registry {
         Duration lease{};
         Duration until{};
         bool gone = false;  ///< left or ran out: not listed, but still enrolled
+        std::optional<RivalClaim> rival{};
+        Duration rival_at{};  ///< steady time of its last attempt
     };
     Result<void> forget_rights(const std::function<bool(const EnrolmentRight&)>& which);
     Result<ZoneLease> accept(const SignedText& text, const ZoneEntry& entry);
-    Result<void> check_newer(const ZoneEntry& entry) const;
+    bool is_live(const Live& live) const;
+    std::optional<RivalClaim> rival_of(const Live& live) const;
+    void note_rival(Live& live, const ZoneEntry& entry);
+    void settle(const SignedText& text, const ZoneEntry& entry, const std::function<Result<void>()>& check,
+                const Respond<ZoneLease>& respond);
+    Result<void> check_newer(const ZoneEntry& entry);
     Result<void> check_bundle(const ZoneEntry& entry) const;
     void expire();
 

@@ -72,6 +72,7 @@ Reply list_enrolments(const RegistryServices& services) {
                          {"organisation", enrolment.zone.organisation},
                          {"url", enrolment.url},
                          {"live", enrolment.live}});
+        if (enrolment.rival) zones.back()["rival"] = codec::encode(*enrolment.rival);
     }
     for (const std::string& organisation : services.registry.organisations()) {
         const Result<std::string> fingerprint = services.trust.fingerprint(*services.trust.bundle(organisation));

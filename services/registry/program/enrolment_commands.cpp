@@ -11,13 +11,15 @@ namespace {
 using codec::Json;
 
 listing::Listing zones_of(const Json& answer) {
-    listing::Listing listing{"zones",
-                             {"ZONE", "ORGANISATION", {"STANDING", "live"}, {"ADDRESS", "url"}},
-                             {},
-                             answer.value("zones", Json::array())};
+    listing::Listing listing{
+        "zones",
+        {"ZONE", "ORGANISATION", {"STANDING", "live"}, {"ADDRESS", "url"}, {"ALSO CLAIMED BY", "rival"}},
+        {},
+        answer.value("zones", Json::array())};
     for (const Json& zone : listing.items)
         listing.rows.push_back({zone.value("zone", ""), zone.value("organisation", ""),
-                                zone.value("live", false) ? "live" : "away", zone.value("url", "")});
+                                zone.value("live", false) ? "live" : "away", zone.value("url", ""),
+                                zone.value("rival", Json::object()).value("url", "-")});
     return listing;
 }
 

@@ -2,6 +2,7 @@
 
 #include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
+#include "services/common/codec/json.hpp"
 
 namespace zbs::registry_program {
 namespace {
@@ -15,7 +16,7 @@ class TlsProver : public AddressProver {
               std::function<void(std::function<void()>)> post)
         : keys_(keys), now_(std::move(now)), allow_private_(allow_private), post_(std::move(post)) {}
 
-    void prove(const ZoneEntry& entry, std::function<void(Result<void>)> respond) override {
+    void prove(const ZoneEntry& entry, std::function<void(Result<SchedulerRole>)> respond) override {
         // Believes this one organisation, for this one call.
         auto trust = std::make_shared<openssl::TrustStore>(now_);
         if (auto pinned = trust->pin(entry.organisation, entry.bundle); !pinned)
@@ -31,8 +32,12 @@ class TlsProver : public AddressProver {
         const ServiceAddress zone{entry.url, {CallerKind::kZone, entry.organisation, entry.name}};
         caller->call({zone, "GET", "/livez", {}, kDeadline}, [post = post_, respond, trust, caller,
                                                               url = entry.url](const Result<HttpAnswer>& answer) {
-            Result<void> proved;
-            if (!answer) {
+            Result<SchedulerRole> proved = SchedulerRole::kActive;
+            if (answer) {
+                const Result<codec::Json> health = codec::parse(answer->body);
+                if (health && health->is_object() && health->value("status", codec::Json{}) == "standby")
+                    proved = SchedulerRole::kStandby;
+            } else {
                 proved = Error{
                     answer.error().code,
                     "the address " + url + " could not be proved to be this zone's: " + answer.error().message, "/url"};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "algorithms/base/duration_text.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs {
@@ -35,6 +36,7 @@ void RegistrySession::start() {
 
 Result<SignedText> RegistrySession::entry(ZoneStanding standing) {
     const std::optional<std::string> bundle = trust_.bundle(config_.organisation);
+    last_signed_ = std::max(last_signed_, clock_.now());
     return signing_.sign({.name = config_.zone.name,
                           .organisation = config_.organisation,
                           .contact = config_.contact,
@@ -71,14 +73,16 @@ void RegistrySession::published(const Result<ZoneLease>& lease) {
     }
     enrolled_ = lease.has_value();
     fault_ = lease ? std::string{} : lease.error().message;
+    if (lease && lease->rival) note_rival(*lease->rival);
     if (!lease) {
         // Each reason once between two times of being enrolled: it is tried again and again.
         if (warned_.size() < kMaxWarnings && warned_.insert(kOwnEnrolment + lease.error().message).second)
             log_.warn("enrolment_failed", {{"registry", config_.registry.url}, {"reason", lease.error().message}});
         // A code that does not work may have worked before, and only the answer was lost: then the zone is enrolled.
         without_code_ = !code_.empty() && !without_code_ && lease.error().code == ErrorCode::kDenied;
-        const bool refused = lease.error().code == ErrorCode::kDenied || lease.error().code == ErrorCode::kConflict;
-        clock_.after(retry_, [this] { publish(); });
+        const bool refused = lease.error().code == ErrorCode::kDenied;
+        const bool contested = lease.error().code == ErrorCode::kConflict;  // another one may stop at any time
+        clock_.after(contested ? kRivalRetry : retry_, [this] { publish(); });
         // Who is down is back at once or later; who refuses does so again.
         retry_ = refused ? std::min(retry_ * 2, kMaxRetry) : kRetry;
         return;
@@ -97,6 +101,8 @@ void RegistrySession::renew() {
     if (drain_told_ != draining_ || version_told_ != entry_version_) return publish();
     transport_.renew(config_.registry, config_.zone.name, [this](const Result<ZoneLease>& renewed) {
         if (renewed) {
+            if (renewed->rival) note_rival(*renewed->rival);
+            forget_ended_rival();
             clock_.after(config_.renew_every, [this] { renew(); });
             return;
         }
@@ -105,6 +111,30 @@ void RegistrySession::renew() {
         fault_ = renewed.error().message;
         clock_.after(kRetry, [this] { publish(); });  // publishing again is the same as renewing
     });
+}
+
+void RegistrySession::note_rival(const RivalClaim& rival) {
+    if (!rival_ || rival_->zone != rival.zone || rival_->url != rival.url)
+        log_.warn("identity_claimed_twice",
+                  {{"rival", rival.zone},
+                   {"url", rival.url},
+                   {"age", format_duration(rival.age)},
+                   {"remedy", "stop one of the two schedulers, or make another key and name for it"}});
+    rival_ = rival;
+    rival_at_ = clock_.steady_now() - rival.age;
+}
+
+void RegistrySession::forget_ended_rival() {
+    if (!rival_ || rival()) return;
+    log_.info("identity_claim_ended", {{"rival", rival_->zone}, {"url", rival_->url}});
+    rival_.reset();
+}
+
+std::optional<RivalClaim> RegistrySession::rival() const {
+    if (!rival_) return std::nullopt;
+    RivalClaim rival = *rival_;
+    rival.age = clock_.steady_now() - rival_at_;
+    return rival.age > kRivalRemembered ? std::nullopt : std::optional(rival);
 }
 
 void RegistrySession::discover() { look_on({}); }
@@ -168,6 +198,11 @@ std::vector<ZoneEntry> RegistrySession::verified(const ZonePage& page) {
             continue;
         }
         newest = read->issued;
+        const bool is_own = read->name == config_.zone.name && read->organisation == config_.organisation;
+        if (is_own && read->issued > last_signed_) {  // by another process that has this zone's key
+            note_rival({to_uri({CallerKind::kZone, read->organisation, read->name}), read->url});
+            if (version_told_ == entry_version_) sign_anew();
+        }
         if (i < page.left.size()) read->leased_until = clock_.now() + page.left[i];
         good.push_back(*std::move(read));
     }

@@ -40,6 +40,8 @@ class RegistrySession {
     bool enrolled() const { return enrolled_; }
     /// The reason for which the zone is not enrolled; empty if it is, or if the registry has not yet answered.
     const std::string& fault() const { return fault_; }
+    /// Another scheduler that claims this zone's name or key, of late.
+    std::optional<RivalClaim> rival() const;
     /// Called once the code was used: it need not be kept.
     void on_enrolled(std::function<void()> forget_code) { forget_code_ = std::move(forget_code); }
 
@@ -51,6 +53,8 @@ class RegistrySession {
     void look_on(const std::string& after);
     void published(const Result<ZoneLease>& lease);
     std::vector<ZoneEntry> verified(const ZonePage& page);
+    void note_rival(const RivalClaim& rival);
+    void forget_ended_rival();
     void warn_once(const std::string& what, const std::string& reason);
 
     const ZoneConfig& config_;
@@ -67,6 +71,9 @@ class RegistrySession {
     std::size_t listed_texts_ = 0;   ///< entries of it, also those that are not believed
     std::string code_;
     std::string fault_;
+    std::optional<RivalClaim> rival_;
+    Duration rival_at_{};  ///< steady time of its last attempt
+    Time last_signed_{};   ///< by this process
     Duration retry_ = std::chrono::seconds{2};
     bool without_code_ = false;  ///< the next attempt is made without the code
     bool enrolled_ = false;

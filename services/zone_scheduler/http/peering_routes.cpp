@@ -53,6 +53,12 @@ Json encode_all(const Request& request, const ZoneServices& services, const std:
     return rows;
 }
 
+Json encode_registry(const std::string& url, const RegistrySession& registry) {
+    Json json = {{"url", url}, {"enrolled", registry.enrolled()}, {"reason", registry.fault()}};
+    if (const auto rival = registry.rival()) json["rival"] = codec::encode(*rival);
+    return json;
+}
+
 Reply show(const Request& request, ZoneServices& services) {
     const std::string& organisation = request.call.parameters.at("organisation");
     const auto views = services.peerings.views(organisation);
@@ -106,8 +112,7 @@ void add_peering_routes(http::Router& router, ZoneServices& services) {
         Json list = {{"peers", std::move(rows)},
                      {"peerings", encode_all(request, services, services.peerings.views())}};
         if (const std::string& url = services.config.registry.url; !url.empty())
-            list["registry"] = {
-                {"url", url}, {"enrolled", services.registry.enrolled()}, {"reason", services.registry.fault()}};
+            list["registry"] = encode_registry(url, services.registry);
         return http::ok(std::move(list));
     });
     router.add_sync("GET", "/v1/peerings/{organisation}", Action::kGetPeering, Body::kNone,

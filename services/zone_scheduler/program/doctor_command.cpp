@@ -10,6 +10,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
@@ -27,6 +28,7 @@
 #include "services/common/adapters/sqlite/zone_store.hpp"
 #include "services/common/adapters/system/network_interface.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
+#include "services/common/messages/printable.hpp"
 #include "services/zone_scheduler/program/operator_client.hpp"
 #include "services/zone_scheduler/program/ready_command.hpp"
 #include "services/zone_scheduler/program/slurm.hpp"
@@ -225,19 +227,28 @@ bool look_at_own_service(const std::string& config_path, const ZoneSettings& set
     return own.has_value();
 }
 
-/// Of the answer to GET /v1/peerings.
-void look_at_registry(const codec::Json& peerings, Checks& checks) {
+}  // namespace
+
+std::optional<Check> check_registry(const codec::Json& peerings) {
     const auto at = peerings.find("registry");
-    if (at == peerings.end()) return;
+    if (at == peerings.end()) return std::nullopt;
     const std::string url = at->value("url", ""), reason = at->value("reason", "");
-    if (at->value("enrolled", false)) return checks.push_back({"registry", Verdict::kOk, "enrolled at " + url, {}});
+    if (const auto rival = at->find("rival"); rival != at->end()) {
+        const std::string who = printable_text(rival->value("zone", "") + " at " + rival->value("url", ""), 1'024);
+        return Check{"registry", Verdict::kFail,
+                     "another scheduler claims this zone: " + who + ", last " +
+                         format_duration(std::chrono::seconds{std::llround(rival->value("age_s", 0.0))}) + " ago",
+                     "stop one of the two, or make another key and name for it; no restart is needed here"};
+    }
+    if (at->value("enrolled", false)) return Check{"registry", Verdict::kOk, "enrolled at " + url, {}};
     if (reason.empty())
-        return checks.push_back(
-            {"registry", Verdict::kWarn, "no answer yet from " + url, "ask again in a few seconds"});
-    checks.push_back({"registry", Verdict::kFail, "not enrolled at " + url + ": " + reason,
-                      "mend the reason; if the code of 'zbs-zone enrol' is used up or of another organisation, get a "
-                      "new one from the registry's operator"});
+        return Check{"registry", Verdict::kWarn, "no answer yet from " + url, "ask again in a few seconds"};
+    return Check{"registry", Verdict::kFail, "not enrolled at " + url + ": " + reason,
+                 "mend the reason; if the code of 'zbs-zone enrol' is used up or of another organisation, get a "
+                 "new one from the registry's operator"};
 }
+
+namespace {
 
 /// Of the answer to GET /v1/peerings: each peer whose own words, or silence, keep work from it.
 void look_at_peers(const codec::Json& peerings, Checks& checks) {
@@ -263,7 +274,7 @@ void look_at_service(const std::string& config_path, const ZoneSettings& setting
     if (!client) return;  // nobody has been active yet
     const auto peers = (*client)->call("GET", "/v1/peerings");
     if (!peers) return checks.push_back({"peers", Verdict::kFail, told(peers.error()), "look at the zone's log"});
-    look_at_registry(*peers, checks);
+    if (std::optional<Check> registry = check_registry(*peers)) checks.push_back(*std::move(registry));
     look_at_peers(*peers, checks);
 }
 

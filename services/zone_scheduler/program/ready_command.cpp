@@ -2,7 +2,9 @@
 #include "services/zone_scheduler/program/ready_command.hpp"
 
 #include <CLI/CLI.hpp>
+#include <iostream>
 
+#include "services/zone_scheduler/program/doctor_command.hpp"
 #include "services/zone_scheduler/program/take_over_checks.hpp"
 #include "services/zone_scheduler/program/take_over_watch.hpp"
 
@@ -12,6 +14,16 @@ namespace {
 Result<void> look_in_time(const std::string& folder) {
     TakeOverWatch watch([state = StateFolder{folder}] { return look_into_shared_folder(state); });
     return watch.found_now();
+}
+
+/// A zone that the registry refuses takes calls all the same: it is ready, and its operator should know.
+void warn_of_registry(const std::string& config_path) {
+    const auto client = OperatorClient::connect(config_path);
+    if (!client) return;
+    const Result<codec::Json> peerings = (*client)->call("GET", "/v1/peerings");
+    const std::optional<command_line::Check> registry = peerings ? check_registry(*peerings) : std::nullopt;
+    if (registry && registry->verdict == command_line::Verdict::kFail)
+        std::cerr << "zbs-zone: warning: registry: " << registry->found << "; " << registry->remedy << "\n";
 }
 
 /// Of several schedulers each watchdog asks its own host's: where it asked the active one, all would look alike.
@@ -31,6 +43,7 @@ void ready(const OperatorCommand& shared, const command_line::Output& output, bo
         return shared.not_well({ErrorCode::kUnavailable, "this host's scheduler stands by; another one is active", {}},
                                output);
     const std::string role = own->is_active ? "active" : "standby";
+    if (own->is_active) warn_of_registry(*shared.config);
     output.print_document({{"ready", true}, {"role", role}}, settings->database ? role + "\n" : std::string{});
 }
 

@@ -136,6 +136,70 @@ TEST_F(RegistryTest, AChangedAddressIsProvedAgain) {
               "https://elsewhere:1");
 }
 
+/// A copy of the zone's key at another address, while the zone itself serves.
+TEST_F(RegistryTest, TheFirstOfTwoSchedulersKeepsTheEntryAndBothAreNamed) {
+    bring_in("a");
+    ZoneEntry copy = entry("a");
+    copy.url = "https://copy:1";
+    clock->advance(seconds{5});
+    EXPECT_EQ(publish(copy, SchedulerRole::kActive, SchedulerRole::kActive), "conflict");
+    EXPECT_EQ(log.count("identity_claimed_twice"), 1);
+    clock->advance(seconds{5});
+    EXPECT_EQ(registry->renew("a")->rival, (RivalClaim{"spiffe://alpha/zone/a", "https://copy:1", seconds{5}}));
+    EXPECT_EQ(registry->enrolments()[0].url, "https://a:1");
+    EXPECT_EQ(registry->enrolments()[0].rival->url, "https://copy:1");
+    EXPECT_EQ(publish(copy, SchedulerRole::kActive, SchedulerRole::kActive), "conflict");
+    EXPECT_EQ(log.count("identity_claimed_twice"), 1) << "each rival once";
+    clock->advance(kRivalRemembered);
+    EXPECT_TRUE(registry->renew("a")->rival);
+    clock->advance(seconds{1});
+    EXPECT_FALSE(registry->renew("a")->rival) << "it has stopped";
+    clock->advance(seconds{1});
+    EXPECT_EQ(log.count("identity_claim_ended"), 1);
+}
+
+TEST_F(RegistryTest, AZoneThatMovedOrFailedOverIsTakenAtOnce) {
+    bring_in("a");
+    for (const Found& old :
+         {nobody(), Found(Error{ErrorCode::kDenied, "another zone answers", {}}), Found(SchedulerRole::kStandby)}) {
+        ZoneEntry moved = entry("a");
+        moved.url = "https://host" + std::to_string(entries.size()) + ":1";
+        clock->advance(seconds{1});
+        EXPECT_EQ(publish(moved, SchedulerRole::kActive, old), "good");
+        EXPECT_EQ(registry->enrolments()[0].url, moved.url);
+        EXPECT_FALSE(registry->renew("a")->rival);
+    }
+}
+
+TEST_F(RegistryTest, TheSecondOfTwoSchedulersIsTakenWhenTheFirstHasStopped) {
+    bring_in("a");
+    ZoneEntry second = entry("a");
+    second.url = "https://second:1";
+    ASSERT_EQ(publish(second, SchedulerRole::kActive, SchedulerRole::kActive), "conflict");
+    EXPECT_EQ(publish(second, SchedulerRole::kActive, nobody()), "good");
+    EXPECT_FALSE(registry->renew("a")->rival) << "not its own rival";
+}
+
+TEST_F(RegistryTest, ACopyWithACodeOfItsOwnIsRefusedAndItsCodeStaysUsable) {
+    bring_in("a");
+    ZoneEntry copy = entry("a");
+    copy.url = "https://copy:1";
+    const std::string second_code = code();
+    const auto answer = ask_in(second_code, copy);
+    prover.answer();
+    prover.answer();
+    EXPECT_EQ(verdict(*answer), "conflict");
+    EXPECT_EQ(enrol(second_code, entry("b")), "good");
+}
+
+TEST_F(RegistryTest, ANameThatAnotherOrganisationClaimsIsReportedToItsZone) {
+    bring_in("a");
+    ZoneEntry other = entry("a", "beta");
+    other.url = "https://other:1";
+    EXPECT_EQ(enrol(code(), other), "conflict");
+    EXPECT_EQ(registry->renew("a")->rival, (RivalClaim{"spiffe://beta/zone/a", "https://other:1", seconds{0}}));
+}
+
 TEST_F(RegistryTest, ALateProofDoesNotUndoANewerEntry) {
     bring_in("a");
     ZoneEntry moved = entry("a");

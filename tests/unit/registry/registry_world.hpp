@@ -72,13 +72,19 @@ class RegistryWorld : public testing::Test {
         if (!*answer && !prover.asked.empty()) prover.answer();
         return verdict(*answer);
     }
-    std::string publish(const ZoneEntry& offered, const Result<void>& proved = {}) {
-        return publish(zone(offered.name, offered.organisation), offered, proved);
+    /// What is found at an address; `listed`: at that of the entry that is there, if that differs.
+    using Found = Result<SchedulerRole>;
+    static Found nobody() { return Error{ErrorCode::kUnavailable, "nobody answers", {}}; }
+    std::string publish(const ZoneEntry& offered, const Found& proved = SchedulerRole::kActive,
+                        const Found& listed = nobody()) {
+        return publish(zone(offered.name, offered.organisation), offered, proved, listed);
     }
-    std::string publish(const Caller& caller, const ZoneEntry& offered, const Result<void>& proved = {}) {
+    std::string publish(const Caller& caller, const ZoneEntry& offered, const Found& proved = SchedulerRole::kActive,
+                        const Found& listed = nobody()) {
         Answer answer;
         registry->publish(caller, sign(offered), [&answer](const Result<ZoneLease>& lease) { answer = lease; });
         if (!answer && !prover.asked.empty()) prover.answer(proved);
+        if (!answer && !prover.asked.empty()) prover.answer(listed);
         return verdict(answer);
     }
     std::vector<std::string> names(const ZoneQuery& query = {}) {

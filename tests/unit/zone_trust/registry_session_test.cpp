@@ -338,6 +338,40 @@ TEST_F(RegistrySessionTest, AnEntrySignedAnewReplacesTheOneAtTheRegistry) {
     EXPECT_EQ(transport.published.size(), before + 2) << "then renewals do";
 }
 
+TEST_F(RegistrySessionTest, ARivalIsReportedWithItsAgeUntilItStops) {
+    session->start();
+    clock.advance(seconds{1});
+    ZoneLease contested{"alpha", seconds{40}};
+    contested.rival = RivalClaim{"spiffe://org-a/zone/alpha", "https://copy:1", seconds{3}};
+    transport.lease = contested;
+    clock.advance(home.config.renew_every);
+    ASSERT_TRUE(session->rival());
+    EXPECT_EQ(session->rival()->url, "https://copy:1");
+    EXPECT_GE(session->rival()->age, seconds{3});
+    EXPECT_EQ(home.log.count("identity_claimed_twice"), 1);
+    EXPECT_TRUE(session->enrolled());
+    clock.advance(home.config.renew_every);
+    EXPECT_EQ(home.log.count("identity_claimed_twice"), 1) << "each rival once";
+    transport.lease = ZoneLease{"alpha", seconds{40}};
+    clock.advance(kRivalRemembered + home.config.renew_every);
+    EXPECT_FALSE(session->rival());
+    EXPECT_EQ(home.log.count("identity_claim_ended"), 1);
+}
+
+/// Both have the zone's key and its address, so the registry cannot tell them apart.
+TEST_F(RegistrySessionTest, AnEntryThatThisProcessDidNotSignShowsARival) {
+    session->start();
+    clock.advance(seconds{1});
+    look({transport.published.back()});
+    EXPECT_FALSE(session->rival()) << "its own";
+    look({sign(home, entry(home))});
+    ASSERT_TRUE(session->rival());
+    EXPECT_EQ(session->rival()->url, home.config.url);
+    const long before = transport.count("publish");
+    clock.advance(home.config.renew_every);
+    EXPECT_EQ(transport.count("publish"), before + 1) << "its own entry comes back";
+}
+
 TEST_F(RegistrySessionTest, LeavingSaysSoOnceAndEndsAllTalk) {
     session->start();
     clock.advance(seconds{1});
