@@ -240,6 +240,7 @@ class RestTransport : public ZoneTransport {
             return Error{ErrorCode::kUnavailable,
                          url + " answered with a bad message: " + http::text_with_place(value.error()),
                          {}};
+        if constexpr (requires { value->date; }) value->date = answer->date;
         return value;
     }
 

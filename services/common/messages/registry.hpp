@@ -67,6 +67,7 @@ struct ZoneLease {
     std::string zone;
     Duration lease{};
     std::optional<RivalClaim> rival{};
+    std::optional<Time> date{};  ///< the registry's clock when it answered, in whole seconds. Is not in the body
     bool operator==(const ZoneLease&) const = default;
 };
 
@@ -141,7 +142,19 @@ struct PeeringAnswer {
     std::string organisation;
     PeeringState state = PeeringState::kRejected;
     std::string reason;
+    std::optional<Time> date{};  ///< its clock when it answered, in whole seconds. Is not in the body
     bool operator==(const PeeringAnswer&) const = default;
+};
+
+/// One word for how it stands with a peer. kUnlisted: the registry's list is there, and the peer is not in it.
+enum class PeerState { kUp, kDraining, kLeft, kDown, kUnlisted, kWaits, kRefusesUs, kCertificate, kClock, kUnknown };
+const char* to_string(PeerState state);
+
+struct PeerCondition {
+    PeerState state = PeerState::kUnknown;
+    Duration age{};          ///< of this knowledge
+    Duration clock_ahead{};  ///< of the peer; negative: behind; zero: no difference is proved
+    bool operator==(const PeerCondition&) const = default;
 };
 
 /// What one zone knows of another, both directions.
@@ -155,6 +168,7 @@ struct Peer {
     Time last_heard{};
     std::optional<Time>
         leased_until{};  ///< by the registry, at its last word; none: not listed there, or an older one. Is not stored
+    std::optional<PeerCondition> condition{};  ///< of this moment. Is not stored
     bool operator==(const Peer&) const = default;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "services/common/failpoint/failpoint.hpp"
+#include "services/common/messages/clock_difference.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs {
@@ -110,7 +111,8 @@ Result<void> Registry::check_newer(const ZoneEntry& entry) {
     const Time latest = clock_.now() + kEntryClockTolerance;
     if (entry.issued > latest) {
         return Error{ErrorCode::kInvalidArgument,
-                     "this entry is of the future: correct the clock of this zone (or of the registry)", "/issued_us"};
+                     clock_difference_text("zone '" + entry.name + "'", entry.issued - clock_.now(), "this registry's"),
+                     "/issued_us"};
     }
     const auto known = zones_.find(entry.name);
     if (known == zones_.end()) return {};

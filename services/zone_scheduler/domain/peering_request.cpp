@@ -1,5 +1,7 @@
 #include "services/zone_scheduler/domain/peering_request.hpp"
 
+#include "services/common/messages/clock_difference.hpp"
+
 namespace zbs {
 namespace {
 
@@ -38,10 +40,9 @@ Result<std::string> check_peering_request(const PeeringRequest& request, const C
         return denied("zones of other organisations show their bundle and sign what they ask");
     Result<std::string> fingerprint = trust.fingerprint(request.bundle);
     if (!fingerprint) return invalid(fingerprint.error().message, "/bundle");
-    const Duration apart = request.at > now ? request.at - now : now - request.at;
-    if (apart > kClocksApart)
-        return denied("it was signed " + std::to_string(apart / std::chrono::seconds{1}) +
-                      " s away from this zone's time; compare the clocks");
+    if (std::chrono::abs(request.at - now) > kClocksApart)
+        return denied(
+            clock_difference_text("zone '" + request.zone + "'", request.at - now, "zone '" + to.name + "'s"));
     const Result<CertificateInfo> signer = trust.verify_text(
         kPurpose, {statement(request, to, *fingerprint), request.chain, request.signature}, request.bundle);
     if (!signer) return denied(signer.error().message);

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "algorithms/base/duration_text.hpp"
+#include "services/common/messages/clock_difference.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs {
@@ -55,8 +56,10 @@ void RegistrySession::publish() {
     const bool drain_told = draining_;
     const Result<SignedText> signed_entry = entry(draining_ ? ZoneStanding::kDrain : ZoneStanding::kActive);
     if (!signed_entry) return published(signed_entry.error());
-    const auto answered = [this, drain_told, version = entry_version_](const Result<ZoneLease>& lease) {
+    const auto answered = [this, drain_told, version = entry_version_,
+                           sent = clock_.now()](const Result<ZoneLease>& lease) {
         if (lease) {
+            note_clock(*lease, sent);
             drain_told_ = drain_told;
             version_told_ = version;
         }
@@ -99,18 +102,28 @@ void RegistrySession::renew() {
     if (leaving_) return;
     // The registry does not know yet: publishing renews as well.
     if (drain_told_ != draining_ || version_told_ != entry_version_) return publish();
-    transport_.renew(config_.registry, config_.zone.name, [this](const Result<ZoneLease>& renewed) {
-        if (renewed) {
-            if (renewed->rival) note_rival(*renewed->rival);
-            forget_ended_rival();
-            clock_.after(config_.renew_every, [this] { renew(); });
-            return;
-        }
-        log_.warn("lease_not_renewed", {{"registry", config_.registry.url}, {"reason", renewed.error().message}});
-        enrolled_ = false;
-        fault_ = renewed.error().message;
-        clock_.after(kRetry, [this] { publish(); });  // publishing again is the same as renewing
-    });
+    transport_.renew(
+        config_.registry, config_.zone.name, [this, sent = clock_.now()](const Result<ZoneLease>& renewed) {
+            if (renewed) {
+                note_clock(*renewed, sent);
+                if (renewed->rival) note_rival(*renewed->rival);
+                forget_ended_rival();
+                clock_.after(config_.renew_every, [this] { renew(); });
+                return;
+            }
+            log_.warn("lease_not_renewed", {{"registry", config_.registry.url}, {"reason", renewed.error().message}});
+            enrolled_ = false;
+            fault_ = renewed.error().message;
+            clock_.after(kRetry, [this] { publish(); });  // publishing again is the same as renewing
+        });
+}
+
+void RegistrySession::note_clock(const ZoneLease& lease, Time sent) {
+    if (!lease.date) return;
+    const Duration ahead = zbs::clock_ahead(*lease.date, sent, clock_.now());
+    if (std::chrono::abs(ahead) >= kClockDifferenceShown && std::chrono::abs(clock_ahead_) < kClockDifferenceShown)
+        log_.warn("registry_clock", {{"reason", clock_difference_text("the registry", ahead, "this zone's")}});
+    clock_ahead_ = ahead;
 }
 
 void RegistrySession::note_rival(const RivalClaim& rival) {
@@ -166,8 +179,8 @@ void RegistrySession::look_on(const std::string& after) {
     });
 }
 
-void RegistrySession::warn_once(const std::string& what, const std::string& reason) {
-    if (warned_.size() < kMaxWarnings && warned_.insert(what + "\n" + reason).second)
+void RegistrySession::warn_once(const std::string& what, const std::string& reason, const std::string& kind) {
+    if (warned_.size() < kMaxWarnings && warned_.insert(what + "\n" + (kind.empty() ? reason : kind)).second)
         log_.warn("registry_entry_refused", {{"entry", what}, {"reason", reason}});
 }
 
@@ -189,7 +202,9 @@ std::vector<ZoneEntry> RegistrySession::verified(const ZonePage& page) {
             }
         }
         if (read->issued > clock_.now() + kEntryClockTolerance) {
-            warn_once(read->name, "its entry is of the future: its clock, or this zone's, is wrong");
+            warn_once(read->name,
+                      clock_difference_text("zone '" + read->name + "'", read->issued - clock_.now(), "this zone's"),
+                      "clock");
             continue;
         }
         Time& newest = newest_[read->organisation + "/" + read->name];

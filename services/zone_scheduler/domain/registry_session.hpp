@@ -40,6 +40,8 @@ class RegistrySession {
     bool enrolled() const { return enrolled_; }
     /// The reason for which the zone is not enrolled; empty if it is, or if the registry has not yet answered.
     const std::string& fault() const { return fault_; }
+    /// Of the registry; negative: behind; zero: no difference is proved.
+    Duration clock_ahead() const { return clock_ahead_; }
     /// Another scheduler that claims this zone's name or key, of late.
     std::optional<RivalClaim> rival() const;
     /// Called once the code was used: it need not be kept.
@@ -53,9 +55,11 @@ class RegistrySession {
     void look_on(const std::string& after);
     void published(const Result<ZoneLease>& lease);
     std::vector<ZoneEntry> verified(const ZonePage& page);
+    void note_clock(const ZoneLease& lease, Time sent);
     void note_rival(const RivalClaim& rival);
     void forget_ended_rival();
-    void warn_once(const std::string& what, const std::string& reason);
+    /// `kind`: of reasons whose texts differ each time; empty: the reason itself.
+    void warn_once(const std::string& what, const std::string& reason, const std::string& kind = {});
 
     const ZoneConfig& config_;
     Clock& clock_;
@@ -73,7 +77,8 @@ class RegistrySession {
     std::string fault_;
     std::optional<RivalClaim> rival_;
     Duration rival_at_{};  ///< steady time of its last attempt
-    Time last_signed_{};   ///< by this process
+    Duration clock_ahead_{};
+    Time last_signed_{};  ///< by this process
     Duration retry_ = std::chrono::seconds{2};
     bool without_code_ = false;  ///< the next attempt is made without the code
     bool enrolled_ = false;

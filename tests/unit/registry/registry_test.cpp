@@ -118,6 +118,10 @@ TEST_F(RegistryTest, AnEntryOfTheFutureIsRefusedBecauseNoneCouldReplaceIt) {
     ZoneEntry ahead = entry("a");
     ahead.issued = clock->now() + kEntryClockTolerance + seconds{1};
     EXPECT_EQ(publish(ahead), "invalid_argument");
+    Answer answer;
+    registry->publish(zone("a"), sign(ahead), [&answer](const Result<ZoneLease>& lease) { answer = lease; });
+    EXPECT_THAT((*answer).error().message,
+                testing::StartsWith("the clock of zone 'a' is 301 s ahead of this registry's"));
     ahead.issued = clock->now() + kEntryClockTolerance;
     EXPECT_EQ(publish(ahead), "good");
     EXPECT_EQ(publish(entry("a")), "conflict");

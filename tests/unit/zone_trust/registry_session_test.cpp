@@ -338,6 +338,30 @@ TEST_F(RegistrySessionTest, AnEntrySignedAnewReplacesTheOneAtTheRegistry) {
     EXPECT_EQ(transport.published.size(), before + 2) << "then renewals do";
 }
 
+TEST_F(RegistrySessionTest, ARegistryWhoseClockDiffersIsNamedWithItsSeconds) {
+    transport.lease->date = clock.now() + seconds{75};
+    session->start();
+    clock.advance(seconds{1});
+    EXPECT_EQ(session->clock_ahead(), seconds{75} - std::chrono::milliseconds{1});
+    ASSERT_EQ(home.log.count("registry_clock"), 1);
+    const auto line = std::ranges::find(home.log.lines, "registry_clock", &SilentLog::Line::event);
+    EXPECT_THAT(line->fields.begin()->second,
+                testing::StartsWith("the clock of the registry is 75 s ahead of this zone's"));
+    transport.lease->date = clock.now() + home.config.renew_every;
+    clock.advance(home.config.renew_every);
+    EXPECT_EQ(session->clock_ahead(), Duration{0});
+}
+
+TEST_F(RegistrySessionTest, AnEntryOfTheFutureIsRefusedOnceWithItsSeconds) {
+    session->start();
+    ZoneEntry ahead = entry(away);
+    ahead.issued = clock.now() + hours{1};
+    const SignedText text = sign(away, ahead);
+    EXPECT_THAT(look({text}), IsEmpty());
+    EXPECT_THAT(look({text}), IsEmpty());
+    EXPECT_EQ(home.log.count("registry_entry_refused"), 1) << "the difference is another at each look";
+}
+
 TEST_F(RegistrySessionTest, ARivalIsReportedWithItsAgeUntilItStops) {
     session->start();
     clock.advance(seconds{1});

@@ -41,7 +41,7 @@ struct PathOptions {
     bool strict = false;
 };
 
-std::string path_fault(X509_STORE_CTX* context, const std::string& who, CallerKind kind, X509* end_entity) {
+std::string path_fault(X509_STORE_CTX* context, const std::string& who, CallerKind kind, X509* end_entity, Time now) {
     const int code = X509_STORE_CTX_get_error(context);
     X509* const at = X509_STORE_CTX_get_current_cert(context);
     const bool own = at == nullptr || X509_cmp(at, end_entity) == 0;
@@ -50,10 +50,12 @@ std::string path_fault(X509_STORE_CTX* context, const std::string& who, CallerKi
     switch (code) {
         case X509_V_ERR_CERT_HAS_EXPIRED:
             return which + " expired on " + date_text(not_after(at ? at : end_entity)) +
-                   (own ? remedy(kind) : kRenewElsewhere);
+                   (own ? remedy(kind) : kRenewElsewhere) + "; it is " + moment_text(now) + " here";
         case X509_V_ERR_CERT_NOT_YET_VALID:
-            return which + " is valid only from " + moment_text(not_before(at ? at : end_entity)) +
-                   "; compare the clocks";
+            return which + " is valid only from " + moment_text(not_before(at ? at : end_entity)) + "; it is " +
+                   moment_text(now) + " here, " +
+                   std::to_string((not_before(at ? at : end_entity) - now) / std::chrono::seconds{1}) +
+                   " s earlier; compare the clocks";
         case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
         case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
         case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
@@ -87,7 +89,7 @@ Path find_path(ChainView chain, const PathOptions& options, const Bundle& bundle
 
     Path path;
     if (X509_verify_cert(context.get()) != 1) {
-        path.fault = path_fault(context.get(), who, kind, end_entity);
+        path.fault = path_fault(context.get(), who, kind, end_entity, now);
     } else {
         STACK_OF(X509)* const found = X509_STORE_CTX_get0_chain(context.get());
         for (int i = 0; i + 1 < sk_X509_num(found); ++i) path.serials.push_back(serial_of(sk_X509_value(found, i)));
