@@ -10,6 +10,7 @@
 #include "algorithms/formats/sparkline.hpp"
 #include "client/cli/application_view.hpp"
 #include "client/cli/context.hpp"
+#include "services/common/listing/peer_listing.hpp"
 
 namespace zbs::cli {
 namespace {
@@ -26,6 +27,8 @@ Listing zone_listing() {
              "USED",
              {"ADDRESS", "url"},
              {"YOU MAY USE IT", "usable"},
+             {"STATE", "condition.state"},
+             {"AGE", "condition.age_s"},
              {"THEY ACCEPT US", true},
              {"WE ACCEPT THEM", true}},
             {},
@@ -71,6 +74,9 @@ void list_zones(Context& context) {
         processors += node.value("processors", 0);
         used += node.value("used", 0);
     }
+    const Result<Json> ready = zone->get("/readyz");
+    const bool takes_work =
+        ready || ready.error().code != ErrorCode::kUnavailable;  // it answered, so it can only drain
     Listing listing = zone_listing();
     const std::string name = raw_text(*own, "zone");
     listing.items.push_back({{"zone", name},
@@ -78,9 +84,10 @@ void list_zones(Context& context) {
                              {"processors", processors},
                              {"used", used},
                              {"url", zone->url()},
-                             {"usable", true}});
-    listing.rows.push_back(
-        {name, raw_text(*own, "organisation"), processors, used, zone->url(), "yes (home)", "-", "-"});
+                             {"usable", true},
+                             {"condition", {{"state", takes_work ? "up" : "draining"}, {"age_s", 0}}}});
+    listing.rows.push_back({name, raw_text(*own, "organisation"), processors, used, zone->url(), "yes (home)",
+                            takes_work ? "up" : "draining", "0s", "-", "-"});
     for (const Json& peer : peers->value("peers", Json::array())) {
         const bool usable = raw_text(peer, "they_accept_us") == "accepted";
         listing.items.push_back({{"zone", raw_text(peer, "zone")},
@@ -88,10 +95,12 @@ void list_zones(Context& context) {
                                  {"url", raw_text(peer, "url")},
                                  {"usable", usable},
                                  {"reason", raw_text(peer, "reason")},
+                                 {"condition", peer.value("condition", Json::object())},
                                  {"they_accept_us", raw_text(peer, "they_accept_us")},
                                  {"we_accept_them", raw_text(peer, "we_accept_them")}});
         listing.rows.push_back({raw_text(peer, "zone"), raw_text(peer, "organisation"), "-", "-", raw_text(peer, "url"),
-                                usable ? "yes" : "no: " + raw_text(peer, "reason"), raw_text(peer, "they_accept_us"),
+                                usable ? "yes" : "no: " + raw_text(peer, "reason"), listing::state_of(peer),
+                                listing::age_of(peer), raw_text(peer, "they_accept_us"),
                                 raw_text(peer, "we_accept_them")});
     }
     print(context, listing);

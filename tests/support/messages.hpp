@@ -238,7 +238,8 @@ inline Peer some_peer() {
             .we_accept_them = PeeringState::kRejected,
             .reason = "not listed",
             .last_heard = time_from_microseconds(123),
-            .leased_until = time_from_microseconds(456)};
+            .leased_until = time_from_microseconds(456),
+            .condition = PeerCondition{PeerState::kRefusesUs, std::chrono::seconds{3}, -std::chrono::seconds{75}}};
 }
 inline Profile some_profile(std::uint64_t low, bool complete = true, TaskIndex ranks = 4) {
     Profile profile{

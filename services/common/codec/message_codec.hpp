@@ -93,6 +93,7 @@ struct EntryOffer {
 };
 Json encode(const EntryOffer& offer);
 Result<EntryOffer> decode_entry_offer(const Json& json);
+Json encode(const PeerCondition& condition);
 Json encode(const RivalClaim& rival);
 Json encode(const ZoneLease& lease);
 Result<ZoneLease> decode_zone_lease(const Json& json);

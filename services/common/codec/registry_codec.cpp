@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/words.hpp"
 
@@ -218,6 +220,22 @@ Result<PeeringAnswer> decode_peering_answer(const Json& json) {
     return in.finish(std::move(answer));
 }
 
+Json encode(const PeerCondition& condition) {
+    return {{"state", to_string(condition.state)},
+            {"age_s", to_seconds(condition.age)},
+            {"clock_ahead_s", to_seconds(condition.clock_ahead)}};
+}
+
+Result<PeerCondition> decode_peer_condition(const Json& json, const std::string& pointer) {
+    JsonReader in(json, pointer);
+    const PeerState state = read_word(in, "state", kPeerStates);
+    constexpr double kMost = 1e11;
+    const Duration age = in.seconds("age_s", kMost);
+    const auto ahead =
+        Duration{static_cast<std::int64_t>(std::llround(in.number("clock_ahead_s", -kMost, kMost) * 1e6))};
+    return in.finish(PeerCondition{state, age, ahead});
+}
+
 Json encode(const Peer& peer) {
     Json json = {{"zone", peer.zone},
                  {"organisation", peer.organisation},
@@ -227,6 +245,7 @@ Json encode(const Peer& peer) {
                  {"reason", bounded(peer.reason, JsonReader::kMaxText)},
                  {"last_heard_us", to_microseconds(peer.last_heard)}};
     if (peer.leased_until) json["leased_until_us"] = to_microseconds(*peer.leased_until);
+    if (peer.condition) json["condition"] = encode(*peer.condition);
     return json;
 }
 
@@ -241,6 +260,11 @@ Result<Peer> decode_peer(const Json& json) {
               time_from_microseconds(in.integer("last_heard_us", 0, INT64_MAX))};
     if (in.has("leased_until_us"))
         peer.leased_until = time_from_microseconds(in.integer("leased_until_us", 0, INT64_MAX));
+    if (in.has("condition")) {
+        Result<PeerCondition> condition = decode_peer_condition(in.object("condition"), in.pointer_of("condition"));
+        if (!condition) return condition.error();
+        peer.condition = *condition;
+    }
     return in.finish(std::move(peer));
 }
 

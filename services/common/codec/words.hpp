@@ -23,6 +23,9 @@ inline constexpr std::array kApplicationStates = {ApplicationState::kAccepted,  
                                                   ApplicationState::kCompleted, ApplicationState::kFailed,
                                                   ApplicationState::kCancelled, ApplicationState::kRejected};
 inline constexpr std::array kZoneStandings = {ZoneStanding::kActive, ZoneStanding::kDrain, ZoneStanding::kLeft};
+inline constexpr std::array kPeerStates = {
+    PeerState::kUp,    PeerState::kDraining,  PeerState::kLeft,        PeerState::kDown,  PeerState::kUnlisted,
+    PeerState::kWaits, PeerState::kRefusesUs, PeerState::kCertificate, PeerState::kClock, PeerState::kUnknown};
 inline constexpr std::array kPeeringStates = {PeeringState::kRequested, PeeringState::kAccepted,
                                               PeeringState::kRejected, PeeringState::kSuspended};
 inline constexpr std::array kRankEndKinds = {RankEndKind::kExited, RankEndKind::kSignalled, RankEndKind::kAborted};

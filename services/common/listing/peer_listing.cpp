@@ -1,8 +1,10 @@
 #include "services/common/listing/peer_listing.hpp"
 
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 
+#include "algorithms/base/duration_text.hpp"
 #include "services/common/codec/audit_text.hpp"
 
 namespace zbs::listing {
@@ -21,10 +23,21 @@ Cell moment(const Json& json, const char* key) {
 
 }  // namespace
 
+Cell state_of(const Json& peer) { return peer.value("condition", Json::object()).value("state", std::string("-")); }
+
+Cell age_of(const Json& peer) {
+    const Json condition = peer.value("condition", Json::object());
+    if (!condition.contains("age_s")) return "-";
+    const double age_s = condition.value("age_s", 0.0);
+    return {format_duration(std::chrono::seconds{std::llround(age_s)}), age_s};
+}
+
 Listing peers_of(const Json& answer) {
     Listing listing{"peers",
                     {"ZONE",
                      "ORGANISATION",
+                     {"STATE", "condition.state"},
+                     {"AGE", "condition.age_s"},
                      "THEY ACCEPT US",
                      "WE ACCEPT THEM",
                      {"ADDRESS", "url"},
@@ -34,9 +47,9 @@ Listing peers_of(const Json& answer) {
                     {},
                     answer.value("peers", Json::array())};
     for (const Json& peer : listing.items)
-        listing.rows.push_back({said(peer, "zone"), said(peer, "organisation"), said(peer, "they_accept_us"),
-                                said(peer, "we_accept_them"), said(peer, "url"), said(peer, "reason"),
-                                moment(peer, "last_heard_us"), moment(peer, "leased_until_us")});
+        listing.rows.push_back({said(peer, "zone"), said(peer, "organisation"), state_of(peer), age_of(peer),
+                                said(peer, "they_accept_us"), said(peer, "we_accept_them"), said(peer, "url"),
+                                said(peer, "reason"), moment(peer, "last_heard_us"), moment(peer, "leased_until_us")});
     return listing;
 }
 

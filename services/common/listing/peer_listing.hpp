@@ -8,4 +8,8 @@ Listing peers_of(const codec::Json& answer);
 /// A row per bundle that claims an organisation's name; rights and trust are told to operators only.
 Listing peerings_of(const codec::Json& answer);
 
+/// The word for one peer of that answer, and how old it is; "-" if the zone is older and does not report it.
+Cell state_of(const codec::Json& peer);
+Cell age_of(const codec::Json& peer);
+
 }  // namespace zbs::listing

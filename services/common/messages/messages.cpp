@@ -84,6 +84,32 @@ const char* to_string(ZoneStanding standing) {
 
 const char* direction_word(const std::optional<PeeringState>& state) { return state ? to_string(*state) : "none"; }
 
+const char* to_string(PeerState state) {
+    switch (state) {
+        case PeerState::kUp:
+            return "up";
+        case PeerState::kDraining:
+            return "draining";
+        case PeerState::kLeft:
+            return "left";
+        case PeerState::kDown:
+            return "down";
+        case PeerState::kUnlisted:
+            return "unlisted";
+        case PeerState::kWaits:
+            return "waits";
+        case PeerState::kRefusesUs:
+            return "refuses us";
+        case PeerState::kCertificate:
+            return "certificate";
+        case PeerState::kClock:
+            return "clock";
+        case PeerState::kUnknown:
+            return "unknown";
+    }
+    return "unknown";
+}
+
 const char* to_string(PeeringState state) {
     switch (state) {
         case PeeringState::kRequested:

@@ -1,5 +1,8 @@
 #include "services/zone_scheduler/domain/peer_service.hpp"
 
+#include <algorithm>
+
+#include "services/common/messages/clock_difference.hpp"
 #include "services/zone_scheduler/domain/peering_request.hpp"
 
 namespace zbs {
@@ -53,6 +56,7 @@ void PeerService::settle_asks() {
 
 void PeerService::found(const std::vector<ZoneEntry>& entries) {
     listed_ = entries;
+    listed_at_ = clock_.steady_now();
     settle_asks();
     const std::map<std::string, std::string> holders = name_holders();
     for (const ZoneEntry& entry : entries) {
@@ -165,23 +169,78 @@ void PeerService::ask(const ZoneEntry& entry) {
         if (!proven) return log_.warn("peering_failed", {{"zone", entry.name}, {"reason", proven.error().message}});
         request = *std::move(proven);
     }
-    transport_.request_peering({entry.url, zone}, request, [this, entry](const Result<PeeringAnswer>& answer) {
-        if (!answer) {
-            asked_.erase(entry.name);
-            log_.warn("peering_failed", {{"zone", entry.name}, {"reason", answer.error().message}});
-            return;
-        }
-        if (answer->zone != entry.name) {
-            log_.warn("peering_failed", {{"zone", entry.name}, {"reason", "another zone answered: " + answer->zone}});
-            return;
-        }
-        if (!may_have_name(entry, name_holders())) return;  // another answered first
-        Peer peer{.zone = entry.name, .organisation = entry.organisation, .url = entry.url};
-        peer.they_accept_us = answer->state;
-        peer.reason = answer->reason;
-        peer.last_heard = clock_.now();
-        save(peer);
+    transport_.request_peering(
+        {entry.url, zone}, request, [this, entry, sent = clock_.now()](const Result<PeeringAnswer>& answer) {
+            Attempt attempt{{entry.url, {CallerKind::kZone, entry.organisation, entry.name}}, clock_.steady_now()};
+            if (!answer) attempt.fault = answer.error();
+            if (answer && answer->date) attempt.clock_ahead = clock_ahead(*answer->date, sent, clock_.now());
+            note(entry, std::move(attempt));
+            if (!answer) {
+                asked_.erase(entry.name);
+                log_.warn("peering_failed", {{"zone", entry.name}, {"reason", answer.error().message}});
+                return;
+            }
+            if (answer->zone != entry.name) {
+                log_.warn("peering_failed",
+                          {{"zone", entry.name}, {"reason", "another zone answered: " + answer->zone}});
+                return;
+            }
+            if (!may_have_name(entry, name_holders())) return;  // another answered first
+            Peer peer{.zone = entry.name, .organisation = entry.organisation, .url = entry.url};
+            peer.they_accept_us = answer->state;
+            peer.reason = answer->reason;
+            peer.last_heard = clock_.now();
+            save(peer);
+        });
+}
+
+void PeerService::note(const ZoneEntry& entry, Attempt attempt) {
+    Attempt& last = attempts_[entry.name];
+    const bool was_apart = std::chrono::abs(last.clock_ahead) >= kClockDifferenceShown;
+    if (!was_apart && std::chrono::abs(attempt.clock_ahead) >= kClockDifferenceShown)
+        log_.warn("peer_clock",
+                  {{"zone", entry.name},
+                   {"reason", clock_difference_text("zone '" + entry.name + "'", attempt.clock_ahead, "this zone's")}});
+    last = std::move(attempt);
+}
+
+PeerState state_of_fault(const Error& fault) {
+    if (fault.message.find("clock") != std::string::npos) return PeerState::kClock;
+    if (fault.message.find("certificate") != std::string::npos) return PeerState::kCertificate;
+    const bool silent = fault.code == ErrorCode::kUnavailable || fault.code == ErrorCode::kTimeout;
+    return silent ? PeerState::kDown : PeerState::kRefusesUs;
+}
+
+PeerCondition PeerService::condition_of(const Peer& peer) const {
+    const Duration now = clock_.steady_now();
+    const auto at = attempts_.find(peer.zone);
+    const Attempt* const last = at == attempts_.end() ? nullptr : &at->second;
+    PeerCondition condition;
+    if (last != nullptr) condition.clock_ahead = last->clock_ahead;
+    const bool is_listed = std::ranges::any_of(listed_, [&](const ZoneEntry& entry) {
+        return entry.name == peer.zone && entry.organisation == peer.organisation;
     });
+    if (is_listed && standing(peer.zone) != ZoneStanding::kActive) {
+        condition.state = standing(peer.zone) == ZoneStanding::kDrain ? PeerState::kDraining : PeerState::kLeft;
+        condition.age = now - *listed_at_;
+    } else if (listed_at_ && !is_listed && (last == nullptr || now - last->at > kAskAgain)) {
+        condition.state = PeerState::kUnlisted;
+        condition.age = now - *listed_at_;
+    } else if (last == nullptr) {
+        condition.age = std::max(clock_.now() - peer.last_heard, Duration{0});
+    } else {
+        condition.age = now - last->at;
+        if (last->fault)
+            condition.state = state_of_fault(*last->fault);
+        else if (std::chrono::abs(last->clock_ahead) > kEntryClockTolerance)
+            condition.state = PeerState::kClock;
+        else if (peer.they_accept_us == PeeringState::kAccepted)
+            condition.state = PeerState::kUp;
+        else
+            condition.state =
+                peer.they_accept_us == PeeringState::kRequested ? PeerState::kWaits : PeerState::kRefusesUs;
+    }
+    return condition;
 }
 
 void PeerService::save(const Peer& peer) {
@@ -206,6 +265,10 @@ std::vector<Peer> PeerService::peers() const {
         Peer peer{.zone = zone.name, .organisation = organisation, .url = zone.url, .last_heard = zone.seen};
         all.emplace(zone.name, std::move(peer));  // who asked us, and was not asked by us yet
     }
+    for (const auto& [name, attempt] : attempts_) {
+        if (attempt.fault && is_believed(attempt.to.who.organisation))  // no attempt may have succeeded yet
+            all.emplace(name, Peer{.zone = name, .organisation = attempt.to.who.organisation, .url = attempt.to.url});
+    }
     std::vector<Peer> list;
     for (auto& [name, peer] : all) {
         peer.we_accept_them = peerings_.state_of(peer.organisation);
@@ -213,6 +276,12 @@ std::vector<Peer> PeerService::peers() const {
             return entry.name == peer.zone && entry.organisation == peer.organisation;
         });
         if (listed != listed_.end()) peer.leased_until = listed->leased_until;
+        peer.condition = condition_of(peer);
+        if (const auto last = attempts_.find(name); last != attempts_.end() && last->second.fault) {
+            peer.reason = last->second.fault->message;
+            if (peer.condition->state == PeerState::kDown && listed != listed_.end())
+                peer.reason += "; the registry lists this address, which is " + listed->url;
+        }
         list.push_back(std::move(peer));
     }
     return list;

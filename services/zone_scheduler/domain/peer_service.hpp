@@ -36,7 +36,7 @@ class PeerService {
     /// Organisations to ask as `ask_organisation` does, without an operator, each once its zones are listed. One that
     /// is believed already is asked anyway. What cannot be done is told once in the log and tried again at every look.
     void set_asks(const std::vector<AskedOrganisation>& asks);
-    /// Zones that were asked or have an accepted peering, with both directions.
+    /// Zones that were asked or have an accepted peering, with both directions and the condition of each.
     std::vector<Peer> peers() const;
     /// As the registry listed it last. A zone that is not active finishes what it has and takes nothing new.
     ZoneStanding standing(const std::string& zone) const {
@@ -45,6 +45,15 @@ class PeerService {
     }
 
   private:
+    /// The end of the last attempt to ask a zone.
+    struct Attempt {
+        ServiceAddress to;
+        Duration at{};  ///< steady time
+        std::optional<Error> fault{};
+        Duration clock_ahead{};
+    };
+    void note(const ZoneEntry& entry, Attempt attempt);
+    PeerCondition condition_of(const Peer& peer) const;
     Result<void> believe(const AskedOrganisation& wish);
     void settle_asks();
     bool is_believed(const std::string& organisation) const;
@@ -63,11 +72,17 @@ class PeerService {
     Log& log_;
     std::map<std::string, Peer> peers_;
     std::map<std::string, Duration> asked_;                     ///< steady time of the last request, by zone
+    std::map<std::string, Attempt> attempts_;                   ///< by zone
     std::vector<ZoneEntry> listed_;                             ///< by the registry, at the last look
+    std::optional<Duration> listed_at_;                         ///< steady time of that look
     std::map<std::string, ZoneStanding> resting_;               ///< the zones that are not active
     std::set<std::pair<std::string, std::string>> clash_told_;  ///< zone's name and the organisation that it is not of
     std::vector<AskedOrganisation> asks_;                       ///< not believed yet
     std::map<std::string, std::string> ask_told_;  ///< by organisation: why it could not be asked, as the log has it
 };
+
+/// The one word for an attempt to ask a zone that failed. Certificates and clocks are known by their words in the
+/// message: the fault may come from the own check, from the other side's, or from a TLS alert.
+PeerState state_of_fault(const Error& fault);
 
 }  // namespace zbs

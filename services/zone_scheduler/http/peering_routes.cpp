@@ -1,6 +1,7 @@
 // Routes about peerings: zones ask, operators settle, users see how it stands.
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/peering_codec.hpp"
+#include "services/common/messages/clock_difference.hpp"
 #include "services/zone_scheduler/http/zone_routes.hpp"
 
 namespace zbs {
@@ -55,6 +56,8 @@ Json encode_all(const Request& request, const ZoneServices& services, const std:
 
 Json encode_registry(const std::string& url, const RegistrySession& registry) {
     Json json = {{"url", url}, {"enrolled", registry.enrolled()}, {"reason", registry.fault()}};
+    if (const Duration ahead = registry.clock_ahead(); std::chrono::abs(ahead) >= kClockDifferenceShown)
+        json["clock_ahead_s"] = to_seconds(ahead);
     if (const auto rival = registry.rival()) json["rival"] = codec::encode(*rival);
     return json;
 }

@@ -28,7 +28,9 @@
 #include "services/common/adapters/sqlite/zone_store.hpp"
 #include "services/common/adapters/system/network_interface.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
+#include "services/common/messages/clock_difference.hpp"
 #include "services/common/messages/printable.hpp"
+#include "services/common/messages/registry.hpp"
 #include "services/zone_scheduler/program/operator_client.hpp"
 #include "services/zone_scheduler/program/ready_command.hpp"
 #include "services/zone_scheduler/program/slurm.hpp"
@@ -227,6 +229,10 @@ bool look_at_own_service(const std::string& config_path, const ZoneSettings& set
     return own.has_value();
 }
 
+std::string clock_sentence(const std::string& whose, double ahead_s) {
+    return clock_difference_text(whose, std::chrono::seconds{std::llround(ahead_s)}, "this zone's");
+}
+
 }  // namespace
 
 std::optional<Check> check_registry(const codec::Json& peerings) {
@@ -240,7 +246,11 @@ std::optional<Check> check_registry(const codec::Json& peerings) {
                          format_duration(std::chrono::seconds{std::llround(rival->value("age_s", 0.0))}) + " ago",
                      "stop one of the two, or make another key and name for it; no restart is needed here"};
     }
-    if (at->value("enrolled", false)) return Check{"registry", Verdict::kOk, "enrolled at " + url, {}};
+    const bool is_enrolled = at->value("enrolled", false);
+    if (const auto ahead = at->find("clock_ahead_s"); is_enrolled && ahead != at->end() && ahead->is_number())
+        return Check{"registry", Verdict::kWarn, clock_sentence("the registry", ahead->get<double>()),
+                     "compare 'date -u' on both machines"};
+    if (is_enrolled) return Check{"registry", Verdict::kOk, "enrolled at " + url, {}};
     if (reason.empty())
         return Check{"registry", Verdict::kWarn, "no answer yet from " + url, "ask again in a few seconds"};
     return Check{"registry", Verdict::kFail, "not enrolled at " + url + ": " + reason,
@@ -260,8 +270,19 @@ void look_at_peers(const codec::Json& peerings, Checks& checks) {
                           : "join a registry ('zbs-zone enrol'), and ask for peering ('zbs-zone peer request')"});
     for (const codec::Json& peer : peers) {
         const std::string reason = peer.value("reason", ""), organisation = peer.value("organisation", "");
-        if (reason.empty()) continue;
-        checks.push_back({"peer " + peer.value("zone", ""), Verdict::kWarn, reason,
+        const std::string name = "peer " + peer.value("zone", "");
+        const codec::Json condition = peer.value("condition", codec::Json::object());
+        const std::string state = condition.value("state", "unknown");
+        const double ahead_s = condition.value("clock_ahead_s", 0.0);
+        if (std::abs(ahead_s) >= to_seconds(kClockDifferenceShown))
+            checks.push_back({name,
+                              std::abs(ahead_s) > to_seconds(kEntryClockTolerance) ? Verdict::kFail : Verdict::kWarn,
+                              clock_sentence("zone '" + peer.value("zone", "") + "'", ahead_s),
+                              "compare 'date -u' on both machines"});
+        if (state == "up" || (state == "unknown" && reason.empty())) continue;
+        const std::string age = format_duration(std::chrono::seconds{std::llround(condition.value("age_s", 0.0))});
+        checks.push_back({name, Verdict::kWarn,
+                          state + ", as of " + age + " ago" + (reason.empty() ? "" : ": " + reason),
                           "'zbs-zone peer show " + organisation + "' has the details"});
     }
 }

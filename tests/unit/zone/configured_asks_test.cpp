@@ -20,7 +20,12 @@ class AcceptingZones : public ZoneTransport {
 
     void request_peering(const ServiceAddress& to, const PeeringRequest&, Respond<PeeringAnswer> r) override {
         asked.push_back(to_uri(to.who));
-        clock_.after(Duration{1}, [r, to, this] { r(PeeringAnswer{to.who.name, to.who.organisation, state, {}}); });
+        clock_.after(Duration{1}, [r, to, this] {
+            if (fault) return r(*fault);
+            PeeringAnswer answer{to.who.name, to.who.organisation, state, {}};
+            answer.date = std::chrono::floor<std::chrono::seconds>(clock_.now() + ahead);
+            r(answer);
+        });
     }
     void ask_capacity(const ServiceAddress&, const CapacityRequest&, Respond<Capacity>) override {}
     void probe(const ServiceAddress&, ProbeSize, Respond<std::size_t>) override {}
@@ -44,6 +49,8 @@ class AcceptingZones : public ZoneTransport {
     void list_zones(const ServiceAddress&, const ZoneQuery&, Respond<ZonePage>) override {}
 
     PeeringState state = PeeringState::kAccepted;
+    std::optional<Error> fault;
+    Duration ahead{};  ///< of their clocks
 
   private:
     Clock& clock_;
@@ -115,6 +122,77 @@ TEST_F(ConfiguredAsks, AnOperatorsWrongFingerprintIsToldOfAKnownOrganisationToo)
     EXPECT_TRUE(peers->ask_organisation("org-b", print("BUNDLE b"), ""));
     EXPECT_EQ(peers->ask_organisation("org-b", "sha256:11", "").error().pointer, "/fingerprint");
     EXPECT_EQ(peers->ask_organisation("org-a", "sha256:11", "").error().pointer, "/organisation");
+}
+
+/// One word for zone b at each step, with the age of that knowledge.
+TEST_F(ConfiguredAsks, ThePeersConditionIsOneWordWithItsAge) {
+    using std::chrono::seconds;
+    start({{"org-b", "", "BUNDLE b"}});
+    const auto word = [this] { return std::string(to_string(peers->peers().front().condition->state)); };
+    look({b});
+    EXPECT_EQ(word(), "up");
+    EXPECT_EQ(peers->peers().front().condition->age, seconds{31} - Duration{1});
+    const Error down{ErrorCode::kUnavailable, "POST https://b:1/v1/peerings failed: connection refused", {}};
+    const Error expired{ErrorCode::kDenied, "POST https://b:1: certificate of spiffe://org-b/zone/b expired", {}};
+    const Error clocks{ErrorCode::kDenied, "the clock of zone 'a' is 700 s ahead of zone 'b's", {}};
+    const Error blocked{ErrorCode::kDenied, "spiffe://org-a/zone/a may do nothing at zone b", {}};
+    for (const auto& [fault, expected] :
+         {std::pair{down, "down"}, {expired, "certificate"}, {clocks, "clock"}, {blocked, "refuses us"}}) {
+        transport.fault = fault;
+        look({b});
+        EXPECT_EQ(word(), expected);
+        EXPECT_THAT(peers->peers().front().reason, testing::StartsWith(fault.message));
+    }
+    transport.fault = down;
+    look({b});
+    EXPECT_THAT(peers->peers().front().reason, testing::HasSubstr("the registry lists this address"));
+    transport.fault.reset();
+    transport.state = PeeringState::kRequested;
+    look({b});
+    EXPECT_EQ(word(), "waits");
+    transport.state = PeeringState::kRejected;
+    look({b});
+    EXPECT_EQ(word(), "refuses us");
+    ZoneEntry resting = b;
+    for (const auto& [standing, expected] :
+         {std::pair{ZoneStanding::kDrain, "draining"}, {ZoneStanding::kLeft, "left"}}) {
+        resting.standing = standing;
+        look({resting});
+        EXPECT_EQ(word(), expected);
+        EXPECT_EQ(peers->peers().front().condition->age, seconds{31});
+    }
+    look({});
+    EXPECT_EQ(word(), "unlisted");
+    start({{"org-b", "", "BUNDLE b"}});
+    EXPECT_EQ(word(), "unknown") << "since this start nobody asked it";
+}
+
+TEST_F(ConfiguredAsks, AZoneThatNeverAnsweredIsShownWithItsFault) {
+    start({{"org-b", "", "BUNDLE b"}});
+    transport.fault = Error{ErrorCode::kDenied, "POST https://b:1: certificate of spiffe://org-b/zone/b expired", {}};
+    look({b});
+    ASSERT_EQ(peers->peers().size(), 1U);
+    EXPECT_EQ(peers->peers().front().condition->state, PeerState::kCertificate);
+    EXPECT_FALSE(peers->peers().front().they_accept_us);
+}
+
+TEST_F(ConfiguredAsks, AClockThatDiffersIsNamedWithItsSeconds) {
+    using std::chrono::seconds;
+    start({{"org-b", "", "BUNDLE b"}});
+    transport.ahead = seconds{75};
+    look({b});
+    EXPECT_EQ(peers->peers().front().condition->clock_ahead, seconds{75} - Duration{1});
+    EXPECT_EQ(peers->peers().front().condition->state, PeerState::kUp) << "it works all the same";
+    EXPECT_EQ(log.count("peer_clock"), 1);
+    look({b});
+    EXPECT_EQ(log.count("peer_clock"), 1) << "not once per call";
+    transport.ahead = -seconds{400};
+    look({b});
+    EXPECT_LT(peers->peers().front().condition->clock_ahead, -seconds{398});
+    EXPECT_EQ(peers->peers().front().condition->state, PeerState::kClock);
+    transport.ahead = Duration{0};
+    look({b});
+    EXPECT_EQ(peers->peers().front().condition->clock_ahead, Duration{0});
 }
 
 TEST_F(ConfiguredAsks, WhoWaitsForAnOperatorLooksMoreOften) {

@@ -54,7 +54,8 @@ TEST(PeerText, ADirectionThatNobodyAskedForIsNone) {
                 HasSubstr("takes ours: accepted\twe take its: none\theard -"));
     Json other = peer;
     other["they_accept_us"] = "none";
-    EXPECT_THAT(zone_program::peer_list_text({{"peers", {other}}}, "table"), HasSubstr("\nb     org-b         none "));
+    EXPECT_THAT(zone_program::peer_list_text({{"peers", {other}}}, "table"),
+                HasSubstr("\nb     org-b         -      -    none "));
 }
 
 TEST(PeerText, NamesOfOthersCannotDriveATerminal) {
