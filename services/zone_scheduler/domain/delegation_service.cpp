@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "services/common/messages/clock_difference.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/owned_id.hpp"
 
@@ -195,10 +196,9 @@ Result<DelegationInfo> DelegationService::check(const PartRequest& part, const D
     if (!info) return denied(info.error().message);
     const std::optional<Time> at = time_of(proof.text, part, self);
     if (!at) return denied("it is not about this part at this zone");
-    const Duration apart = *at > clock_.now() ? *at - clock_.now() : clock_.now() - *at;
-    if (apart > kProofLifetime)
-        return denied("it was made " + std::to_string(apart / std::chrono::seconds{1}) +
-                      " s away from this zone's time; compare the clocks");
+    const Duration ahead = *at - clock_.now();
+    if (std::chrono::abs(ahead) > kProofLifetime)
+        return denied(clock_difference_text("its home zone", ahead, "this zone's"));
     if (!(info->user == part.user)) return denied("it is of " + to_uri(info->user));
     if (info->application != to_string(part.application)) return denied("it is for another application");
     if (info->not_after - clock_.now() > longest_life(part.walltime))

@@ -118,7 +118,9 @@ std::vector<ChainCase> certificate_cases() {
          [](TrustWorld&) { return Holders{make_certificate(user_form("org-a", "ana"), nullptr)}; }},
         {"Expired",
          "refused: certificate of spiffe://org-a/user/ana expired on 2026-05-31; ask your operator for a code for 'zbs "
-         "login --code' (before it ends, 'zbs login --renew' does); it is 2026-06-01 12:00 UTC here",
+         "login --code' (before it ends, 'zbs login --renew' does); it was valid from 2026-05-31 12:00 UTC to "
+         "2026-05-31 "
+         "12:00 UTC, and the clock here shows 2026-06-01 12:00 UTC",
          ana_but([](Form& f) { f.not_after = kToday - hours{24}; })},
         {"ExpiredZone", "expired on 2026-05-31; its organisation must renew it",
          alpha_but([](Form& f) { f.not_after = kToday - hours{24}; }), Question::kServer},
@@ -132,8 +134,8 @@ std::vector<ChainCase> certificate_cases() {
         {"EndsThisSecond", "refused: certificate of spiffe://org-a/user/ana expired",
          ana_but([](Form& f) { f.not_after = kToday - std::chrono::seconds{1}; })},
         {"NotYetValid",
-         "refused: certificate of spiffe://org-a/user/ana is valid only from 2026-06-02 12:00 UTC; it is 2026-06-01 "
-         "12:00 UTC here, 86400 s earlier; compare the clocks",
+         "refused: certificate of spiffe://org-a/user/ana is valid only from 2026-06-02 12:00 UTC to 2026-08-30 12:00 "
+         "UTC; the clock here shows 2026-06-01 12:00 UTC, 86400 s earlier; compare the clocks",
          ana_but([](Form& f) { f.not_before = kToday + hours{24}; })},
         {"Revoked", "was revoked by its organisation",
          [](TrustWorld& w) {

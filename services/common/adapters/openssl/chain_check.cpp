@@ -47,14 +47,16 @@ std::string path_fault(X509_STORE_CTX* context, const std::string& who, CallerKi
     const bool own = at == nullptr || X509_cmp(at, end_entity) == 0;
     const std::string which = own ? "certificate of " + who
                                   : "certificate '" + printable(subject_text(at)) + "', which vouches for " + who + ",";
+    X509* const faulty = at ? at : end_entity;
     switch (code) {
         case X509_V_ERR_CERT_HAS_EXPIRED:
-            return which + " expired on " + date_text(not_after(at ? at : end_entity)) +
-                   (own ? remedy(kind) : kRenewElsewhere) + "; it is " + moment_text(now) + " here";
+            return which + " expired on " + date_text(not_after(faulty)) + (own ? remedy(kind) : kRenewElsewhere) +
+                   "; it was valid from " + moment_text(not_before(faulty)) + " to " + moment_text(not_after(faulty)) +
+                   ", and the clock here shows " + moment_text(now);
         case X509_V_ERR_CERT_NOT_YET_VALID:
-            return which + " is valid only from " + moment_text(not_before(at ? at : end_entity)) + "; it is " +
-                   moment_text(now) + " here, " +
-                   std::to_string((not_before(at ? at : end_entity) - now) / std::chrono::seconds{1}) +
+            return which + " is valid only from " + moment_text(not_before(faulty)) + " to " +
+                   moment_text(not_after(faulty)) + "; the clock here shows " + moment_text(now) + ", " +
+                   std::to_string((not_before(faulty) - now) / std::chrono::seconds{1}) +
                    " s earlier; compare the clocks";
         case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
         case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
