@@ -1,7 +1,6 @@
 // Routes about peerings: zones ask, operators settle, users see how it stands.
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/peering_codec.hpp"
-#include "services/common/messages/clock_difference.hpp"
 #include "services/zone_scheduler/http/zone_routes.hpp"
 
 namespace zbs {
@@ -54,14 +53,6 @@ Json encode_all(const Request& request, const ZoneServices& services, const std:
     return rows;
 }
 
-Json encode_registry(const std::string& url, const RegistrySession& registry) {
-    Json json = {{"url", url}, {"enrolled", registry.enrolled()}, {"reason", registry.fault()}};
-    if (const Duration ahead = registry.clock_ahead(); std::chrono::abs(ahead) >= kClockDifferenceShown)
-        json["clock_ahead_s"] = to_seconds(ahead);
-    if (const auto rival = registry.rival()) json["rival"] = codec::encode(*rival);
-    return json;
-}
-
 Reply show(const Request& request, ZoneServices& services) {
     const std::string& organisation = request.call.parameters.at("organisation");
     const auto views = services.peerings.views(organisation);
@@ -102,6 +93,15 @@ Reply change(const Request& request, ZoneServices& services) {
 
 }  // namespace
 
+void add_registry(codec::Json& answer, const ZoneServices& services) {
+    const std::string& url = services.config.registry.url;
+    if (url.empty()) return;
+    const RegistrySession& registry = services.registry;
+    Json& json = answer["registry"] = {{"url", url}, {"enrolled", registry.enrolled()}, {"reason", registry.fault()}};
+    if (registry.clock_ahead() != Duration{0}) json["clock_ahead_s"] = to_seconds(registry.clock_ahead());
+    if (const auto rival = registry.rival()) json["rival"] = codec::encode(*rival);
+}
+
 void add_peering_routes(http::Router& router, ZoneServices& services) {
     router.add_sync("POST", "/v1/peerings", Action::kRequestPeering, Body::kJson, [&services](const Request& request) {
         const Result<PeeringRequest> asked = codec::decode_peering_request(request.json);
@@ -114,8 +114,7 @@ void add_peering_routes(http::Router& router, ZoneServices& services) {
         for (const Peer& peer : services.peers.peers()) rows.push_back(codec::encode(peer));
         Json list = {{"peers", std::move(rows)},
                      {"peerings", encode_all(request, services, services.peerings.views())}};
-        if (const std::string& url = services.config.registry.url; !url.empty())
-            list["registry"] = encode_registry(url, services.registry);
+        add_registry(list, services);
         return http::ok(std::move(list));
     });
     router.add_sync("GET", "/v1/peerings/{organisation}", Action::kGetPeering, Body::kNone,

@@ -373,10 +373,13 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
     router.add_sync("GET", "/livez", Action::kGetLive, Body::kNone, [](const Request&) {
         return http::ok({{"status", "ok"}});
     });
-    router.add_sync("GET", "/readyz", Action::kGetReady, Body::kNone, [&services](const Request&) {
+    router.add_sync("GET", "/readyz", Action::kGetReady, Body::kNone, [&services](const Request& request) {
         if (services.registry.draining())
             return http::problem({ErrorCode::kUnavailable, "this zone drains: it takes no new work", {}});
-        return services.serves ? http::ok({{"status", "ok"}}) : not_serving();
+        if (!services.serves) return not_serving();
+        Json ready = {{"status", "ok"}};
+        if (check_insider(request, services)) add_registry(ready, services);
+        return http::ok(ready);
     });
     router.add_sync("GET", "/healthz", Action::kGetHealth, Body::kNone, [&services](const Request&) {
         return services.serves ? http::ok({{"status", "ok"}}) : not_serving();  // draining is no fault

@@ -52,6 +52,9 @@ http::Router make_zone_routes(ZoneServices& services);
 /// Own users and the operator see the inside of the zone; nobody else. Errors: kUnauthenticated, kDenied.
 Result<void> check_insider(const http::Request& request, const ZoneServices& services);
 
+/// Adds `registry`, as `RegistryStanding` of schemas/openapi/zone.json, if the zone has one.
+void add_registry(codec::Json& answer, const ZoneServices& services);
+
 /// Those about links to other zones and between machines; part of `make_zone_routes`.
 void add_link_routes(http::Router& router, ZoneServices& services);
 /// As `LinkDelay` and `ProcessorShare` of schemas/openapi/zone.json.

@@ -17,11 +17,8 @@ Result<void> look_in_time(const std::string& folder) {
 }
 
 /// A zone that the registry refuses takes calls all the same: it is ready, and its operator should know.
-void warn_of_registry(const std::string& config_path) {
-    const auto client = OperatorClient::connect(config_path);
-    if (!client) return;
-    const Result<codec::Json> peerings = (*client)->call("GET", "/v1/peerings");
-    const std::optional<command_line::Check> registry = peerings ? check_registry(*peerings) : std::nullopt;
+void warn_of_registry(const codec::Json& ready) {
+    const std::optional<command_line::Check> registry = check_registry(ready);
     if (registry && registry->verdict == command_line::Verdict::kFail)
         std::cerr << "zbs-zone: warning: registry: " << registry->found << "; " << registry->remedy << "\n";
 }
@@ -43,7 +40,7 @@ void ready(const OperatorCommand& shared, const command_line::Output& output, bo
         return shared.not_well({ErrorCode::kUnavailable, "this host's scheduler stands by; another one is active", {}},
                                output);
     const std::string role = own->is_active ? "active" : "standby";
-    if (own->is_active) warn_of_registry(*shared.config);
+    if (own->is_active) warn_of_registry(own->ready);
     output.print_document({{"ready", true}, {"role", role}}, settings->database ? role + "\n" : std::string{});
 }
 
@@ -59,8 +56,9 @@ Result<OwnScheduler> look_at_own_scheduler(const std::string& config_path) {
     const Result<codec::Json> health = (*client)->call("GET", "/livez");
     if (!health) return health.error();
     if (health->value("status", "") == "standby") return OwnScheduler{false, health->value("reason", "")};
-    if (const auto takes_calls = (*client)->call("GET", "/readyz"); !takes_calls) return takes_calls.error();
-    return OwnScheduler{true, {}};
+    Result<codec::Json> ready = (*client)->call("GET", "/readyz");
+    if (!ready) return ready.error();
+    return OwnScheduler{true, {}, *std::move(ready)};
 }
 
 void add_ready_command(CLI::App& cli, const OperatorCommand& shared) {

@@ -38,6 +38,8 @@ class NothingToSync : public Journal {
 
 class ZoneCoreTest : public testing::Test {
   protected:
+    explicit ZoneCoreTest(ZoneConfig used = alpha_one(), const OwnKeys* own = nullptr)
+        : config(std::move(used)), keys(own) {}
     static ZoneConfig alpha_one() {
         ZoneConfig config;
         config.zone = {"alpha-one", {{"m0", 4, 1.0}}};
@@ -84,7 +86,8 @@ class ZoneCoreTest : public testing::Test {
 
     const Caller ana{CallerKind::kUser, "alpha", "ana"};
     const Caller bob{CallerKind::kUser, "alpha", "bob"};
-    const ZoneConfig config = alpha_one();
+    const ZoneConfig config;
+    const OwnKeys* const keys;
     VirtualClock clock;
     CountingIds ids;
     MemoryZoneStore store;
@@ -108,7 +111,7 @@ class ZoneCoreTest : public testing::Test {
                    .client = client,
                    .post = [this](std::function<void()> work) { clock.after(Duration{0}, std::move(work)); },
                    .trust = trust,
-                   .keys = nullptr,
+                   .keys = keys,
                    .secrets = secrets,
                    .audit = audit,
                    .log = log,
@@ -131,6 +134,31 @@ TEST_F(ZoneCoreTest, IsReadyFromTheEndOfItsStartUntilItEnds) {
     EXPECT_EQ(ending.status, 503);
     EXPECT_EQ(ending.json.at("code"), "unavailable");
     EXPECT_EQ(get("/livez").status, 200) << "it lives until it is gone";
+}
+
+class ZoneWithRegistry : public ZoneCoreTest {
+  protected:
+    ZoneWithRegistry() : ZoneCoreTest(listed(), &own_keys()) {}
+    static const FakeKeys& own_keys() {
+        static const FakeKeys made{{CallerKind::kZone, "alpha", "alpha-one"}, "BUNDLE of alpha"};
+        return made;
+    }
+    static ZoneConfig listed() {
+        ZoneConfig config = alpha_one();
+        config.registry = {"https://reg:1", {CallerKind::kRegistry, "reg", "main"}};
+        return config;
+    }
+};
+
+TEST_F(ZoneWithRegistry, ShowsInsidersWithItsReadinessHowItStandsThere) {
+    ASSERT_TRUE(core.resume());
+    core.start();
+    clock.settle();
+    EXPECT_EQ(get("/readyz").json.dump(), R"({"status":"ok"})") << "anybody may ask that";
+    const Json ready = get("/readyz", ana).json;
+    EXPECT_EQ(ready.at("registry"), get("/v1/peerings", ana).json.at("registry"));
+    EXPECT_EQ(ready.at("registry").at("url"), "https://reg:1");
+    EXPECT_EQ(ready.at("registry").at("enrolled"), false);
 }
 
 TEST_F(ZoneCoreTest, AZoneThatCannotReadItsStoreNeverBecomesReady) {
