@@ -69,7 +69,12 @@ std::vector<Check> check_peers(const Json& peerings) {
     for (const Json& peer : peerings.value("peers", Json::array())) {
         const std::string state = text_in(peer, "they_accept_us"), reason = text_in(peer, "reason");
         const std::string name = "peer " + text_in(peer, "zone");
-        if (state == "accepted")
+        const std::string condition = peer.contains("condition") ? text_in(peer.at("condition"), "state") : "";
+        const bool is_well = condition.empty() || condition == "up" || condition == "unknown";
+        if (state == "accepted" && !is_well)
+            checks.push_back({name, Verdict::kWarn, condition + (reason.empty() ? "" : ": " + reason),
+                              "'zbs zone list' shows since when; its operator can mend it"});
+        else if (state == "accepted")
             checks.push_back({name, Verdict::kOk, "takes users of your organisation", {}});
         else
             checks.push_back({name, Verdict::kWarn,

@@ -85,7 +85,7 @@ void list_zones(Context& context) {
                              {"used", used},
                              {"url", zone->url()},
                              {"usable", true},
-                             {"condition", {{"state", takes_work ? "up" : "draining"}, {"age_s", 0}}}});
+                             {"condition", {{"state", takes_work ? "up" : "draining"}, {"age_s", 0.0}}}});
     listing.rows.push_back({name, raw_text(*own, "organisation"), processors, used, zone->url(), "yes (home)",
                             takes_work ? "up" : "draining", "0s", "-", "-"});
     for (const Json& peer : peers->value("peers", Json::array())) {

@@ -90,8 +90,8 @@ class OneIdentity(unittest.TestCase):
         second = self.start("copy", "zbs-zone", "run", "--config", copy)
 
         def both_report():
-            refused, contested = self.check_of(copy, "registry"), self.check_of(first, "registry")
-            return refused["verdict"] == contested["verdict"] == "fail" and (refused["found"], contested["found"])
+            refused, contested = self.check_of(copy, "registry") or {}, self.check_of(first, "registry") or {}
+            return refused.get("verdict") == contested.get("verdict") == "fail" and (refused["found"], contested["found"])
 
         refused, contested = until(both_report, lambda: (self.log("first"), self.log("copy"), self.log("registry")))
         self.assertIn(f"is listed here and serves at {address}", refused)
