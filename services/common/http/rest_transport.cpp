@@ -9,6 +9,7 @@
 #include "services/common/codec/site_codec.hpp"
 #include "services/common/codec/staging_codec.hpp"
 #include "services/common/http/reply.hpp"
+#include "services/common/messages/clock_difference.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs::http {
@@ -202,10 +203,13 @@ class RestTransport : public ZoneTransport {
         call.on_cut = [is_cut] { *is_cut = true; };
         std::function<void(const Result<HttpAnswer>&)> answered =
             [post = options_.post, decode, url, who = call.to.who, bad_answer = options_.bad_answer,
-             cut_answer = options_.cut_answer, is_cut, respond = std::move(respond)](const Result<HttpAnswer>& answer) {
+             cut_answer = options_.cut_answer, now = options_.now, clock_seen = options_.clock_seen,
+             sent = options_.now(), is_cut, respond = std::move(respond)](const Result<HttpAnswer>& answer) {
                 bool is_bad = !answer && answer.error().code == ErrorCode::kTooLarge;
                 Result<T> result = read<T>(answer, decode, url, is_bad);
-                post([result = std::move(result), is_bad, who, bad_answer, cut_answer, is_cut, respond]() mutable {
+                post([result = std::move(result), date = answer ? answer->date : std::nullopt, is_bad, who, bad_answer,
+                      cut_answer, now, clock_seen, sent, is_cut, respond]() mutable {
+                    if (date) clock_seen(who, clock_ahead(*date, sent, now()));
                     if (is_bad) bad_answer(who, result.error());
                     if (*is_cut) cut_answer(who, result.error());
                     respond(std::move(result));
@@ -240,7 +244,6 @@ class RestTransport : public ZoneTransport {
             return Error{ErrorCode::kUnavailable,
                          url + " answered with a bad message: " + http::text_with_place(value.error()),
                          {}};
-        if constexpr (requires { value->date; }) value->date = answer->date;
         return value;
     }
 

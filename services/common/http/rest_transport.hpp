@@ -23,6 +23,10 @@ struct RestTransportOptions {
     /// Told, on the strand, whose answer had begun and was not complete at the deadline: a slow network, or a peer that
     /// sends a byte a second.
     std::function<void(const Caller& who, const Error& what)> cut_answer = [](const Caller&, const Error&) {};
+    std::function<Time()> now = [] { return Time{}; };
+    /// Receives, on the strand and before the answer or the refusal, by how much the clock of a service is certainly
+    /// ahead of `now`: negative if it is behind, zero if no difference is proved.
+    std::function<void(const Caller& who, Duration ahead)> clock_seen = [](const Caller&, Duration) {};
 };
 
 /// ZoneTransport over REST.

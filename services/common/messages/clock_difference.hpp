@@ -21,7 +21,7 @@ inline std::string clock_difference_text(const std::string& whose, Duration ahea
     return "the clock of " + whose + " is " +
            std::to_string(std::chrono::round<std::chrono::seconds>(std::chrono::abs(ahead)).count()) + " s " +
            (ahead > Duration{0} ? "ahead of" : "behind") + " " + than +
-           "; start a time service (chrony, systemd-timesyncd) where 'timedatectl' shows none";
+           "; start a time service (chrony, systemd-timesyncd) on the one that has none";
 }
 
 }  // namespace zbs

@@ -67,7 +67,6 @@ struct ZoneLease {
     std::string zone;
     Duration lease{};
     std::optional<RivalClaim> rival{};
-    std::optional<Time> date{};  ///< the registry's clock when it answered, in whole seconds. Is not in the body
     bool operator==(const ZoneLease&) const = default;
 };
 
@@ -142,7 +141,6 @@ struct PeeringAnswer {
     std::string organisation;
     PeeringState state = PeeringState::kRejected;
     std::string reason;
-    std::optional<Time> date{};  ///< its clock when it answered, in whole seconds. Is not in the body
     bool operator==(const PeeringAnswer&) const = default;
 };
 

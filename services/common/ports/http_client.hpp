@@ -45,8 +45,8 @@ class HttpClient {
   public:
     virtual ~HttpClient() = default;
     /// `respond` is called exactly once, on any thread, never from inside the call. Errors: kUnavailable (refused,
-    /// reset), kTimeout (says nothing about whether the other side acted), kTooLarge, kDenied (somebody else answers
-    /// there), kInvalidArgument (an address that may not be called).
+    /// reset), kTimeout (says nothing about whether the other side acted), kTooLarge, kUnauthenticated (no certificate
+    /// of the service that counts was shown there), kDenied and kInvalidArgument (an address that may not be called).
     virtual void call(HttpCall call, std::function<void(Result<HttpAnswer>)> respond) = 0;
 };
 

@@ -20,7 +20,8 @@ enum class ProbeSize { kSmall, kLarge };
 
 /// Typed messages to other zones and to the registry. Every call has a total deadline; a lost answer comes back as
 /// kTimeout or kUnavailable and says nothing about whether the other side acted: ask again with the same id.
-/// `to` is the other service; a call to whoever else answers at its address fails as kDenied.
+/// `to` is the other service. kUnauthenticated: it showed no certificate that counts here, another one answers at its
+/// address, or this zone's certificate does not count there.
 class ZoneTransport {
   public:
     virtual ~ZoneTransport() = default;

@@ -38,8 +38,10 @@ class TlsProver : public AddressProver {
                 if (health && health->is_object() && health->value("status", codec::Json{}) == "standby")
                     proved = SchedulerRole::kStandby;
             } else {
+                // Of the entry, not of the caller that publishes it.
+                const bool is_another = answer.error().code == ErrorCode::kUnauthenticated;
                 proved = Error{
-                    answer.error().code,
+                    is_another ? ErrorCode::kDenied : answer.error().code,
                     "the address " + url + " could not be proved to be this zone's: " + answer.error().message, "/url"};
             }
             // The caller ends on the strand, not on its own thread.

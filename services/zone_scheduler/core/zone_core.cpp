@@ -63,6 +63,12 @@ ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contra
                [this](const Caller& who, const Error& what) {
                    ports_.log.warn("cut_answer", {{"zone", to_uri(who)}, {"reason", what.message}});
                    peerings_.note(who.organisation, TrustEvent::kCutAnswer);
+               },
+           .now = [this] { return ports_.clock.now(); },
+           .clock_seen =
+               [this](const Caller& who, Duration ahead) {
+                   if (who == config_.registry.who) return registry_.note_clock(ahead);
+                   peers_.note_clock(who, ahead);
                }})),
       peerings_(config, ports_.clock, ports_.site, ports_.trust, ports_.log),
       filter_(config, ports_.clock, ports_.site, peerings_),
@@ -197,7 +203,9 @@ void ZoneCore::leave() {
 
 std::vector<ServiceAddress> ZoneCore::known_zones() const {
     std::vector<ServiceAddress> known;
-    for (const Peer& peer : peers_.peers()) known.push_back(address_of(peer));
+    for (const Peer& peer : peers_.peers()) {
+        if (peer.last_heard > Time{}) known.push_back(address_of(peer));
+    }
     return known;
 }
 

@@ -9,6 +9,18 @@ namespace zbs {
 namespace {
 constexpr Duration kAskAgain = std::chrono::seconds{30};
 constexpr Duration kAskWhileWaiting = std::chrono::seconds{5};  // for an operator there, who has the user at the phone
+
+/// The one word for how an attempt to ask a zone ended. A zone that is silent shows no clock; a certificate may count
+/// for nothing because of one.
+PeerState state_after(const std::optional<Error>& fault, Duration clock_ahead,
+                      const std::optional<PeeringState>& they_accept_us) {
+    if (fault && (fault->code == ErrorCode::kUnavailable || fault->code == ErrorCode::kTimeout))
+        return PeerState::kDown;
+    if (std::chrono::abs(clock_ahead) > kEntryClockTolerance) return PeerState::kClock;
+    if (fault) return fault->code == ErrorCode::kUnauthenticated ? PeerState::kCertificate : PeerState::kRefusesUs;
+    if (they_accept_us == PeeringState::kAccepted) return PeerState::kUp;
+    return they_accept_us == PeeringState::kRequested ? PeerState::kWaits : PeerState::kRefusesUs;
+}
 }  // namespace
 
 PeerService::PeerService(const ZoneConfig& config, Clock& clock, ZoneStore& store, ZoneTransport& transport,
@@ -169,54 +181,48 @@ void PeerService::ask(const ZoneEntry& entry) {
         if (!proven) return log_.warn("peering_failed", {{"zone", entry.name}, {"reason", proven.error().message}});
         request = *std::move(proven);
     }
-    transport_.request_peering(
-        {entry.url, zone}, request, [this, entry, sent = clock_.now()](const Result<PeeringAnswer>& answer) {
-            Attempt attempt{{entry.url, {CallerKind::kZone, entry.organisation, entry.name}}, clock_.steady_now()};
-            if (!answer) attempt.fault = answer.error();
-            if (answer && answer->date) attempt.clock_ahead = clock_ahead(*answer->date, sent, clock_.now());
-            note(entry, std::move(attempt));
-            if (!answer) {
-                asked_.erase(entry.name);
-                log_.warn("peering_failed", {{"zone", entry.name}, {"reason", answer.error().message}});
-                return;
-            }
-            if (answer->zone != entry.name) {
-                log_.warn("peering_failed",
-                          {{"zone", entry.name}, {"reason", "another zone answered: " + answer->zone}});
-                return;
-            }
-            if (!may_have_name(entry, name_holders())) return;  // another answered first
-            Peer peer{.zone = entry.name, .organisation = entry.organisation, .url = entry.url};
-            peer.they_accept_us = answer->state;
-            peer.reason = answer->reason;
-            peer.last_heard = clock_.now();
-            save(peer);
-        });
+    transport_.request_peering({entry.url, zone}, request, [this, entry, zone](const Result<PeeringAnswer>& answer) {
+        Attempt attempt{{entry.url, zone}, clock_.steady_now()};
+        if (!answer)
+            attempt.fault = answer.error();
+        else if (answer->zone != entry.name)
+            attempt.fault = Error{ErrorCode::kUnauthenticated, "another zone answered: " + answer->zone, {}};
+        attempts_[entry.name] = attempt;
+        if (attempt.fault) {
+            if (!answer) asked_.erase(entry.name);
+            log_.warn("peering_failed", {{"zone", entry.name}, {"reason", attempt.fault->message}});
+            return;
+        }
+        if (!may_have_name(entry, name_holders())) return;  // another answered first
+        Peer peer{.zone = entry.name, .organisation = entry.organisation, .url = entry.url};
+        peer.they_accept_us = answer->state;
+        peer.reason = answer->reason;
+        peer.last_heard = clock_.now();
+        save(peer);
+    });
 }
 
-void PeerService::note(const ZoneEntry& entry, Attempt attempt) {
-    Attempt& last = attempts_[entry.name];
-    const bool was_apart = std::chrono::abs(last.clock_ahead) >= kClockDifferenceShown;
-    if (!was_apart && std::chrono::abs(attempt.clock_ahead) >= kClockDifferenceShown)
-        log_.warn("peer_clock",
-                  {{"zone", entry.name},
-                   {"reason", clock_difference_text("zone '" + entry.name + "'", attempt.clock_ahead, "this zone's")}});
-    last = std::move(attempt);
+void PeerService::note_clock(const Caller& zone, Duration ahead) {
+    if (ahead == Duration{0}) {
+        clocks_ahead_.erase(to_uri(zone));
+        return;
+    }
+    if (std::chrono::abs(ahead) < kClockDifferenceShown) return;  // so near the limit it comes and goes
+    if (clocks_ahead_.insert_or_assign(to_uri(zone), ahead).second)
+        log_.warn("peer_clock", {{"zone", zone.name},
+                                 {"reason", clock_difference_text("zone '" + zone.name + "'", ahead, "this zone's")}});
 }
 
-PeerState state_of_fault(const Error& fault) {
-    if (fault.message.find("clock") != std::string::npos) return PeerState::kClock;
-    if (fault.message.find("certificate") != std::string::npos) return PeerState::kCertificate;
-    const bool silent = fault.code == ErrorCode::kUnavailable || fault.code == ErrorCode::kTimeout;
-    return silent ? PeerState::kDown : PeerState::kRefusesUs;
+Duration PeerService::clock_ahead(const Caller& zone) const {
+    const auto at = clocks_ahead_.find(to_uri(zone));
+    return at == clocks_ahead_.end() ? Duration{0} : at->second;
 }
 
 PeerCondition PeerService::condition_of(const Peer& peer) const {
     const Duration now = clock_.steady_now();
     const auto at = attempts_.find(peer.zone);
     const Attempt* const last = at == attempts_.end() ? nullptr : &at->second;
-    PeerCondition condition;
-    if (last != nullptr) condition.clock_ahead = last->clock_ahead;
+    PeerCondition condition{.clock_ahead = clock_ahead(zbs::address_of(peer).who)};
     const bool is_listed = std::ranges::any_of(listed_, [&](const ZoneEntry& entry) {
         return entry.name == peer.zone && entry.organisation == peer.organisation;
     });
@@ -229,16 +235,8 @@ PeerCondition PeerService::condition_of(const Peer& peer) const {
     } else if (last == nullptr) {
         condition.age = std::max(clock_.now() - peer.last_heard, Duration{0});
     } else {
+        condition.state = state_after(last->fault, condition.clock_ahead, peer.they_accept_us);
         condition.age = now - last->at;
-        if (last->fault)
-            condition.state = state_of_fault(*last->fault);
-        else if (std::chrono::abs(last->clock_ahead) > kEntryClockTolerance)
-            condition.state = PeerState::kClock;
-        else if (peer.they_accept_us == PeeringState::kAccepted)
-            condition.state = PeerState::kUp;
-        else
-            condition.state =
-                peer.they_accept_us == PeeringState::kRequested ? PeerState::kWaits : PeerState::kRefusesUs;
     }
     return condition;
 }
@@ -280,8 +278,11 @@ std::vector<Peer> PeerService::peers() const {
         if (const auto last = attempts_.find(name); last != attempts_.end() && last->second.fault) {
             peer.reason = last->second.fault->message;
             if (peer.condition->state == PeerState::kDown && listed != listed_.end())
-                peer.reason += "; the registry lists this address, which is " + listed->url;
+                peer.reason += "; the registry lists the zone at " + listed->url;
         }
+        if (peer.condition->clock_ahead != Duration{0})
+            peer.reason += (peer.reason.empty() ? "" : "; ") +
+                           clock_difference_text("zone '" + name + "'", peer.condition->clock_ahead, "this zone's");
         list.push_back(std::move(peer));
     }
     return list;

@@ -38,6 +38,8 @@ class PeerService {
     void set_asks(const std::vector<AskedOrganisation>& asks);
     /// Zones that were asked or have an accepted peering, with both directions and the condition of each.
     std::vector<Peer> peers() const;
+    /// By how much a zone's clock is ahead, found with one of its answers; zero: no difference is proved.
+    void note_clock(const Caller& zone, Duration ahead);
     /// As the registry listed it last. A zone that is not active finishes what it has and takes nothing new.
     ZoneStanding standing(const std::string& zone) const {
         const auto at = resting_.find(zone);
@@ -50,9 +52,8 @@ class PeerService {
         ServiceAddress to;
         Duration at{};  ///< steady time
         std::optional<Error> fault{};
-        Duration clock_ahead{};
     };
-    void note(const ZoneEntry& entry, Attempt attempt);
+    Duration clock_ahead(const Caller& zone) const;
     PeerCondition condition_of(const Peer& peer) const;
     Result<void> believe(const AskedOrganisation& wish);
     void settle_asks();
@@ -73,6 +74,7 @@ class PeerService {
     std::map<std::string, Peer> peers_;
     std::map<std::string, Duration> asked_;                     ///< steady time of the last request, by zone
     std::map<std::string, Attempt> attempts_;                   ///< by zone
+    std::map<std::string, Duration> clocks_ahead_;              ///< by name as a URI: of clocks that differ
     std::vector<ZoneEntry> listed_;                             ///< by the registry, at the last look
     std::optional<Duration> listed_at_;                         ///< steady time of that look
     std::map<std::string, ZoneStanding> resting_;               ///< the zones that are not active
@@ -80,9 +82,5 @@ class PeerService {
     std::vector<AskedOrganisation> asks_;                       ///< not believed yet
     std::map<std::string, std::string> ask_told_;  ///< by organisation: why it could not be asked, as the log has it
 };
-
-/// The one word for an attempt to ask a zone that failed. Certificates and clocks are known by their words in the
-/// message: the fault may come from the own check, from the other side's, or from a TLS alert.
-PeerState state_of_fault(const Error& fault);
 
 }  // namespace zbs

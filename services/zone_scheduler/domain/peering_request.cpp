@@ -16,7 +16,9 @@ std::string statement(const PeeringRequest& request, const Caller& to, const std
            std::to_string(to_microseconds(request.at)) + "\n";
 }
 
-Error denied(const std::string& why) { return {ErrorCode::kDenied, "the request does not count: " + why, {}}; }
+Error denied(const std::string& why, ErrorCode code = ErrorCode::kDenied) {
+    return {code, "the request does not count: " + why, {}};
+}
 
 }  // namespace
 
@@ -42,10 +44,10 @@ Result<std::string> check_peering_request(const PeeringRequest& request, const C
     if (!fingerprint) return invalid(fingerprint.error().message, "/bundle");
     if (std::chrono::abs(request.at - now) > kClocksApart)
         return denied(
-            clock_difference_text("zone '" + request.zone + "'", request.at - now, "zone '" + to.name + "'s"));
+            clock_difference_text("zone '" + request.zone + "'", request.at - now, "that of zone '" + to.name + "'"));
     const Result<CertificateInfo> signer = trust.verify_text(
         kPurpose, {statement(request, to, *fingerprint), request.chain, request.signature}, request.bundle);
-    if (!signer) return denied(signer.error().message);
+    if (!signer) return denied(signer.error().message, signer.error().code);
     if (!(signer->name == asker(request))) return denied("it was signed by " + to_uri(signer->name));
     return fingerprint;
 }

@@ -14,7 +14,8 @@ Result<PeeringRequest> make_peering_request(const PeeringRequest& plain, const C
 
 /// The fingerprint of the bundle that the request shows, if a zone of its name signed it for `to` not more than 10
 /// minutes from `now`, and the signer's chain leads to that very bundle. Proves nothing about who may call itself that
-/// organisation: an operator compares the fingerprint. Errors: kDenied; kInvalidArgument for what is no bundle.
+/// organisation: an operator compares the fingerprint. Errors: kDenied; kUnauthenticated (the signer's certificate does
+/// not count); kInvalidArgument for what is no bundle.
 Result<std::string> check_peering_request(const PeeringRequest& request, const Caller& to, Time now,
                                           const TrustBundles& trust);
 

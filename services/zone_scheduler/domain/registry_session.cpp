@@ -56,10 +56,8 @@ void RegistrySession::publish() {
     const bool drain_told = draining_;
     const Result<SignedText> signed_entry = entry(draining_ ? ZoneStanding::kDrain : ZoneStanding::kActive);
     if (!signed_entry) return published(signed_entry.error());
-    const auto answered = [this, drain_told, version = entry_version_,
-                           sent = clock_.now()](const Result<ZoneLease>& lease) {
+    const auto answered = [this, drain_told, version = entry_version_](const Result<ZoneLease>& lease) {
         if (lease) {
-            note_clock(*lease, sent);
             drain_told_ = drain_told;
             version_told_ = version;
         }
@@ -83,7 +81,8 @@ void RegistrySession::published(const Result<ZoneLease>& lease) {
             log_.warn("enrolment_failed", {{"registry", config_.registry.url}, {"reason", lease.error().message}});
         // A code that does not work may have worked before, and only the answer was lost: then the zone is enrolled.
         without_code_ = !code_.empty() && !without_code_ && lease.error().code == ErrorCode::kDenied;
-        const bool refused = lease.error().code == ErrorCode::kDenied;
+        const bool refused =
+            lease.error().code == ErrorCode::kDenied || lease.error().code == ErrorCode::kUnauthenticated;
         const bool contested = lease.error().code == ErrorCode::kConflict;  // another one may stop at any time
         clock_.after(contested ? kRivalRetry : retry_, [this] { publish(); });
         // Who is down is back at once or later; who refuses does so again.
@@ -102,26 +101,24 @@ void RegistrySession::renew() {
     if (leaving_) return;
     // The registry does not know yet: publishing renews as well.
     if (drain_told_ != draining_ || version_told_ != entry_version_) return publish();
-    transport_.renew(
-        config_.registry, config_.zone.name, [this, sent = clock_.now()](const Result<ZoneLease>& renewed) {
-            if (renewed) {
-                note_clock(*renewed, sent);
-                if (renewed->rival) note_rival(*renewed->rival);
-                forget_ended_rival();
-                clock_.after(config_.renew_every, [this] { renew(); });
-                return;
-            }
-            log_.warn("lease_not_renewed", {{"registry", config_.registry.url}, {"reason", renewed.error().message}});
-            enrolled_ = false;
-            fault_ = renewed.error().message;
-            clock_.after(kRetry, [this] { publish(); });  // publishing again is the same as renewing
-        });
+    transport_.renew(config_.registry, config_.zone.name, [this](const Result<ZoneLease>& renewed) {
+        if (renewed) {
+            if (renewed->rival) note_rival(*renewed->rival);
+            forget_ended_rival();
+            clock_.after(config_.renew_every, [this] { renew(); });
+            return;
+        }
+        log_.warn("lease_not_renewed", {{"registry", config_.registry.url}, {"reason", renewed.error().message}});
+        enrolled_ = false;
+        fault_ = renewed.error().message;
+        clock_.after(kRetry, [this] { publish(); });  // publishing again is the same as renewing
+    });
 }
 
-void RegistrySession::note_clock(const ZoneLease& lease, Time sent) {
-    if (!lease.date) return;
-    const Duration ahead = zbs::clock_ahead(*lease.date, sent, clock_.now());
-    if (std::chrono::abs(ahead) >= kClockDifferenceShown && std::chrono::abs(clock_ahead_) < kClockDifferenceShown)
+void RegistrySession::note_clock(Duration ahead) {
+    const bool is_none = ahead == Duration{0};
+    if (!is_none && std::chrono::abs(ahead) < kClockDifferenceShown) return;  // so near the limit it comes and goes
+    if (!is_none && clock_ahead_ == Duration{0})
         log_.warn("registry_clock", {{"reason", clock_difference_text("the registry", ahead, "this zone's")}});
     clock_ahead_ = ahead;
 }

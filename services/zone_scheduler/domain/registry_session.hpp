@@ -40,7 +40,9 @@ class RegistrySession {
     bool enrolled() const { return enrolled_; }
     /// The reason for which the zone is not enrolled; empty if it is, or if the registry has not yet answered.
     const std::string& fault() const { return fault_; }
-    /// Of the registry; negative: behind; zero: no difference is proved.
+    /// By how much the registry's clock is ahead, found with one of its answers; zero: no difference is proved.
+    void note_clock(Duration ahead);
+    /// The last difference of kClockDifferenceShown or more; negative: behind; zero: none since.
     Duration clock_ahead() const { return clock_ahead_; }
     /// Another scheduler that claims this zone's name or key, of late.
     std::optional<RivalClaim> rival() const;
@@ -55,7 +57,6 @@ class RegistrySession {
     void look_on(const std::string& after);
     void published(const Result<ZoneLease>& lease);
     std::vector<ZoneEntry> verified(const ZonePage& page);
-    void note_clock(const ZoneLease& lease, Time sent);
     void note_rival(const RivalClaim& rival);
     void forget_ended_rival();
     /// `kind`: of reasons whose texts differ each time; empty: the reason itself.

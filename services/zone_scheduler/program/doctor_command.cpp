@@ -30,7 +30,6 @@
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/messages/clock_difference.hpp"
 #include "services/common/messages/printable.hpp"
-#include "services/common/messages/registry.hpp"
 #include "services/zone_scheduler/program/operator_client.hpp"
 #include "services/zone_scheduler/program/ready_command.hpp"
 #include "services/zone_scheduler/program/slurm.hpp"
@@ -229,15 +228,11 @@ bool look_at_own_service(const std::string& config_path, const ZoneSettings& set
     return own.has_value();
 }
 
-std::string clock_sentence(const std::string& whose, double ahead_s) {
-    return clock_difference_text(whose, std::chrono::seconds{std::llround(ahead_s)}, "this zone's");
-}
-
 }  // namespace
 
-std::optional<Check> check_registry(const codec::Json& peerings) {
-    const auto at = peerings.find("registry");
-    if (at == peerings.end()) return std::nullopt;
+std::optional<Check> check_registry(const codec::Json& answer) {
+    const auto at = answer.find("registry");
+    if (at == answer.end()) return std::nullopt;
     const std::string url = at->value("url", ""), reason = at->value("reason", "");
     if (const auto rival = at->find("rival"); rival != at->end()) {
         const std::string who = printable_text(rival->value("zone", "") + " at " + rival->value("url", ""), 1'024);
@@ -246,21 +241,24 @@ std::optional<Check> check_registry(const codec::Json& peerings) {
                          format_duration(std::chrono::seconds{std::llround(rival->value("age_s", 0.0))}) + " ago",
                      "stop one of the two, or make another key and name for it; no restart is needed here"};
     }
-    const bool is_enrolled = at->value("enrolled", false);
-    if (const auto ahead = at->find("clock_ahead_s"); is_enrolled && ahead != at->end() && ahead->is_number())
-        return Check{"registry", Verdict::kWarn, clock_sentence("the registry", ahead->get<double>()),
-                     "compare 'date -u' on both machines"};
-    if (is_enrolled) return Check{"registry", Verdict::kOk, "enrolled at " + url, {}};
+    const double ahead_s = at->value("clock_ahead_s", 0.0);
+    const std::string clocks =
+        ahead_s == 0
+            ? std::string{}
+            : "; " + clock_difference_text("the registry", std::chrono::seconds{std::llround(ahead_s)}, "this zone's");
+    if (at->value("enrolled", false))
+        return Check{"registry", clocks.empty() ? Verdict::kOk : Verdict::kWarn, "enrolled at " + url + clocks,
+                     clocks.empty() ? "" : "compare 'date -u' on both machines"};
     if (reason.empty())
-        return Check{"registry", Verdict::kWarn, "no answer yet from " + url, "ask again in a few seconds"};
-    return Check{"registry", Verdict::kFail, "not enrolled at " + url + ": " + reason,
+        return Check{"registry", Verdict::kWarn, "no answer yet from " + url + clocks, "ask again in a few seconds"};
+    return Check{"registry", Verdict::kFail, "not enrolled at " + url + ": " + reason + clocks,
                  "mend the reason; if the code of 'zbs-zone enrol' is used up or of another organisation, get a "
                  "new one from the registry's operator"};
 }
 
 namespace {
 
-/// Of the answer to GET /v1/peerings: each peer whose own words, or silence, keep work from it.
+/// Of the answer to GET /v1/peerings: each peer that takes no work as things are, or whose clock differs.
 void look_at_peers(const codec::Json& peerings, Checks& checks) {
     const codec::Json peers = peerings.value("peers", codec::Json::array());
     checks.push_back({"peers", !peers.empty() ? Verdict::kOk : Verdict::kWarn,
@@ -270,18 +268,11 @@ void look_at_peers(const codec::Json& peerings, Checks& checks) {
                           : "join a registry ('zbs-zone enrol'), and ask for peering ('zbs-zone peer request')"});
     for (const codec::Json& peer : peers) {
         const std::string reason = peer.value("reason", ""), organisation = peer.value("organisation", "");
-        const std::string name = "peer " + peer.value("zone", "");
         const codec::Json condition = peer.value("condition", codec::Json::object());
         const std::string state = condition.value("state", "unknown");
-        const double ahead_s = condition.value("clock_ahead_s", 0.0);
-        if (std::abs(ahead_s) >= to_seconds(kClockDifferenceShown))
-            checks.push_back({name,
-                              std::abs(ahead_s) > to_seconds(kEntryClockTolerance) ? Verdict::kFail : Verdict::kWarn,
-                              clock_sentence("zone '" + peer.value("zone", "") + "'", ahead_s),
-                              "compare 'date -u' on both machines"});
-        if (state == "up" || (state == "unknown" && reason.empty())) continue;
+        if (reason.empty() && (state == "up" || state == "unknown")) continue;
         const std::string age = format_duration(std::chrono::seconds{std::llround(condition.value("age_s", 0.0))});
-        checks.push_back({name, Verdict::kWarn,
+        checks.push_back({"peer " + peer.value("zone", ""), state == "clock" ? Verdict::kFail : Verdict::kWarn,
                           state + ", as of " + age + " ago" + (reason.empty() ? "" : ": " + reason),
                           "'zbs-zone peer show " + organisation + "' has the details"});
     }

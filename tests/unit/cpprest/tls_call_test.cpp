@@ -181,7 +181,7 @@ TEST_F(TlsCallTest, AStreamEndsWhenItsReadersCertificateCountsNoMore) {
 TEST_F(TlsCallTest, SomebodyElseAtTheAddressIsNotTalkedTo) {
     const auto answer = caller(*beta).call(call(name("org-a", "another")));
     ASSERT_FALSE(answer);
-    EXPECT_EQ(answer.error().code, ErrorCode::kDenied);
+    EXPECT_EQ(answer.error().code, ErrorCode::kUnauthenticated);
     EXPECT_THAT(answer.error().message,
                 testing::AllOf(HasSubstr("spiffe://org-a/zone/another"), HasSubstr("spiffe://org-a/zone/alpha")));
     EXPECT_EQ(gate->identified, 0) << "no request was sent";
@@ -191,14 +191,14 @@ TEST_F(TlsCallTest, AServerOfAnUnknownOrganisationIsNotTalkedTo) {
     openssl::TrustStore poor(clock);
     ASSERT_TRUE(poor.pin("org-b", beta->bundle()));
     HttpCaller from({.tls = std::make_shared<openssl::TlsClient>(*beta, poor)});
-    EXPECT_EQ(from.call(call(name("org-a", "alpha"))).error().code, ErrorCode::kDenied);
+    EXPECT_EQ(from.call(call(name("org-a", "alpha"))).error().code, ErrorCode::kUnauthenticated);
 }
 
 TEST_F(TlsCallTest, AnExpiredServerIsToldAsSuch) {
     now += hours{24 * 366};
     const auto answer = caller(*beta).call(call(name("org-a", "alpha")));
     ASSERT_FALSE(answer);
-    EXPECT_EQ(answer.error().code, ErrorCode::kDenied);
+    EXPECT_EQ(answer.error().code, ErrorCode::kUnauthenticated);
     EXPECT_THAT(answer.error().message, HasSubstr("expired"));
 }
 

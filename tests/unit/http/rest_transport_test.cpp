@@ -113,6 +113,29 @@ TEST(RestTransport, WhoseAnswerIsCutIsToldAndWhoIsSilentIsNot) {
     }
 }
 
+/// A refusal has the header Date as well: a certificate may count for nothing because of a clock.
+TEST(RestTransport, TheClockOfAServiceIsSeenWithItsAnswersAndRefusals) {
+    const Time sent = time_from_microseconds(1'700'000'000'000'000);
+    for (const int status : {200, 401}) {
+        for (const auto& [date, expected] : {std::pair{sent + std::chrono::seconds{75}, std::chrono::seconds{74}},
+                                             {sent - std::chrono::seconds{75}, std::chrono::seconds{-74}},
+                                             {sent + std::chrono::seconds{1}, std::chrono::seconds{0}}}) {
+            std::vector<std::pair<std::string, Duration>> seen;
+            http::RestTransportOptions options{
+                .client = std::make_unique<OneAnswer>(HttpAnswer{.status = status, .body = "{}", .date = date}),
+                .self = {CallerKind::kZone, "alpha", "alpha-one"},
+                .post = [](const std::function<void()>& work) { work(); }};
+            Time now = sent;
+            options.now = [&now] { return std::exchange(now, now + std::chrono::seconds{1}); };
+            options.clock_seen = [&](const Caller& who, Duration ahead) { seen.emplace_back(who.name, ahead); };
+            const auto transport = http::make_rest_transport(std::move(options));
+            transport->fetch_trust({"https://beta", {CallerKind::kZone, "beta", "beta-one"}},
+                                   [](const Result<TrustStatement>&) {});
+            EXPECT_EQ(seen, (std::vector<std::pair<std::string, Duration>>{{"beta-one", expected}}));
+        }
+    }
+}
+
 /// Keeps the traces of the calls that it gets; answers none well.
 class TracesOfCalls : public HttpClient {
   public:

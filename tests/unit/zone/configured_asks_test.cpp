@@ -22,9 +22,7 @@ class AcceptingZones : public ZoneTransport {
         asked.push_back(to_uri(to.who));
         clock_.after(Duration{1}, [r, to, this] {
             if (fault) return r(*fault);
-            PeeringAnswer answer{to.who.name, to.who.organisation, state, {}};
-            answer.date = std::chrono::floor<std::chrono::seconds>(clock_.now() + ahead);
-            r(answer);
+            r(PeeringAnswer{name.empty() ? to.who.name : name, to.who.organisation, state, {}});
         });
     }
     void ask_capacity(const ServiceAddress&, const CapacityRequest&, Respond<Capacity>) override {}
@@ -50,7 +48,7 @@ class AcceptingZones : public ZoneTransport {
 
     PeeringState state = PeeringState::kAccepted;
     std::optional<Error> fault;
-    Duration ahead{};  ///< of their clocks
+    std::string name;  ///< of the zone that answers; empty: the one that is asked
 
   private:
     Clock& clock_;
@@ -133,11 +131,11 @@ TEST_F(ConfiguredAsks, ThePeersConditionIsOneWordWithItsAge) {
     EXPECT_EQ(word(), "up");
     EXPECT_EQ(peers->peers().front().condition->age, seconds{31} - Duration{1});
     const Error down{ErrorCode::kUnavailable, "POST https://b:1/v1/peerings failed: connection refused", {}};
-    const Error expired{ErrorCode::kDenied, "POST https://b:1: certificate of spiffe://org-b/zone/b expired", {}};
-    const Error clocks{ErrorCode::kDenied, "the clock of zone 'a' is 700 s ahead of zone 'b's", {}};
-    const Error blocked{ErrorCode::kDenied, "spiffe://org-a/zone/a may do nothing at zone b", {}};
+    const Error silent{ErrorCode::kTimeout, "POST https://b:1 did not answer within 5000 ms", {}};
+    const Error expired{ErrorCode::kUnauthenticated, "certificate of spiffe://org-b/zone/b expired", {}};
+    const Error blocked{ErrorCode::kDenied, "no certificate and no clock helps spiffe://org-a/zone/a", {}};
     for (const auto& [fault, expected] :
-         {std::pair{down, "down"}, {expired, "certificate"}, {clocks, "clock"}, {blocked, "refuses us"}}) {
+         {std::pair{down, "down"}, {silent, "down"}, {expired, "certificate"}, {blocked, "refuses us"}}) {
         transport.fault = fault;
         look({b});
         EXPECT_EQ(word(), expected);
@@ -145,8 +143,12 @@ TEST_F(ConfiguredAsks, ThePeersConditionIsOneWordWithItsAge) {
     }
     transport.fault = down;
     look({b});
-    EXPECT_THAT(peers->peers().front().reason, testing::HasSubstr("the registry lists this address"));
+    EXPECT_THAT(peers->peers().front().reason, testing::HasSubstr("the registry lists the zone at https://b:1"));
     transport.fault.reset();
+    transport.name = "c";
+    look({b});
+    EXPECT_EQ(word(), "certificate") << "of another zone, which has the address now";
+    transport.name.clear();
     transport.state = PeeringState::kRequested;
     look({b});
     EXPECT_EQ(word(), "waits");
@@ -169,7 +171,7 @@ TEST_F(ConfiguredAsks, ThePeersConditionIsOneWordWithItsAge) {
 
 TEST_F(ConfiguredAsks, AZoneThatNeverAnsweredIsShownWithItsFault) {
     start({{"org-b", "", "BUNDLE b"}});
-    transport.fault = Error{ErrorCode::kDenied, "POST https://b:1: certificate of spiffe://org-b/zone/b expired", {}};
+    transport.fault = Error{ErrorCode::kUnauthenticated, "certificate of spiffe://org-b/zone/b expired", {}};
     look({b});
     ASSERT_EQ(peers->peers().size(), 1U);
     EXPECT_EQ(peers->peers().front().condition->state, PeerState::kCertificate);
@@ -178,21 +180,30 @@ TEST_F(ConfiguredAsks, AZoneThatNeverAnsweredIsShownWithItsFault) {
 
 TEST_F(ConfiguredAsks, AClockThatDiffersIsNamedWithItsSeconds) {
     using std::chrono::seconds;
+    const Caller zone_b{CallerKind::kZone, "org-b", "b"};
     start({{"org-b", "", "BUNDLE b"}});
-    transport.ahead = seconds{75};
     look({b});
-    EXPECT_EQ(peers->peers().front().condition->clock_ahead, seconds{75} - Duration{1});
-    EXPECT_EQ(peers->peers().front().condition->state, PeerState::kUp) << "it works all the same";
-    EXPECT_EQ(log.count("peer_clock"), 1);
-    look({b});
+    const auto now = [this] { return peers->peers().front(); };
+    peers->note_clock(zone_b, seconds{75});
+    peers->note_clock(zone_b, seconds{76});
+    EXPECT_EQ(now().condition->clock_ahead, seconds{76});
+    EXPECT_EQ(now().condition->state, PeerState::kUp) << "it works all the same";
+    EXPECT_THAT(now().reason, testing::StartsWith("the clock of zone 'b' is 76 s ahead of this zone's"));
     EXPECT_EQ(log.count("peer_clock"), 1) << "not once per call";
-    transport.ahead = -seconds{400};
+    peers->note_clock(zone_b, -seconds{400});
+    EXPECT_EQ(now().condition->state, PeerState::kClock);
+    transport.fault = Error{ErrorCode::kUnauthenticated, "the certificate is valid only from tomorrow", {}};
     look({b});
-    EXPECT_LT(peers->peers().front().condition->clock_ahead, -seconds{398});
-    EXPECT_EQ(peers->peers().front().condition->state, PeerState::kClock);
-    transport.ahead = Duration{0};
+    EXPECT_EQ(now().condition->state, PeerState::kClock) << "the reason for the other fault";
+    EXPECT_THAT(now().reason, testing::HasSubstr("tomorrow; the clock of zone 'b' is 400 s behind this zone's"));
+    transport.fault = Error{ErrorCode::kUnavailable, "connection refused", {}};
     look({b});
-    EXPECT_EQ(peers->peers().front().condition->clock_ahead, Duration{0});
+    EXPECT_EQ(now().condition->state, PeerState::kDown) << "its clock was seen before";
+    transport.fault.reset();
+    peers->note_clock(zone_b, Duration{0});
+    look({b});
+    EXPECT_EQ(now().condition->state, PeerState::kUp);
+    EXPECT_EQ(now().reason, "");
 }
 
 TEST_F(ConfiguredAsks, WhoWaitsForAnOperatorLooksMoreOften) {

@@ -377,7 +377,7 @@ void send(const Sending& how, const std::shared_ptr<Pending>& pending, const Htt
                 } catch (const std::exception& fault) {
                     if (how.expected != nullptr) {
                         if (const std::string refusal = how.expected->take_refusal(); !refusal.empty())
-                            return pending->answer(Error{ErrorCode::kDenied, where + ": " + refusal, {}});
+                            return pending->answer(Error{ErrorCode::kUnauthenticated, where + ": " + refusal, {}});
                     }
                     pending->begun = false;
                     if (is_no_connection(fault.what()) && !pending->answered &&

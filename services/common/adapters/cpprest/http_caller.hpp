@@ -31,8 +31,9 @@ class HttpCaller : public HttpClient {
     explicit HttpCaller(HttpCallerOptions options);
     ~HttpCaller() override;
     /// `respond` is called exactly once, unless `close` comes first, on a thread of cpprestsdk's pool. Errors:
-    /// kUnavailable (refused, reset), kTimeout, kTooLarge, kDenied (somebody else answers there), kInvalidArgument (bad
-    /// address; plain HTTP to another host; https without certificates).
+    /// kUnavailable (refused, reset), kTimeout, kTooLarge, kUnauthenticated (no certificate of the service that counts
+    /// was shown there), kDenied (a private address), kInvalidArgument (bad address; plain HTTP to another host; https
+    /// without certificates).
     void call(HttpCall call, std::function<void(Result<HttpAnswer>)> respond) override;
     /// The same, waiting.
     Result<HttpAnswer> call(HttpCall call);
