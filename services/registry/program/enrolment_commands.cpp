@@ -13,7 +13,7 @@ using codec::Json;
 listing::Listing zones_of(const Json& answer) {
     listing::Listing listing{
         "zones",
-        {"ZONE", "ORGANISATION", {"STANDING", "live"}, {"ADDRESS", "url"}, {"ALSO CLAIMED BY", "rival"}},
+        {"ZONE", "ORGANISATION", {"STANDING", "live"}, {"ADDRESS", "url"}, {"ALSO CLAIMED BY", "rival.url"}},
         {},
         answer.value("zones", Json::array())};
     for (const Json& zone : listing.items)

@@ -142,7 +142,7 @@ class Documents(Programs):
 
     def test_what_a_list_tells_people_it_tells_programs_too(self):
         until(lambda: len(self.good("zbs-zone", "peer", "list", "--zones", "-o", "name").split()) == 2, DEADLINE_S, "not all zones are known")
-        elsewhere = {("blocks", "told_by"): "of the list `told`: what other zones said, and here none has"}
+        elsewhere = {("blocks", "told_by"): "of the list `told`: what other zones said, and here none has", ("zones", "also_claimed_by"): "of a zone that two schedulers claim, and here none is"}
         for program, words, _, noun in self.LISTS:
             titles = next(csv.reader(io.StringIO(self.good(program, *words, "-o", "csv"))))
             refusal = self.refused(program, *words, "--columns", "nothing_of_that_kind")

@@ -37,7 +37,7 @@ class WalkThrough(Walking):
             self.assertEqual([job.count(f"rank {rank} of 3 ") for rank in range(4)], [1, 1, 1, 0], job)
         with self.subTest("org-b takes org-a's users and not the other way round"):
             whose, _, who = output["zbs-zone peer list"].partition("who takes")
-            self.assertRegex(who, r"(?m)^zone-b +org-b +accepted ")
+            self.assertRegex(who, r"(?m)^zone-b +org-b +\S+ +\S+ +accepted ")
             self.assertNotIn("accepted", whose)
         with self.subTest("what org-a may have now and why"):
             shown = output["zbs-zone peer show"]

@@ -31,11 +31,13 @@ TEST(PeerListing, ZonesAreRowsAndAnAnswerWithoutThemIsAnEmptyList) {
         {"peers", {{{"zone", "b"}, {"organisation", "org-b"}, {"they_accept_us", "none"}, {"url", "https://b:1"}}}}};
     EXPECT_EQ(written(peers_of(answer), "csv"),
               "ZONE,ORGANISATION,STATE,AGE,THEY ACCEPT US,WE ACCEPT THEM,ADDRESS,REASON,LAST HEARD,LEASED UNTIL\n"
-              "b,org-b,-,-,none,,https://b:1,,,\n");
+              "b,org-b,,,none,,https://b:1,,,\n");
     const Json known = {
         {"peers", {{{"zone", "b"}, {"condition", {{"state", "draining"}, {"age_s", 3.4}, {"clock_ahead_s", 0}}}}}}};
     EXPECT_EQ(written(*chosen(peers_of(known), {.columns = {"zone", "condition.state", "condition.age_s"}}), "csv"),
-              "ZONE,STATE,AGE\nb,draining,3s\n");
+              "ZONE,condition.state,condition.age_s\nb,draining,3.4\n");
+    EXPECT_EQ(written(*chosen(peers_of(known), {.columns = {"zone", "state", "age"}}), "table"),
+              "ZONE  STATE     AGE\nb     draining  3s\n");
     EXPECT_EQ(written(peers_of(Json::object()), "json"), "{\"version\":1,\"peers\":[]}\n");
     EXPECT_EQ(written(peerings_of(Json::object()), "name"), "");
 }
