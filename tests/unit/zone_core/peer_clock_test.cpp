@@ -16,7 +16,6 @@
 
 namespace zbs::test {
 namespace {
-using std::chrono::seconds;
 using testing::HasSubstr;
 
 /// Zone b of org-b, which is asked for peering; each answer shows its clock.
@@ -32,8 +31,8 @@ class ZoneB : public HttpClient {
         ASSERT_TRUE(request) << request.error();
         const http::Reply reply = http::reply(peerings_.request({}, *request),
                                               [](const PeeringAnswer& answer) { return codec::encode(answer); });
-        respond(
-            HttpAnswer{.status = reply.status, .body = reply.body, .date = std::chrono::floor<seconds>(clock.now())});
+        respond(HttpAnswer{
+            .status = reply.status, .body = reply.body, .date = std::chrono::floor<std::chrono::seconds>(clock.now())});
     }
 
     VirtualClock clock;
@@ -68,10 +67,10 @@ class PeerClock : public testing::Test {
         EXPECT_TRUE(peers->resume());
     }
     /// Zone b after it was asked, with its clock ahead by this much.
-    Peer ask(seconds ahead) {
+    Peer ask(std::chrono::seconds ahead) {
         zone_b->clock.set_wall(clock.now() + ahead);
         peers->found({{.name = "b", .organisation = "org-b", .url = "https://b:1", .bundle = "BUNDLE b"}});
-        clock.advance(seconds{31});
+        clock.advance(std::chrono::seconds{31});
         return peers->peers().front();
     }
 
@@ -89,24 +88,25 @@ class PeerClock : public testing::Test {
 };
 
 TEST_F(PeerClock, ADifferenceThatDoesNoHarmIsNamedWithItsSeconds) {
-    const Peer peer = ask(seconds{75});
+    const Peer peer = ask(std::chrono::seconds{75});
     EXPECT_EQ(peer.condition->state, PeerState::kWaits) << peer.reason;
-    EXPECT_EQ(peer.condition->clock_ahead, seconds{75});
+    EXPECT_EQ(peer.condition->clock_ahead, std::chrono::seconds{75});
     EXPECT_THAT(peer.reason, HasSubstr("the clock of zone 'b' is 75 s ahead of this zone's"));
 }
 
 /// Each side names the other one, from its own clock.
 TEST_F(PeerClock, ARefusalBecauseOfAClockIsTheStateClock) {
     for (const auto& [ahead, theirs, ours] :
-         {std::tuple{seconds{700}, "the clock of zone 'a' is 700 s behind that of zone 'b'",
+         {std::tuple{std::chrono::seconds{700}, "the clock of zone 'a' is 700 s behind that of zone 'b'",
                      "700 s ahead of this zone's"},
-          {seconds{-700}, "the clock of zone 'a' is 700 s ahead of that of zone 'b'", "699 s behind this zone's"}}) {
+          {std::chrono::seconds{-700}, "the clock of zone 'a' is 700 s ahead of that of zone 'b'",
+           "699 s behind this zone's"}}) {
         const Peer peer = ask(ahead);
         EXPECT_EQ(peer.condition->state, PeerState::kClock);
         EXPECT_FALSE(peer.they_accept_us);
         EXPECT_THAT(peer.reason, testing::AllOf(HasSubstr(theirs), HasSubstr(ours)));
     }
-    const Peer peer = ask(seconds{0});
+    const Peer peer = ask(std::chrono::seconds{0});
     EXPECT_EQ(peer.condition->state, PeerState::kWaits) << "it recovers without a restart";
     EXPECT_EQ(peer.condition->clock_ahead, Duration{0});
 }
