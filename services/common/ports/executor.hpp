@@ -40,6 +40,10 @@ struct StepSpec {
     Duration grace{};     ///< from the signal at the walltime to the kill
     /// argv launches the job's programs, and would end them at once if it got a signal: a stop signals only them.
     bool is_launcher = false;
+    /// Run once at a stop, in place of the signals, with the rights of the local executor: argv runs its programs on
+    /// other hosts, and would end them at once if it got a signal. It gets SIGTERM after the grace. Local executors
+    /// only; never taken from a message.
+    std::vector<std::string> on_stop{};
     /// What its folder may take of the disk, beside what a step writes itself (`is_own_output`); the tree is ended when
     /// it is more. Looked at about once a second. 0 = no limit.
     std::uint64_t folder_bytes = 0;

@@ -2,6 +2,7 @@
 //
 //   zbs-step --operation ID --folder DIR [OPTIONS] -- PROGRAM ARGS...
 //   zbs-step rank PROGRAM ARGS...                      (between a launcher's proxy and a rank; rank.hpp)
+//   zbs-step launcher STEP PROGRAM ARGS...             (between Slurm and such a proxy; launcher.hpp)
 //   zbs-step serve --socket PATH [--units PROGRAM]     (starts such supervisors for a confined agent; starter.hpp)
 //   zbs-step attend --socket PATH --request NUMBER     (becomes one of them in a unit of its own; attend.hpp)
 //
@@ -13,6 +14,7 @@
 // descriptor 4, where open, holds the job's environment and files (StepInput). Options: see step_options.hpp.
 
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/file.h>
@@ -44,6 +46,7 @@
 #include "services/node_agent/step/confinement.hpp"
 #include "services/node_agent/step/exit_record.hpp"
 #include "services/node_agent/step/folder_watch.hpp"
+#include "services/node_agent/step/launcher.hpp"
 #include "services/node_agent/step/program.hpp"
 #include "services/node_agent/step/rank.hpp"
 #include "services/node_agent/step/starter.hpp"
@@ -60,6 +63,8 @@ constexpr int kAnswerDescriptor = 3;
 constexpr std::chrono::nanoseconds kLongestWait = std::chrono::milliseconds{200};
 constexpr std::chrono::nanoseconds kKillAgain = std::chrono::milliseconds{100};
 constexpr std::chrono::milliseconds kLeftoverGrace{500};
+/// For a program that ends its own programs elsewhere when it gets SIGTERM.
+constexpr std::chrono::seconds kEndsElsewhere{5};
 constexpr std::chrono::seconds kLookForStopEvery{5};
 constexpr int kGraceMs = 1'000;
 constexpr int kStopped = 128 + SIGTERM;
@@ -178,6 +183,24 @@ int serve(int argc, char** argv) {
     return 2;
 }
 
+/// Starts a command beside the step, in a session of its own. Its process; 0 if there is none.
+pid_t run_beside(const std::vector<std::string>& words) {
+    const pid_t child = fork();
+    if (child != 0) return std::max(child, 0);
+    setsid();
+    for (int number = 1; number < NSIG; ++number) std::signal(number, SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+    std::vector<char*> argv;
+    for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
+    argv.push_back(nullptr);
+    execv(argv[0], argv.data());
+    std::fprintf(stderr, "zbs-step: cannot run %s: %s\n", argv[0], std::strerror(errno));
+    _exit(127);
+}
+
 /// Until something is due, a fifth of a second at most.
 timespec wait_for(SteadyClock::time_point due) {
     const auto now = SteadyClock::now();
@@ -235,6 +258,7 @@ Beginning await_program(int report, const std::string& stop_file, SteadyClock::t
 
 int main(int argc, char** argv) {
     if (argc > 1 && std::strcmp(argv[1], "rank") == 0) return run_rank(argc, argv);
+    if (argc > 1 && std::strcmp(argv[1], "launcher") == 0) return run_launcher(argc, argv);
     for (const int fd : {kAnswerDescriptor, kStepInputDescriptor}) {
         // Where not given, nothing opened later may be taken for it.
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) != fd) _exit(2);
@@ -338,6 +362,8 @@ int main(int argc, char** argv) {
     }
     std::optional<SteadyClock::time_point> kill_at;
     SteadyClock::time_point next_kill;
+    pid_t command = 0;           ///< options.on_stop, while it runs
+    bool is_tree_asked = false;  ///< it got SIGTERM
     std::string reason;
     int code = -1;
     /// A later stop can only bring the end nearer: no process gets a second signal.
@@ -347,7 +373,11 @@ int main(int argc, char** argv) {
         if (is_first || latest < *kill_at) kill_at = next_kill = latest;
         if (!is_first) return;
         reason = why;
-        ask_tree(options.operation, launcher);
+        is_tree_asked = options.on_stop.empty();
+        if (is_tree_asked)
+            ask_tree(options.operation, launcher);
+        else
+            command = run_beside(options.on_stop);
     };
     const auto obey_stop_file = [&](long default_grace_ms) {
         const auto text = read_file(options.folder + "/stop");
@@ -363,6 +393,7 @@ int main(int argc, char** argv) {
         int status = 0;
         for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;) {
             if (ended == child) code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+            if (ended == command) command = 0;
         }
         const auto now = SteadyClock::now();
         if (now >= walltime_end && !kill_at) stop_tree(walltime_reason, options.grace_ms);
@@ -377,15 +408,20 @@ int main(int argc, char** argv) {
             const auto latest = SteadyClock::now() + std::chrono::milliseconds(kGraceMs);
             if (latest < *kill_at) kill_at = next_kill = latest;
         }
-        if (kill_at && now >= next_kill) {
+        if (kill_at && now >= next_kill && !is_tree_asked) {
+            is_tree_asked = true;
+            ask_tree(options.operation, 0);
+            kill_at = next_kill = SteadyClock::now() + kEndsElsewhere;
+        } else if (kill_at && now >= next_kill) {
             kill_tree(options.operation);
             next_kill = SteadyClock::now() + kKillAgain;
         }
     }
+    if (command > 0) kill(-command, SIGKILL);
     // The program is gone; processes that it left behind go, too. Those of a stop have the rest of their time.
     const std::string late = end_tree({.operation = options.operation,
                                        .kill_at = kill_at.value_or(SteadyClock::now() + kLeftoverGrace),
-                                       .is_asked = kill_at.has_value(),
+                                       .is_asked = is_tree_asked,
                                        .watched = watched});
     if (!late.empty()) reason += (reason.empty() ? "" : "; ") + late;
     if (!exit_record.write(code, reason)) std::fprintf(stderr, "zbs-step: cannot write how it ended: %d\n", code);

@@ -130,8 +130,9 @@ std::string temporary_folder(const Program& program) {
     for (const auto& [name, value] : program.input.environment) {
         texts.push_back(name + "=" + value);
         names.insert(name);
-        if (name == kRankEndsVariable) texts.push_back(std::string(kRankProgramVariable) + "=" + own_path());
     }
+    if (names.contains(kRankEndsVariable) || !program.options.on_stop.empty())
+        texts.push_back(std::string(kRankProgramVariable) + "=" + own_path());
     if (!names.contains("PATH")) texts.push_back(std::string("PATH=") + kDefaultPath);
     // A launcher gets none of these: it would hand them to the ranks in all zones.
     if (names.contains(kZoneVariable)) {

@@ -29,8 +29,10 @@ Result<StepOptions> read_step_options(int argc, const char* const* argv) {
                                                        {"--folder", &options.folder},
                                                        {"--directory", &options.directory},
                                                        {"--account", &options.account}};
-    const std::map<std::string, std::vector<std::string>*> lists = {
-        {"--hide", &options.hidden}, {"--read-only", &options.read_only}, {"--share", &options.shared}};
+    const std::map<std::string, std::vector<std::string>*> lists = {{"--hide", &options.hidden},
+                                                                    {"--read-only", &options.read_only},
+                                                                    {"--share", &options.shared},
+                                                                    {"--on-stop", &options.on_stop}};
     int i = 1;
     for (; i < argc && std::string(argv[i]) != "--"; i += 2) {
         const std::string word = argv[i];

@@ -33,6 +33,8 @@ struct StepOptions {
     long grace_ms = 1'000;                                ///< from SIGTERM at the walltime to SIGKILL
     /// The program launches the job's programs and would end them at once: SIGTERM goes to them, not to it.
     bool is_launcher = false;
+    /// Run once at a stop in place of SIGTERM to the tree, with the rights of this process; empty: none.
+    std::vector<std::string> on_stop;
     std::uint64_t folder_bytes = 0;  ///< of the disk, that the job's folder may take; 0 = no limit
     bool probe = false;              ///< only try the namespaces
     std::vector<failpoint::Arming> failpoints;

@@ -288,7 +288,7 @@ void ApplicationService::stop_everything(const std::shared_ptr<Run>& run) {
     }
     // The launcher ends all ranks at once when it is stopped, and by itself when they have ended.
     const bool has_time = run->app.status.cancel_requested && run->app.status.state == ApplicationState::kRunning &&
-                          !is_blocked_(run->app.owner) && !is_srun(run->app.request.launcher);
+                          !is_blocked_(run->app.owner);
     run->launcher_until = clock_.steady_now() + (has_time ? run->app.request.grace + kEndSlack : Duration{0});
     end_launcher(run);
     if (!run->watching) watch(run);

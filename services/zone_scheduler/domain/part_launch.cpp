@@ -24,7 +24,7 @@ bool tells_why_all_end(const std::string& reason) {
 
 constexpr const char* kModelFile = "profile.json";
 constexpr std::size_t kMaxModelBytes = limits::kMaxReplyBytes;  // a larger one could not be handed on
-constexpr Duration kStopGrace = std::chrono::seconds{1};  ///< of work that cannot go on, or must not
+constexpr Duration kStopGrace = std::chrono::seconds{1};        ///< of work that cannot go on, or must not
 /// That the launcher may take to end all ranks after one has left early.
 constexpr Duration kLauncherEnds = std::chrono::seconds{2};
 constexpr int kTerminated = 128 + 15;  ///< exit code of what SIGTERM ended
@@ -236,8 +236,7 @@ Result<StepSpec> PartService::proxy_step(const PartRecord& record, const LaunchR
                   .shares = {profile_step},
                   .walltime = record.request.walltime,
                   .grace = grace_of(record.request.grace),
-                  // srun ends its tasks at once when it gets a signal, and its tasks may be on other hosts.
-                  .is_launcher = !is_srun(request.launcher) && !allocations_.in_use()};
+                  .is_launcher = !is_srun(request.launcher)};
     AllocatedTasks tasks{.machines = {record.machines[i]}};
     if (request.program) {
         tasks = {.machines = {},

@@ -230,6 +230,15 @@ class InFrontOfSlurm(Launched):
         self.assertEqual(world.zbs(*self.options, "cancel", application).returncode, 0)
         until(lambda: not mine(), 15, lambda: f"left: {mine()}")
 
+    def test_cancelled_under_srun_ranks_have_time_to_save(self):
+        script = "trap 'echo got; got=y' TERM; echo up; until [ \"$got\" ]; do sleep 0.05; done; sleep $((1 + SLURM_PROCID)); echo saved"
+        application = world.zbs(*self.options, "submit", "-n", "2", "--launcher", "srun", "--", "/bin/sh", "-c", script).stdout.strip()
+        logs = lambda: world.zbs(*self.options, "logs", application).stdout.split()
+        until(lambda: logs().count("up") == 2, 60, lambda: f"ranks are not there: {logs()}")
+        self.assertEqual(world.zbs(*self.options, "cancel", application).returncode, 0)
+        until(lambda: logs().count("saved") == 2, 20, lambda: f"ranks have not saved: {logs()}")
+        self.assertEqual(logs().count("got"), 2)
+
     def test_limits_of_the_partition_bound_a_part(self):
         fits = ["--walltime", "75m", "--launcher", "srun", "--dry-run", "--"]
         self.assertEqual(world.zbs(*self.options, "run", "-n", "6", *fits, MPICH_RING).returncode, 0)

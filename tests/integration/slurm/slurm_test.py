@@ -361,6 +361,21 @@ class Steps(World):
         until(lambda: not processes(MARK), "an end of the tree")
         self.assertEqual(self.driver.look(self.a)["phase"], "running")  # the processors are ours still
 
+    def test_stop_gives_each_task_one_signal_and_time_to_save(self):
+        notes = tempfile.mkdtemp(dir=self.folder)
+        os.chmod(notes, 0o777)
+        nodes = list(self.held(self.a, processors=2, nodes=2)["nodes"])
+        saves = (f"f={notes}/$SLURM_PROCID; trap 'echo TERM >> $f' TERM; echo up >> $f; until grep -q TERM $f; do sleep 0.05; done; "
+                 "sleep $((1 + 2 * SLURM_PROCID)); echo saved >> $f")
+        self.assertEqual(self.driver.start("step", self.a, nodes, *self.ELSEWHERE, "/bin/bash", "-c", saves), {})
+        read = lambda: [open(f"{notes}/{task}").read().split() for task in sorted(os.listdir(notes))]
+        until(lambda: read() == [["up"], ["up"]], "both tasks")
+        begin = time.monotonic()
+        self.driver.ask("stop", "step", 60000)
+        self.assertEqual(self.driver.wait_for("step", self.a)["exit_code"], 0)
+        self.assertEqual(read(), [["up", "TERM", "saved"]] * 2)
+        self.assertLess(time.monotonic() - begin, 30, "it has ended by itself, long before its grace was over")
+
     def test_released_hold_ends_the_tree_at_once(self):
         self.start_stubborn()
         self.driver.release(self.a)
@@ -471,6 +486,23 @@ class Faults(World):
         finally:
             self.cluster.send("slurmctld", signal.SIGCONT)
         self.assertIsNone(self.driver.look(self.a))
+
+    def test_controller_that_does_not_answer_makes_no_grace_longer(self):
+        nodes = list(self.held(self.a, processors=1)["nodes"])
+        self.assertEqual(self.driver.start("step", self.a, nodes, *Steps.STUBBORN), {})
+        until(lambda: processes(MARK + "-self"), "its begin")
+        self.cluster.send("slurmctld", signal.SIGSTOP)
+        try:
+            begin = time.monotonic()
+            self.driver.ask("stop", "step", 3000)
+            # Slurm is not asked why it ended: it would not answer.
+            until(lambda: os.path.exists(self.folder + "/steps-root/step/exit"), "an end of the step")
+            self.assertGreater(time.monotonic() - begin, 2.5)
+            self.assertLess(time.monotonic() - begin, 20)
+        finally:
+            self.cluster.send("slurmctld", signal.SIGCONT)
+        self.driver.release(self.a)
+        until(lambda: not processes(MARK), "an end of the tree")
 
     def test_without_munge_the_error_names_it(self):
         self.cluster.end("munged")

@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -21,6 +22,20 @@ federation.BIN = PROGRAMS
 until = federation.until
 # Slurm's ranks are root's with all its capabilities, those of the other zones have none: on one machine they share memory by names only.
 RING = ["--env", "UCX_POSIX_USE_PROC_LINK=n", "--env", "UCX_TLS=posix,self", "--", APPS + "/ring"]
+
+# Each rank notes the signals that it got, and saves for a second longer than the one before.
+SAVES = """
+import os, signal, sys, time
+rank, got = int(os.environ["PMI_RANK"]), []
+def note(words):
+    with open(f"{sys.argv[1]}/{rank}", "a") as file: file.write(words + "\\n")
+signal.signal(signal.SIGTERM, lambda *_: got.append(time.monotonic()))
+note("up")
+while not got: time.sleep(0.02)
+while time.monotonic() < got[0] + 1 + rank: time.sleep(0.02)
+note(f"saved after {len(got)}")
+sys.exit(5)
+"""
 
 
 def setUpModule():
@@ -73,6 +88,20 @@ class Zone(unittest.TestCase):
         self.assertTrue(steps)
         self.assertEqual(world.zbs("cancel", application).returncode, 0)
         world.wait_state(application, {"cancelled"}, 60)
+
+    def test_its_ranks_get_one_signal_and_have_time_to_save(self):
+        for how, state in (("cancel", "cancelled"), ("walltime", "failed")):
+            with self.subTest(how), tempfile.TemporaryDirectory() as folder:
+                os.chmod(folder, 0o777)
+                notes = lambda: [open(f"{folder}/{rank}").read().splitlines() for rank in sorted(os.listdir(folder))]
+                application = world.submit("-n", "4", "--zones", "d", "-t", "10s" if how == "walltime" else "10m", "--", "/usr/bin/python3", "-c", SAVES, folder)
+                until(lambda: len(notes()) == 4, 60, lambda: f"ranks are not there: {notes()}")
+                begin = time.monotonic()
+                if how == "cancel":
+                    self.assertEqual(world.zbs("cancel", application).returncode, 0)
+                world.wait_state(application, {state}, 60)
+                self.assertEqual(notes(), [["up", "saved after 1"]] * 4)
+                self.assertLess(time.monotonic() - begin, 30, "it has ended by itself")
 
     def test_a_job_that_slurm_ends_fails_with_slurms_reason(self):
         application = world.submit("-n", "20", "--", "/bin/sh", "-c", "sleep 60")

@@ -136,6 +136,57 @@ TEST_F(StepEndTest, ALauncherThatLaunchesNothingIsNotWaitedFor) {
     EXPECT_LT(SteadyClock::now() - begin, 5s);
 }
 
+/// As srun, which ends its tasks on other hosts when it gets a signal.
+TEST_F(StepEndTest, ACommandAnnouncesTheStopToAProgramThatGetsItsSignalAfterTheGrace) {
+    const std::string asked = folder.path("asked");
+    ASSERT_TRUE(start("elsewhere",
+                      "trap 'echo TERM >> signals; exit 7' TERM; echo ready > up; while :; do sleep 0.02; done",
+                      {.on_stop = {"/bin/sh", "-c", "echo asked >> " + asked + "; exec sleep 600"}}));
+    ASSERT_TRUE(wait_for_text("elsewhere", "up", "ready"));
+    const auto begin = SteadyClock::now();
+    executor->stop("elsewhere", 900ms);
+    executor->stop("elsewhere", 1s);
+    EXPECT_EQ(wait("elsewhere").exit_code, 7);
+    EXPECT_GE(SteadyClock::now() - begin, 900ms);
+    EXPECT_LT(SteadyClock::now() - begin, 4s) << "it has waited for the command";
+    EXPECT_EQ(read_file(asked), "asked\n");
+    EXPECT_EQ(text("elsewhere", "signals"), "TERM\n");
+}
+
+TEST_F(StepEndTest, AProgramThatEndsInTheGraceDoesNotWaitForACommandThatHangs) {
+    ASSERT_TRUE(start("saves", "echo ready > up; until [ -e save ]; do sleep 0.02; done; exit 3",
+                      {.on_stop = {"/bin/sh", "-c", "sleep 600"}}));
+    ASSERT_TRUE(wait_for_text("saves", "up", "ready"));
+    executor->stop("saves", 60s);
+    ASSERT_TRUE(write_file(folder.path("steps/saves/job/save"), ""));
+    EXPECT_EQ(wait("saves").exit_code, 3);
+}
+
+/// As Slurm's daemon on a node does it; the supervisor of the step is on another host.
+constexpr const char* kLaunchesOnANode =
+    "(until [ -e stop ]; do sleep 0.02; done; kill -URG $$) & exec " ZBS_STEP " launcher node ";
+
+TEST_F(StepEndTest, OnANodeALauncherGetsNoSignalAndWhatItLaunchedGetsOne) {
+    const std::string launcher =
+        "trap 'echo launcher >> signals' TERM; /bin/sh ./counts & wait $!; echo over >> signals; exit 4";
+    ASSERT_TRUE(start("node", std::string(kLaunchesOnANode) + "/bin/sh ./launcher",
+                      {.files = {{"launcher", launcher}, {"counts", kCounts}}}));
+    ASSERT_TRUE(wait_for_text("node", "up", "ready"));
+    ASSERT_TRUE(write_file(folder.path("steps/node/job/stop"), ""));
+    ASSERT_TRUE(wait_for_text("node", "signals", "TERM"));
+    std::this_thread::sleep_for(300ms);
+    ASSERT_TRUE(write_file(folder.path("steps/node/job/save"), ""));
+    EXPECT_EQ(wait("node").exit_code, 4);
+    EXPECT_EQ(text("node", "signals"), "TERM\nsaved\nover\n");
+}
+
+TEST_F(StepEndTest, OnANodeALauncherThatLaunchesNothingIsNotWaitedFor) {
+    ASSERT_TRUE(start("node", std::string("echo ready > up; ") + kLaunchesOnANode + "sleep 60"));
+    ASSERT_TRUE(wait_for_text("node", "up", "ready"));
+    ASSERT_TRUE(write_file(folder.path("steps/node/job/stop"), ""));
+    EXPECT_EQ(wait("node").exit_code, 137);
+}
+
 TEST_F(StepEndTest, WhatAProgramLeavesInAStopHasTheRestOfItsTime) {
     ASSERT_TRUE(start("leaves", std::string("sh -c \"") + kCounts + "\" & wait"));
     ASSERT_TRUE(wait_for_text("leaves", "up", "ready"));

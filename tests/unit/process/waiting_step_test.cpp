@@ -28,6 +28,7 @@ StepSpec full_spec() {
             .account = "ana",
             .shares = {"op-0", "op-1"},
             .walltime = std::chrono::milliseconds{1'500},
+            .on_stop = {"/bin/echo", "a b"},
             .folder_bytes = std::uint64_t{1} << 40};
 }
 
@@ -44,6 +45,7 @@ TEST(WaitingStep, IsReadAsItWasWritten) {
         EXPECT_EQ(read->account, spec.account);
         EXPECT_EQ(read->shares, spec.shares);
         EXPECT_EQ(read->walltime, spec.walltime);
+        EXPECT_EQ(read->on_stop, spec.on_stop);
         EXPECT_EQ(read->folder_bytes, spec.folder_bytes);
     }
 }

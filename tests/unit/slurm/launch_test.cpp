@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <fstream>
+
+#include "services/common/adapters/slurm/command.hpp"
 #include "services/common/adapters/slurm/users.hpp"
 #include "services/common/messages/part.hpp"
 #include "tests/unit/slurm/fake_commands.hpp"
@@ -57,6 +61,63 @@ TEST(Launch, RanksOfOneMpiJobEndTogetherAndWriteWhereTheyAreTold) {
     const Result<StepSpec> alone = make_step(FakeCommands().find(), running(), program());
     EXPECT_THAT(alone->argv, Contains("--mpi=none"));
     EXPECT_THAT(alone->argv, testing::Not(Contains("--kill-on-bad-exit=1"))) << "proxies see to their ranks themselves";
+}
+
+/// Runs a command of a step, which has to be there.
+CommandOutput run_words(std::vector<std::string> words) {
+    const std::string path = words.at(0);
+    words.erase(words.begin());
+    const Result<CommandOutput> output = run({.program = path,
+                                              .arguments = std::move(words),
+                                              .environment = {},
+                                              .input = {},
+                                              .deadline = 20s,
+                                              .max_output = 4'096});
+    EXPECT_TRUE(output) << output.error();
+    return output ? *output : CommandOutput{};
+}
+
+/// srun would end its tasks at once if it got the signal of a stop.
+TEST(Launch, StopSendsTheTasksOneSignalOnceSlurmListsTheirStep) {
+    FakeCommands fake;
+    const std::string down = fake.path("down");
+    std::ofstream(down) << "";
+    fake.write("squeue", "rm " + down + " 2>/dev/null && exit 1; echo 7.extern extern; echo 7.0 steps; echo 7.1 step");
+    fake.write("scancel", "exit 1");  // the step may end at this moment
+    LaunchSpec spec = program();
+    spec.grace = 4s;
+    const Result<StepSpec> step = make_step(fake.find(), running(), spec);
+    ASSERT_TRUE(step) << step.error();
+    EXPECT_EQ(step->grace, 4s);
+    run_words(step->on_stop);
+    const std::string question = "squeue --noheader --steps --jobs=7 --format=%i %j\n";
+    EXPECT_EQ(fake.calls(), question + question + "scancel --signal=TERM 7.1\n");
+}
+
+/// A launcher ends its ranks at SIGTERM: between Slurm and it is a process that knows SIGURG.
+TEST(Launch, TasksThatLaunchProgramsGetASignalThatEndsNone) {
+    FakeCommands fake;
+    fake.write("squeue", "echo 7.1 step");
+    LaunchSpec spec = program();
+    spec.is_launcher = true;
+    spec.argv = {"/bin/sh", "-c", "exit 5"};
+    const Result<StepSpec> step = make_step(fake.find(), running(), spec);
+    ASSERT_TRUE(step) << step.error();
+    run_words(step->on_stop);
+    EXPECT_THAT(fake.calls(), testing::EndsWith("scancel --signal=URG 7.1\n"));
+    const std::vector<std::string> task(std::ranges::find(step->argv, "/bin/sh"), step->argv.end());
+    EXPECT_EQ(std::vector<std::string>(task.end() - 4, task.end()),
+              (std::vector<std::string>{"step", "/bin/sh", "-c", "exit 5"}));
+    EXPECT_EQ(run_words(task).exit_code, 5) << "on a node without zbs-step";
+}
+
+TEST(Launch, LauncherOnANodeWithoutASupervisorForItEndsAtTheSignal) {
+    LaunchSpec spec = program();
+    spec.is_launcher = true;
+    spec.argv = {"/bin/sh", "-c", "while kill -URG $PPID; do sleep 0.05; done"};
+    const Result<StepSpec> step = make_step(FakeCommands().find(), running(), spec);
+    ASSERT_TRUE(step) << step.error();
+    EXPECT_EQ(run_words({std::ranges::find(step->argv, "/bin/sh"), step->argv.end()}).exit_code, 143);
 }
 
 TEST(Launch, JobOfAnotherUserIsStartedAsThatUser) {

@@ -247,6 +247,7 @@ TEST_F(AllocationTest, SrunStartsAllRanksOfTheProgramOnTheirMachines) {
     EXPECT_THAT(step.environment, testing::Contains(testing::Pair("A", "b")));
     EXPECT_THAT(step.environment, testing::Contains(testing::Pair("PATH", "/mine")));
     EXPECT_EQ(std::ranges::count(step.environment, "PATH", &std::pair<std::string, std::string>::first), 1);
+    EXPECT_FALSE(step.is_launcher) << "the ranks get the signal of a stop themselves";
 }
 
 TEST_F(AllocationTest, APartThatRunsIsKeptAndGivenBackOnlyAfterItsProcesses) {
@@ -255,6 +256,7 @@ TEST_F(AllocationTest, APartThatRunsIsKeptAndGivenBackOnlyAfterItsProcesses) {
     EXPECT_TRUE(slurm.find(operation)->kept);
     EXPECT_THAT(executor.steps().at(step_of(part)).spec.argv[0], "run-in");
     EXPECT_THAT(executor.steps().at(step_of(part)).spec.argv[1], operation);
+    EXPECT_TRUE(executor.steps().at(step_of(part)).spec.is_launcher) << "the signal of a stop is for its ranks";
     clock.advance(minutes{2});
     EXPECT_EQ(state(part.id), PartState::kRunning) << "kept: no expiry ended it";
     executor.end(step_of(part), 0);

@@ -200,6 +200,8 @@ class Supervised : public StepExecutor {
             "--walltime-s", std::to_string(std::chrono::ceil<std::chrono::seconds>(spec.walltime).count()),
             "--grace-ms",   std::to_string(spec.grace / std::chrono::milliseconds{1})};
         if (spec.is_launcher) launch.arguments.insert(launch.arguments.end(), {"--launcher", "yes"});
+        for (const std::string& word : spec.on_stop)
+            launch.arguments.insert(launch.arguments.end(), {"--on-stop", word});
         for (std::string& word : confinement_arguments(common_, account)) launch.arguments.push_back(std::move(word));
         for (const std::string& operation : spec.shares) {
             ZBS_EXPECTS(is_plain_name(operation));

@@ -117,6 +117,7 @@ std::string encode_waiting(const StepSpec& spec) {
     out.add_number(static_cast<std::int64_t>(spec.folder_bytes));
     out.add_number(spec.grace / std::chrono::microseconds{1});
     out.add_number(spec.is_launcher ? 1 : 0);
+    out.add_all(spec.on_stop);
     return out.take();
 }
 
@@ -143,6 +144,7 @@ std::optional<StepSpec> decode_waiting(std::string_view text) {
     spec.folder_bytes = static_cast<std::uint64_t>(in.number());
     spec.grace = std::chrono::microseconds{in.number()};
     spec.is_launcher = in.number() != 0;
+    spec.on_stop = in.all();
     if (!in.is_at_end() || !is_plain_name(spec.operation) || spec.argv.empty()) return std::nullopt;
     for (const std::string& shared : spec.shares)
         if (!is_plain_name(shared)) return std::nullopt;

@@ -29,6 +29,31 @@ std::string as_pattern(const std::string& path) {
     return pattern;
 }
 
+/// Sends a signal to a step of Slurm that is known by its name. Slurm lists the step once it runs; a controller that
+/// does not answer is asked again. The signal is sent once. Arguments: squeue, scancel, job, name, signal.
+constexpr const char* kSignalStep =
+    "while :; do id=$(\"$0\" --noheader --steps --jobs=\"$2\" --format='%i %j' | "
+    "while read -r i n; do [ \"$n\" = \"$3\" ] && echo \"$i\"; done); "
+    "[ -n \"$id\" ] && exec \"$1\" --signal=\"$4\" \"$id\"; sleep 1; done";
+
+/// On the node, before a program that launches others. Slurm sends its signal to all processes of a step, or only to
+/// the first: SIGURG ends none. Without zbs-step on the node the launcher ends at it.
+constexpr const char* kSpareLauncher =
+    "[ -x \"$ZBS_RANK_PROGRAM\" ] && exec \"$ZBS_RANK_PROGRAM\" launcher \"$@\"; shift; "
+    "\"$@\" & p=$!; trap 'kill $p' URG TERM; "
+    "while wait $p; c=$?; [ $c -gt 128 ] && kill -0 $p 2>/dev/null; do :; done; exit $c";
+
+/// In place of signals to srun, which ends its tasks at once when it gets one.
+std::vector<std::string> signal_command(const SlurmCommands& commands, const Allocation& allocation,
+                                        const LaunchSpec& spec) {
+    std::vector<std::string> words = {"/usr/bin/env", "-i", "PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C"};
+    if (const std::string& file = commands.settings().configuration; !file.empty())
+        words.push_back("SLURM_CONF=" + file);
+    words.insert(words.end(), {"/bin/sh", "-c", kSignalStep, commands.path_of("squeue"), commands.path_of("scancel"),
+                               std::to_string(allocation.job), spec.operation, spec.is_launcher ? "URG" : "TERM"});
+    return words;
+}
+
 /// Why all ended that ran in the allocation.
 std::string why_ended(const Allocation& allocation) {
     const std::string job = "Slurm job " + std::to_string(allocation.job);
@@ -77,7 +102,9 @@ Result<StepSpec> make_step(const SlurmCommands& commands, const Allocation& allo
                  "--chdir=" + (spec.directory.empty() ? std::string("/tmp") : spec.directory), "--cpu-bind=none",
                  "--mpi=" + (spec.pmi.empty() ? std::string("none") : spec.pmi), "--input=none", "--unbuffered"},
         .account = allocation.user == self->name ? std::string{} : allocation.user,
-        .walltime = spec.walltime};
+        .walltime = spec.walltime,
+        .grace = spec.grace,
+        .on_stop = signal_command(commands, allocation, spec)};
     if (!spec.output_folder.empty()) {
         step.argv.push_back("--output=" + as_pattern(spec.output_folder) + "/out.%t");
         step.argv.push_back("--error=" + as_pattern(spec.output_folder) + "/err.%t");
@@ -98,6 +125,7 @@ Result<StepSpec> make_step(const SlurmCommands& commands, const Allocation& allo
         step.argv.emplace_back("/usr/bin/env");
         step.argv.insert(step.argv.end(), on_the_node.begin(), on_the_node.end());
     }
+    if (spec.is_launcher) step.argv.insert(step.argv.end(), {"/bin/sh", "-c", kSpareLauncher, "sh", spec.operation});
     step.argv.insert(step.argv.end(), spec.argv.begin(), spec.argv.end());
     return step;
 }

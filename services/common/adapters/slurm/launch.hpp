@@ -22,12 +22,14 @@ struct LaunchSpec {
     std::string pmi{};                ///< makes the tasks ranks of one MPI job: "pmi2", "pmix"
     std::string output_folder{};      ///< on the nodes, for out.N and err.N of task N; empty: all through srun
     Duration walltime{};              ///< 0 = as long as the allocation lasts
+    Duration grace{};                 ///< from the signal at the walltime to the end
+    bool is_launcher = false;         ///< as of a StepSpec: the tasks launch the job's programs
 };
 
 /// The step that runs it by srun. Any local Executor takes it: srun brings output, exit code (the highest of the
-/// tasks') and signals to this host, so nothing is asked of the nodes' file systems. Asked to end, it ends all tasks,
-/// at the latest after the cluster's KillWait; where this host dies they run on until the allocation is
-/// released. Errors: kInvalidArgument; kConflict where the allocation does not run.
+/// tasks') to this host, so nothing is asked of the nodes' file systems. In a stop Slurm sends the tasks SIGTERM, and
+/// srun ends all of them after the grace; where this host dies they run on until the allocation is released. Errors:
+/// kInvalidArgument; kConflict where the allocation does not run.
 Result<StepSpec> make_step(const SlurmCommands& commands, const Allocation& allocation, const LaunchSpec& spec);
 
 /// A step's end as its user should hear it, from the allocation as it was after that end and before its release: Slurm

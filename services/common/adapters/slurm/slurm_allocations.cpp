@@ -194,7 +194,9 @@ Result<StepSpec> SlurmAllocations::step_in(const AllocationKey& key, const Alloc
                                        .places = tasks.machines,
                                        .pmi = tasks.pmi,
                                        .output_folder = tasks.folder,
-                                       .walltime = step.walltime});
+                                       .walltime = step.walltime,
+                                       .grace = step.grace,
+                                       .is_launcher = step.is_launcher});
     if (!made) return made;
     made->files = std::move(step.files);
     made->shares = std::move(step.shares);
