@@ -197,6 +197,7 @@ bool show(Context& context, std::string& id, const std::string& format, bool mat
         if (part.contains("work")) std::cout << "work       " << printable(text_of(part, "work")) << ", lately\n";
         if (part.contains("queue")) std::cout << "queue      " << queue_text(part.at("queue")) << "\n";
     }
+    if (const std::string grace = grace_text(*view); !grace.empty()) std::cout << "grace      " << grace << "\n";
     if (!view->contains("plan")) {
         if (matrix) return failed_with(context, {ErrorCode::kNotFound, "there is no plan yet, so no matrix", {}});
         return more;

@@ -182,6 +182,8 @@ void follow(Context& context, client::ZoneClient& zone, const std::string& id, b
         if (!plan_shown && view.contains("plan") && (state == "running" || is_ended(state))) {
             if (const auto plan = codec::decode_application_plan(view.at("plan")))
                 describe_plan(std::cerr, *plan, planned_at(view));
+            if (const std::string grace = grace_text(view); !grace.empty())
+                std::cerr << "zbs: time to save after SIGTERM (--grace): " << grace << "\n";
             plan_shown = true;
         }
         if (!quiet && !reason.empty() && !is_ended(state) && state + reason != said) {

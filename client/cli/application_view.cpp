@@ -187,6 +187,21 @@ std::string queue_text(const Json& outlook) {
     return text;
 }
 
+std::string grace_text(const Json& view) {
+    const double asked = view.value("grace_s", 0.0);
+    double least = asked;
+    std::string zone;
+    for (const Json& part : view.value("parts", Json::array())) {
+        const double given = part.value("grace_s", asked);
+        if (given >= least) continue;
+        least = given;
+        zone = text_of(part, "zone");
+    }
+    if (zone.empty()) return {};
+    return format_duration(seconds_to_duration(least)) + " in zone " + printable(zone) + ", which gives no more (" +
+           format_duration(seconds_to_duration(asked)) + " asked for)";
+}
+
 int code_of_end(const Json& view) {
     const std::string state = text_of(view, "state");
     if (state == "rejected") return kRejected;

@@ -39,6 +39,8 @@ void draw_plan_matrix(std::ostream& out, const ApplicationPlan& plan, const Task
 using client::is_ended;
 /// What a part that waits in a zone's queue can expect, on one line.
 std::string queue_text(const codec::Json& outlook);
+/// The least time to save that a zone gives to this application, if that is less than asked for; else empty.
+std::string grace_text(const codec::Json& view);
 /// What a command that waited for this application exits with.
 int code_of_end(const codec::Json& view);
 

@@ -49,7 +49,8 @@ inline PartStatus some_part_status() {
             .exit_code = 139,
             .can_profile = true,
             .has_profile = true,
-            .work = StepWork::kMixed};
+            .work = StepWork::kMixed,
+            .grace = std::chrono::seconds{5}};
 }
 inline PartRequest some_part_request() {
     return {.id = {some_id(2)},

@@ -405,6 +405,7 @@ Json encode_view(const Application& application) {
                     {"reason", part.status.reason}, {"assignment", std::move(assignment)}};
         if (part.status.queue) row["queue"] = encode(*part.status.queue);
         if (part.status.work) row["work"] = to_string(*part.status.work);
+        if (part.status.grace) row["grace_s"] = to_seconds(*part.status.grace);
         parts.push_back(std::move(row));
     }
     json["parts"] = std::move(parts);

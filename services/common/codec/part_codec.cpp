@@ -264,6 +264,7 @@ Json encode(const PartStatus& status) {
     if (status.queue) json["queue"] = encode(*status.queue);
     if (!status.file_system.empty()) json["file_system"] = status.file_system;
     if (status.work) json["work"] = to_string(*status.work);
+    if (status.grace) json["grace_s"] = to_seconds(*status.grace);
     return json;
 }
 
@@ -305,6 +306,7 @@ Result<PartStatus> decode_part_status(const Json& json, const std::string& point
     status.ready = in.boolean_or("ready", true);
     if (in.has("file_system")) status.file_system = read_name(in, "file_system");
     if (in.has("work")) status.work = read_word(in, "work", kStepWorks);
+    if (in.has("grace_s")) status.grace = read_grace(in);
     if (in.has("queue")) {
         Result<QueueOutlook> read = decode_outlook(JsonReader(in.object("queue"), in.pointer_of("queue")));
         if (!in.ok()) return in.error();

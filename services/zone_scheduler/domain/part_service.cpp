@@ -270,6 +270,7 @@ PartStatus PartService::view(const Live& part) const {
     if (is_reserved(part.record)) status.starts_in = std::max(Duration{0}, part.start - clock_.steady_now());
     if (status.state == PartState::kCommitted) status.ready = !queued && is_ready(part);
     status.file_system = config_.staging.shared_file_system;
+    if (const Duration asked = part.record.request.grace; grace_of(asked) < asked) status.grace = grace_of(asked);
     if (part.stopping) status.reason = part.stop_reason;
     const bool is_own = part.record.home_caller.organisation == config_.organisation;
     if (is_own && status.state == PartState::kRunning) status.work = work_of(part.record);

@@ -129,6 +129,16 @@ class TimeToSave(unittest.TestCase):
             self.assertLess(self.lived(rank), 4)
         self.assertLess(took, 10)
 
+    def test_a_zone_that_gives_less_is_named(self):
+        done = world.zbs("run", "-n", "1", "--zones", "b", "--grace", "10m", "--", "/bin/true", timeout=60)
+        text = "5m in zone b, which gives no more (10m asked for)"
+        self.assertEqual((done.returncode, done.stderr.count(text)), (0, 1), done)
+        application = json.loads(world.zbs("list", "--limit", "1", "-o", "jsonl").stdout)["id"]
+        self.assertIn(f"grace      {text}\n", world.zbs("show", application).stdout)
+        self.assertEqual([part["grace_s"] for part in world.show(application)["parts"]], [300])
+        done = world.zbs("run", "-n", "1", "--grace", "5m", "--", "/bin/true", timeout=60)
+        self.assertNotIn("time to save", done.stderr)
+
     def test_a_job_that_ends_at_the_signal_is_not_waited_for(self):
         application = world.submit("-n", "6", "--", "/bin/sleep", "600")
         world.wait_state(application, ["running"])

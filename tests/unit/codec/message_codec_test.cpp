@@ -338,6 +338,8 @@ TEST(MessageLimits, HoldAtTheLimitAndBreakOneOver) {
         {"ApplicationRequest", "/grace_s", 3600, 3601},
         {"ApplicationRequest", "/grace_s", 0, -1},
         {"PartRequest", "/grace_s", 3600, 3600.5},
+        {"PartStatus", "/grace_s", 3600, 3601},
+        {"PartStatus", "/grace_s", 0, -1},
         {"CapacityRequest", "/grace_s", 0, "30s"},
         {"PartRequest", "/seed", INT64_MAX, std::uint64_t{INT64_MAX} + 1},
         {"PartRequest", "/walltime_s", 1, 0.999},

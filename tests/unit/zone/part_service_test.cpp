@@ -165,6 +165,16 @@ TEST_F(PartServiceTest, HoldIsIdempotentAndNeverPromisesTwice) {
     EXPECT_EQ(parts->free_processors(), 0);
 }
 
+TEST_F(PartServiceTest, HoldNamesTheGraceIfItIsLessThanAskedFor) {
+    config.max_grace = std::chrono::minutes{1};
+    PartRequest given = request(1), cut = request(1);
+    given.grace = config.max_grace;
+    cut.grace = std::chrono::minutes{10};
+    EXPECT_FALSE(parts->hold(home, given)->grace);
+    EXPECT_EQ(parts->hold(home, cut)->grace, config.max_grace);
+    EXPECT_EQ(parts->status(home, cut.id)->grace, config.max_grace);
+}
+
 TEST_F(PartServiceTest, UncommittedHoldExpiresAndItsTokenIsWorthless) {
     const auto held = parts->hold(home, request(4));
     clock.advance(config.hold_ttl - std::chrono::seconds{1});
