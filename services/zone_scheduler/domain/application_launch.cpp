@@ -282,16 +282,26 @@ void ApplicationService::stop(const std::shared_ptr<Run>& run, const std::string
 }
 
 void ApplicationService::stop_everything(const std::shared_ptr<Run>& run) {
-    for (const ApplicationPart& part : run->app.status.parts) {
-        transport_.release_part(address_of(part.zone), part.id, run->app.status.stop_reason.substr(0, kMaxReason),
-                                [](const Result<PartStatus>&) {});
-    }
     // The launcher ends all ranks at once when it is stopped, and by itself when they have ended.
     const bool has_time = run->app.status.cancel_requested && run->app.status.state == ApplicationState::kRunning &&
                           !is_blocked_(run->app.owner);
     run->launcher_until = clock_.steady_now() + (has_time ? run->app.request.grace + kEndSlack : Duration{0});
+    for (const ApplicationPart& part : run->app.status.parts) stop_part(run, part.zone, part.id);
     end_launcher(run);
     if (!run->watching) watch(run);
+}
+
+/// A zone that is away for a while signals its ranks when it is back, if the launcher still runs then.
+void ApplicationService::stop_part(const std::shared_ptr<Run>& run, const std::string& zone, const PartId& id) {
+    transport_.release_part(address_of(zone), id, run->app.status.stop_reason.substr(0, kMaxReason),
+                            [this, run, zone, id](const Result<PartStatus>& answer) {
+                                if (answer || !is_passing(answer.error())) return;
+                                clock_.after(config_.poll_every, [this, run, zone, id] {
+                                    const bool is_over = !run->launcher_until || is_final(run->app.status.state);
+                                    if (!is_over && clock_.steady_now() < *run->launcher_until)
+                                        stop_part(run, zone, id);
+                                });
+                            });
 }
 
 /// Of an application that is being stopped: once no part runs any more, or the time of all is over.

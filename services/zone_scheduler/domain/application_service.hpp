@@ -226,6 +226,7 @@ class ApplicationService {
     void poll_parts(const std::shared_ptr<Run>& run);
     void stop(const std::shared_ptr<Run>& run, const std::string& reason);
     void stop_everything(const std::shared_ptr<Run>& run);
+    void stop_part(const std::shared_ptr<Run>& run, const std::string& zone, const PartId& id);
     void end_launcher(const std::shared_ptr<Run>& run);
     void ask_how_it_ended(const std::shared_ptr<Run>& run);
     bool own_ranks_have_finalized(const Application& app) const;

@@ -527,6 +527,22 @@ TEST_F(ApplicationServiceTest, TheExitCodeOfACancelIsThatOfItsSignal) {
     EXPECT_EQ(world.status(id).exit_code, 143) << "and not what the launcher makes of it";
 }
 
+TEST_F(ApplicationServiceTest, AZoneThatWasAwayAtACancelStopsItsRanksWhenItIsBack) {
+    run_for(1h);
+    ApplicationRequest request = world.request(9);
+    request.grace = 60s;
+    ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
+    world.run(2s);
+    world.crash("c");
+    ASSERT_TRUE(world.node("a").applications->cancel(world.user(), request.id));
+    world.run(3s);
+    EXPECT_EQ(world.status(request.id).state, ApplicationState::kRunning) << "the launcher would end the ranks of c";
+    world.restart("c");
+    world.run(20s);
+    EXPECT_EQ(world.status(request.id).state, ApplicationState::kCancelled) << "before its grace is over";
+    expect_nothing_left();
+}
+
 TEST_F(ApplicationServiceTest, CancelAtEveryMomentLeavesNothing) {
     for (int ms = 0; ms < 400; ms += 3) {
         SCOPED_TRACE(ms);
