@@ -37,7 +37,8 @@ void RegistrySession::start() {
 
 Result<SignedText> RegistrySession::entry(ZoneStanding standing) {
     const std::optional<std::string> bundle = trust_.bundle(config_.organisation);
-    last_signed_ = std::max(last_signed_, clock_.now());
+    const Time issued = clock_.now();
+    last_signed_ = std::max(last_signed_, issued);
     return signing_.sign({.name = config_.zone.name,
                           .organisation = config_.organisation,
                           .contact = config_.contact,
@@ -46,7 +47,7 @@ Result<SignedText> RegistrySession::entry(ZoneStanding standing) {
                           .interface_version = kInterfaceVersion,
                           .lease = config_.lease,
                           .standing = standing,
-                          .issued = clock_.now(),
+                          .issued = issued,
                           .bundle = bundle.value_or("")});
 }
 
