@@ -24,6 +24,8 @@
 #include "services/common/adapters/postgresql/lease.hpp"
 #include "services/common/adapters/postgresql/zone_store.hpp"
 #include "services/common/adapters/process/account.hpp"
+#include "services/common/adapters/sqlite/audit_log.hpp"
+#include "services/common/adapters/sqlite/database.hpp"
 #include "services/common/adapters/sqlite/zone_backup.hpp"
 #include "services/common/adapters/sqlite/zone_store.hpp"
 #include "services/common/adapters/system/network_interface.hpp"
@@ -133,16 +135,36 @@ bool look_at_keys(const ZoneSettings& settings, const StateFolder& state, Checks
     return can_ask;
 }
 
+void look_at_audit_log(const Result<AuditSummary>& verified, Checks& checks) {
+    if (verified)
+        return checks.push_back(
+            {"audit log", Verdict::kOk, "whole, " + std::to_string(verified->head.entries) + " entries", {}});
+    checks.push_back(
+        {"audit log", Verdict::kFail, told(verified.error()),
+         "keep a copy of the log, and compare it with a backup; 'zbs-zone audit verify' checks each entry again"});
+}
+
+/// As the start of the zone checks it. The note is read first, because the log of a running zone grows.
+Result<AuditSummary> verify_with_note(const StateFolder& state) {
+    Result<std::unique_ptr<sqlite::Database>> zone = sqlite::Database::open_read_only(state.database());
+    if (!zone) return zone.error();
+    const Result<std::optional<AuditHead>> noted = sql::make_outbox(*std::move(zone))->noted();
+    if (!noted) return noted.error();
+    return sqlite::verify_audit_log(state.audit(), *noted);
+}
+
 /// The database in PostgreSQL, and who is active.
 void look_at_server(const ZoneSettings& settings, Checks& checks) {
     const postgresql::Address address = database_address(settings);
     const auto version = postgresql::examine_zone_database(address);
-    if (version)
+    if (version) {
         checks.push_back({"database", Verdict::kOk, "PostgreSQL, of schema version " + std::to_string(*version), {}});
-    else if (version.error().code == ErrorCode::kNotFound)
+        look_at_audit_log(postgresql::verify_audit_log(address), checks);
+    } else if (version.error().code == ErrorCode::kNotFound) {
         checks.push_back({"database", Verdict::kOk, "none yet; the first start makes it", {}});
-    else
+    } else {
         checks.push_back({"database", Verdict::kFail, told(version.error()), "'url' of [database], or what it says"});
+    }
     const auto lease = postgresql::look_at_lease(address);
     if (!lease) {
         if (version) checks.push_back({"active", Verdict::kFail, told(lease.error()), "what it says"});
@@ -169,12 +191,12 @@ void look_at_database(const ZoneSettings& settings, const StateFolder& state, Ch
                                  state.database() + " cannot be read by this user: " + std::strerror(errno), kAsOwner});
     }
     const auto version = sqlite::examine_zone_database(state.database());
-    if (version)
-        checks.push_back({"database", Verdict::kOk, "whole, of schema version " + std::to_string(*version), {}});
-    else
-        checks.push_back(
+    if (!version)
+        return checks.push_back(
             {"database", Verdict::kFail, told(version.error()),
              "install the program that made it, where that is newer; for a damaged one 'zbs-zone restore FILE'"});
+    checks.push_back({"database", Verdict::kOk, "whole, of schema version " + std::to_string(*version), {}});
+    look_at_audit_log(verify_with_note(state), checks);
 }
 
 /// Can a zone that does not run listen where it is to?
@@ -381,9 +403,9 @@ void print(const OperatorCommand& shared, const Output& output, const Checks& ch
 void add_doctor_command(CLI::App& cli, std::string& config_path, int& exit_code) {
     CLI::App* const doctor = cli.add_subcommand(
         "doctor",
-        "look for what may keep the zone from working: clock, settings, disk, certificates, database, port, peers, "
-        "MPI, Slurm; with remedies. Changes nothing; exit code 1 where something fails\n\nExample: zbs-zone "
-        "doctor --config zone.toml");
+        "look for what may keep the zone from working: clock, settings, disk, certificates, database, audit log, "
+        "port, peers, MPI, Slurm; with remedies. Changes nothing; exit code 1 where something fails\n\nExample: "
+        "zbs-zone doctor --config zone.toml");
     const auto output = std::make_shared<Output>(Output::Kind::kList);
     output->add_to(*doctor, command_line::listing_of({}));
     const OperatorCommand shared{&config_path, &exit_code};

@@ -444,6 +444,30 @@ class Doctor(unittest.TestCase):
             file.write(os.urandom(4096 * 4))
         self.assertIn("damaged", self.checks(1)["database"]["found"])
 
+    def test_an_audit_log_that_was_changed_and_one_that_was_cut(self):
+        self.start()
+        for user in ("ana", "bo"):
+            self.zone("block", f"spiffe://org-b/user/{user}")
+        self.assertRegex(self.zone("doctor").stdout, r"(?m)^ok +audit log: whole, [1-9]\d* entries$")
+        self.doCleanups_of_service()
+        path = self.state / "audit.db"
+        whole = path.read_bytes()
+        self.assertEqual(self.checks(0)["audit log"]["verdict"], "ok")
+        for trigger, edit, found in (("changes", "UPDATE audit SET who = 'spiffe://org-a/user/eve' WHERE number = 2", "entry 2 of the audit log was changed"),
+                                     ("forgets", "DELETE FROM audit WHERE number = (SELECT max(number) FROM audit)", "entries were noted, so the end was cut off")):
+            with self.subTest(found):
+                with sqlite3.connect(path) as audit:
+                    audit.execute(f"DROP TRIGGER audit_never_{trigger}")
+                    audit.execute(edit)
+                audit.close()
+                row = self.checks(1)["audit log"]
+                self.assertIn(found, row["found"])
+                self.assertIn("keep a copy of the log", row["remedy"])
+                path.write_bytes(whole)
+        self.assertEqual(self.checks(0)["audit log"]["verdict"], "ok")
+        path.unlink()
+        self.assertIn("audit.db", self.checks(1)["audit log"]["found"])
+
     def doCleanups_of_service(self):
         for function, arguments, options in reversed(self._cleanups[1:]):
             function(*arguments, **options)

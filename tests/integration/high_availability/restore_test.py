@@ -72,7 +72,7 @@ def restore(world):
     checked = zone("audit", "verify")
     assert checked.returncode == 0, checked.stderr
     doctor = zone("doctor")
-    assert "PostgreSQL, of schema version" in doctor.stdout and f"one at {one.url}" in doctor.stdout, doctor.stdout
+    assert "PostgreSQL, of schema version" in doctor.stdout and "audit log: whole, " in doctor.stdout and f"one at {one.url}" in doctor.stdout, doctor.stdout
     until(lambda: zone("ready").returncode == 0, DEADLINE_S, "the zone is not ready")
 
     two = world.schedulers[1].start()
