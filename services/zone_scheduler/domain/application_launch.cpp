@@ -113,7 +113,9 @@ void ApplicationService::launch_parts(const std::shared_ptr<Run>& run, const mpi
     const std::vector<LaunchProxy> proxies = launch_proxies(run->app);
     const ApplicationRequest& asked = run->app.request;
     // The library's ranks meet at MPI_Init and at MPI_Finalize: all of them have it, or none.
-    const bool preload = can_be_profiled(asked.launcher) &&
+    // Under Open MPI's launcher it records nothing: it ends ranks of MPICH, each of which would run alone.
+    const bool can_profile = can_be_profiled(asked.launcher);
+    const bool preload = (can_profile || asked.launcher == Launcher::kOpenMpi) &&
                          std::all_of(run->app.status.parts.begin(), run->app.status.parts.end(),
                                      [](const ApplicationPart& part) { return part.status.can_profile; });
     for (std::size_t i = 0; i < run->app.status.parts.size(); ++i) {
@@ -121,7 +123,7 @@ void ApplicationService::launch_parts(const std::shared_ptr<Run>& run, const mpi
         LaunchRequest request{.token = part.status.token,
                               .operation = launch_operation(part.id),
                               .options = options,
-                              .profile = preload && asked.profile,
+                              .profile = preload && can_profile && asked.profile,
                               .preload = preload};
         request.launcher = asked.launcher;
         if (is_srun(asked.launcher)) request.program = program_of_ranks(asked);

@@ -260,7 +260,7 @@ Result<StepSpec> PartService::proxy_step(const PartRecord& record, const LaunchR
     }
     if (request.preload && !config_.profiler.empty()) {
         preload(config_.profiler, step.environment);
-        if (request.launcher == Launcher::kMpich) step.environment.emplace_back(kRankPreloadVariable, config_.profiler);
+        if (!is_srun(request.launcher)) step.environment.emplace_back(kRankPreloadVariable, config_.profiler);
         step.environment.emplace_back("ZBS_PROFILE_OUT", executor_.folder(profile_step) + "/" + kModelFile);
         if (!record.profile) step.environment.emplace_back("ZBS_PROFILE", "0");
     }

@@ -7,6 +7,7 @@ Slurm's packages the tests of d are skipped.
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import sys
@@ -152,19 +153,31 @@ class OpenMpi(Launched):
             self.assertIn(f"--launcher: {program} loads {mpi}, and each of its ranks would run alone; use '{right}'", done.stderr)
 
     def test_ranks_of_an_mpi_that_was_not_seen_do_not_run_alone(self):
-        """MPICH's launcher starts them, because they are behind a script."""
+        """The launcher of the other MPI starts them, because they are behind a script."""
         root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-        done, shown = self.run_job("-n", "2", "--", "/bin/sh", "-c", 'exec "$0"', OPENMPI_RING, env=root)
-        self.assertEqual((done.returncode, shown["state"]), (1, "failed"), done.stderr)
-        self.assertIn("zbs-profile: the program uses Open MPI and was started by the launcher of MPICH, so each of its ranks would run alone: give --launcher openmpi\n", done.stderr)
-        self.assertNotIn("rank 0 of 1", done.stdout)
+        for program, launcher, mpi, other, right in ((OPENMPI_RING, "auto", "Open MPI", "MPICH", "openmpi"), (MPICH_RING, "openmpi", "MPICH", "Open MPI", "mpich")):
+            for own in ((), ("--env", "LD_PRELOAD=" + os.path.realpath("/lib/x86_64-linux-gnu/libm.so.6"))):  # a user's library does not take the place of the zone's
+                with self.subTest(program=program, own=own):
+                    done, shown = self.run_job("-n", "2", "--launcher", launcher, *own, "--", "/bin/sh", "-c", 'exec "$0"', program, env=root)
+                    self.assertEqual((done.returncode, shown["state"]), (1, "failed"), done.stderr)
+                    self.assertIn(f"zbs-profile: the program uses {mpi} and was started by the launcher of {other}, so each of its ranks would run alone: give --launcher {right}\n", done.stderr)
+                    self.assertNotIn("rank 0 of 1", done.stdout)
+
+    def test_the_library_of_the_zone_leaves_a_program_of_open_mpi_alone(self):
+        own = os.path.realpath("/lib/x86_64-linux-gnu/libm.so.6")
+        done, shown = self.run_job("-n", "2", "--launcher", "openmpi", "--env", "LD_PRELOAD=" + own, "--", "/bin/sh", "-c", 'echo "$LD_PRELOAD" >&2; exec "$0"', OPENMPI_RING)
+        self.check_ranks(done, 2)
+        self.assertEqual(len(re.findall(rf"(?m)^{own}:/[^:\n]+/libzbs-profile\.so$", done.stderr)), 2, done.stderr)
+        self.assertNotIn("zbs-profile: ", done.stderr)
+        self.assertNotIn("profile", shown)
 
     def test_one_rank_needs_no_launcher_of_its_own_mpi(self):
-        done, _ = self.run_job("-n", "1", "--launcher", "mpich", "--", "/bin/sh", "-c", 'exec "$0"', OPENMPI_RING)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        alone = "unset PMI_SIZE; exec \"$0\""  # on purpose
-        done, _ = self.run_job("-n", "2", "--launcher", "mpich", "--", "/bin/sh", "-c", alone, OPENMPI_RING)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        for program, launcher, size in ((OPENMPI_RING, "mpich", "PMI_SIZE"), (MPICH_RING, "openmpi", "OMPI_COMM_WORLD_SIZE")):
+            done, _ = self.run_job("-n", "1", "--launcher", launcher, "--", "/bin/sh", "-c", 'exec "$0"', program)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            alone = f'unset {size}; exec "$0"'  # on purpose
+            done, _ = self.run_job("-n", "2", "--launcher", launcher, "--", "/bin/sh", "-c", alone, program)
+            self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_srun_without_slurm_is_refused(self):
         done = world.zbs("submit", "--launcher", "srun", "--", MPICH_RING)

@@ -718,6 +718,27 @@ TEST_F(ApplicationServiceTest, PreloadsInAllZonesOrInNone) {
     EXPECT_EQ(with("a", {"ZBS_PROFILE", "0"}), preloaded("a") - profiled);
 }
 
+TEST_F(ApplicationServiceTest, PreloadsUnderTheLauncherOfOpenMpiAndRecordsNothing) {
+    auto& home = world.node("a");
+    home.config.profiler = "/lib/profiler.so";
+    home.executor->script("mpi-",
+                          {.runtime = 20s, .files = {{"daemons", "ZBS_DAEMON zbs0 orted -mca ess_base_vpid 1\n"}}});
+    ApplicationRequest request = world.request(1);
+    request.launcher = Launcher::kOpenMpi;
+    ASSERT_TRUE(home.applications->submit(world.user(), request));
+    world.run(10s);
+    ASSERT_EQ(world.status(request.id).state, ApplicationState::kRunning) << world.status(request.id).reason;
+    int daemons = 0;
+    for (const auto& [operation, step] : home.executor->steps()) {
+        if (step.spec.argv[0] != home.config.orted) continue;
+        ++daemons;
+        EXPECT_THAT(step.spec.environment, testing::IsSupersetOf({testing::Pair("LD_PRELOAD", "/lib/profiler.so"),
+                                                                  testing::Pair("ZBS_RANK_PRELOAD", "/lib/profiler.so"),
+                                                                  testing::Pair("ZBS_PROFILE", "0")}));
+    }
+    EXPECT_EQ(daemons, 1);
+}
+
 TEST_F(ApplicationServiceTest, DryRunChangesNothing) {
     std::optional<ApplicationPlan> plan;
     const int writes = world.node("a").store.writes + world.node("b").store.writes;
