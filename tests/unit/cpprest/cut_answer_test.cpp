@@ -59,5 +59,19 @@ TEST(CutAnswer, IsToldBeforeTheDeadlineIs) {
     }
 }
 
+TEST(StreamedAnswer, EndsWithItsStream) {
+    const Dripper peer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n");
+    std::string body;
+    cpprest::HttpCaller caller({.self = {CallerKind::kZone, "org-a", "a"}});
+    HttpCall call{.to = {peer.url(), {}}, .path = "/x", .deadline = std::chrono::seconds{20}};
+    call.on_piece = [&](std::string_view piece) {
+        body += piece;
+        return body.size() < 100;  // not for ever, if the end is not seen
+    };
+    const auto answer = caller.call(std::move(call));
+    ASSERT_TRUE(answer) << answer.error().message;
+    EXPECT_EQ(body, "abcde");
+}
+
 }  // namespace
 }  // namespace zbs::test

@@ -149,10 +149,13 @@ pplx::task<bool> read_pieces(concurrency::streams::istream stream, std::function
         .then([stream, piece](std::size_t got) {
             // Asked for more than there is, cpprestsdk would wait for all of it.
             const std::size_t more = got == 0 ? 0 : stream.streambuf().in_avail();
-            return more == 0 ? pplx::task_from_result<std::size_t>(0) : stream.read(piece, more);
+            if (more == 0) return pplx::task_from_result(got);
+            return stream.read(piece, more).then([got](std::size_t rest) { return got + rest; });
         })
-        .then([stream, piece, on_piece](std::size_t) {
-            if (piece.collection().empty() || !on_piece(piece.collection())) return pplx::task_from_result(true);
+        .then([stream, piece, on_piece](std::size_t size) {
+            // The buffer is as long as what was asked for, also at the end of the stream.
+            if (size == 0 || !on_piece(std::string_view(piece.collection()).substr(0, size)))
+                return pplx::task_from_result(true);
             return read_pieces(stream, on_piece);
         });
 }
