@@ -83,7 +83,7 @@ TEST_F(DelegationServiceTest, AProofCountsForOnePartAtOneZoneNow) {
     clock.advance(seconds{60});
     EXPECT_TRUE(away.delegations->check(asked, proof));
     clock.advance(seconds{1});
-    EXPECT_NE(verdict(away.delegations->check(asked, proof)).find("61 s away"), std::string::npos);
+    EXPECT_NE(verdict(away.delegations->check(asked, proof)).find("is 61 s behind"), std::string::npos);
 }
 
 TEST_F(DelegationServiceTest, AProofThatWasChangedIsRefused) {
