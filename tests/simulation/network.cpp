@@ -62,9 +62,9 @@ class Network::Client : public HttpClient {
                     const auto bent = network.bent_replies.find(to);
                     if (bent != network.bent_replies.end()) bent->second(seen, reply);
                     const bool later = reply.status == 429;
-                    HttpAnswer told{reply.status, std::move(reply.body), {}, false, later};
-                    told.date = std::chrono::floor<std::chrono::seconds>(network.served_.at(to).host->wall_now());
-                    back(std::move(told));
+                    HttpAnswer served{reply.status, std::move(reply.body), {}, false, later};
+                    served.date = std::chrono::floor<std::chrono::seconds>(network.served_.at(to).host->wall_now());
+                    back(std::move(served));
                 });
             });
         });

@@ -128,8 +128,8 @@ struct PartStatus {
     bool can_profile = false;           ///< ranks here can be profiled; all zones of a job must, or none does
     bool has_profile = false;           ///< a model of the run waits at GET /v1/parts/{id}/profile
     std::string file_system{};          ///< shared one that its zone declares; empty: none
-    std::optional<StepWork> work{};   ///< of its ranks here, where agents measure it; only the own organisation is told
-    std::optional<Duration> grace{};  ///< that its zone gives, if that is less than asked for
+    std::optional<StepWork> work{};     ///< of its ranks here, if agents measure it; for the own organisation only
+    std::optional<Duration> grace{};    ///< that its zone gives, if that is less than asked for
     bool operator==(const PartStatus&) const = default;
 };
 
