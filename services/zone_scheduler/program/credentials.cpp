@@ -38,12 +38,7 @@ Result<Credentials> load_credentials(const StateFolder& state, const ZoneSetting
     auto keys = openssl::KeyFolder::open(state.identity(), now);
     if (!keys) return keys.error();
     credentials.keys = *std::move(keys);
-    const Caller expected{CallerKind::kZone, settings.zone.organisation, settings.zone.zone.name};
-    if (!(credentials.keys->name() == expected)) {
-        return invalid("the certificate is of " + to_uri(credentials.keys->name()) + ", the configuration of " +
-                           to_uri(expected) + "; correct one of them",
-                       state.identity());
-    }
+    if (auto good = check_name(credentials.keys->name(), settings); !good) return good.error();
     auto server = openssl::TlsServer::make(*credentials.keys, trust);
     if (!server) return server.error();
     credentials.server = *std::move(server);

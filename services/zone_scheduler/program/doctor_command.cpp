@@ -122,6 +122,11 @@ bool look_at_keys(const ZoneSettings& settings, const StateFolder& state, Checks
             checks.push_back({name, Verdict::kFail, told(keys.error()), remedy_of(keys.error(), folder, remedy)});
             continue;
         }
+        if (const Result<void> own = is_operator ? Result<void>{} : check_name((*keys)->name(), settings); !own) {
+            checks.push_back({name, Verdict::kFail, told(own.error()),
+                              "'name' and 'organisation' in the configuration, or 'state', which names the folder"});
+            continue;
+        }
         const Duration left = (*keys)->not_after() - system::wall_clock();
         const std::string name_and_end =
             to_uri((*keys)->name()) + (left > Duration{0} ? ", ends in " + format_duration(left) : ", has ended");
@@ -240,6 +245,9 @@ bool look_at_own_service(const std::string& config_path, const ZoneSettings& set
         checks.push_back({"service", Verdict::kWarn, "does not run, or does not answer: " + told(own.error()),
                           "start it: 'systemctl start zbs-zone' or 'zbs-zone run --config FILE'"});
         look_at_port(settings, checks);
+    } else if (own->not_ready) {
+        checks.push_back({"service", Verdict::kWarn, "runs, and is not ready: " + told(*own->not_ready),
+                          "'zbs-zone undrain' ends a drain; else look at the zone's log"});
     } else if (!own->fault.empty()) {
         checks.push_back({"service", Verdict::kFail, "stands by, and could not take over: " + own->fault,
                           "mend that; it takes its turn by itself then"});

@@ -33,6 +33,7 @@ void ready(const OperatorCommand& shared, const command_line::Output& output, bo
     if (!folder && folder.error().code == ErrorCode::kTimeout) return shared.not_well(folder.error(), output);
     const Result<OwnScheduler> own = look_at_own_scheduler(*shared.config);
     if (!own) return shared.not_well(folder ? own.error() : folder.error(), output);
+    if (own->not_ready) return shared.not_well(*own->not_ready, output);
     if (!own->fault.empty())
         return shared.not_well({ErrorCode::kUnavailable, "stands by, and could not take over: " + own->fault, {}},
                                output);
@@ -57,8 +58,8 @@ Result<OwnScheduler> look_at_own_scheduler(const std::string& config_path) {
     if (!health) return health.error();
     if (health->value("status", "") == "standby") return OwnScheduler{false, health->value("reason", "")};
     Result<codec::Json> ready = (*client)->call("GET", "/readyz");
-    if (!ready) return ready.error();
-    return OwnScheduler{true, {}, *std::move(ready)};
+    if (!ready) return OwnScheduler{true, {}, {}, ready.error()};
+    return OwnScheduler{true, {}, *std::move(ready), std::nullopt};
 }
 
 void add_ready_command(CLI::App& cli, const OperatorCommand& shared) {

@@ -68,10 +68,22 @@ Result<void> check_for_service(const ZoneSettings& settings, const std::string& 
     return {};
 }
 
+Result<void> check_name(const Caller& name, const ZoneSettings& settings) {
+    const Caller expected{CallerKind::kZone, settings.zone.organisation, settings.zone.zone.name};
+    if (name == expected) return {};
+    return invalid("the certificate is of " + to_uri(name) + ", the configuration of " + to_uri(expected) +
+                       "; correct one of them",
+                   StateFolder{settings.state_folder}.identity());
+}
+
 Result<void> check_keys(const ZoneSettings& settings, const std::string& config_path) {
     const StateFolder state{settings.state_folder};
     if (state.has_identity()) {
-        const Result<void> good = openssl::check_identity(state.identity(), system::wall_clock());
+        Result<void> good = openssl::check_identity(state.identity(), system::wall_clock());
+        if (good) {
+            const auto keys = openssl::KeyFolder::open(state.identity(), system::wall_clock);
+            good = keys ? check_name((*keys)->name(), settings) : Result<void>{keys.error()};
+        }
         if (good) return {};
         return Error{good.error().code,
                      "the zone's keys: " + (good.error().pointer.empty() ? "" : good.error().pointer + ": ") +

@@ -20,8 +20,11 @@ Result<ZoneSettings> load_settings(const std::string& config_path);
 /// that they name. Makes nothing; also while the service runs. Errors name file and line.
 Result<void> check_for_service(const ZoneSettings& settings, const std::string& config_path);
 
-/// Whether the zone's keys can be read, where it has some, and are there where it listens beyond loopback. Reads the
-/// state folder. Errors name file and line of the setting.
+/// Whether keys of this name are the zone's that is configured. Error: kInvalidArgument, at the folder of the keys.
+Result<void> check_name(const Caller& name, const ZoneSettings& settings);
+
+/// Whether the zone's keys can be read and are its own, if it has some, and are there if it listens beyond loopback.
+/// Reads the state folder. Errors name file and line of the setting.
 Result<void> check_keys(const ZoneSettings& settings, const std::string& config_path);
 
 /// Whether jobs may run as this account of the host. Errors: kRejected with the reason.
