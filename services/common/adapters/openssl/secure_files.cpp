@@ -146,7 +146,7 @@ Result<void> create_folder(const std::string& wanted, const std::vector<NewFile>
 
 Result<void> replace_file(const std::string& folder, const NewFile& file) {
     const std::string path = folder + "/" + file.name;
-    const std::string next = path + ".new";
+    const std::string next = path + ".new-" + std::to_string(getpid());  // others may replace the file just now
     if (unlink(next.c_str()) != 0 && errno != ENOENT) return disk_fault(next + " cannot be removed");
     Result<void> written = write_new(next, file.content);
     if (written && std::rename(next.c_str(), path.c_str()) == 0) return sync_folder(folder);
