@@ -124,7 +124,8 @@ Result<void> Registry::check_newer(const ZoneEntry& entry) {
             "/name"};
     }
     const Time before = known->second.entry.issued;
-    if (entry.issued >= before || before > latest) return {};
+    // An entry of the future is of a clock that was wrong: it must not keep out what the mended clock signs.
+    if (entry.issued >= before || before > clock_.now()) return {};
     return Error{ErrorCode::kConflict, "this entry is older than the one that is here; sign a new one", "/issued_us"};
 }
 
@@ -262,7 +263,8 @@ Result<ZoneLease> Registry::leave(const std::string& zone) {
 std::vector<Registry::Enrolment> Registry::enrolments() const {
     std::vector<Enrolment> all;
     for (const auto& [name, live] : zones_)
-        all.push_back({zone_of(live.entry), live.entry.url, is_live(live), rival_of(live)});
+        all.push_back({zone_of(live.entry), live.entry.url, is_live(live) && live.entry.standing != ZoneStanding::kLeft,
+                       rival_of(live)});
     return all;
 }
 

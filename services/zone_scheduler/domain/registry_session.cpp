@@ -210,9 +210,12 @@ std::vector<ZoneEntry> RegistrySession::verified(const ZonePage& page) {
             warn_once(read->name, "it is older than one that was seen before: the registry plays back old entries");
             continue;
         }
-        newest = read->issued;
+        // One of the future is of a clock that was wrong: it must not keep out what the mended clock signs.
+        newest = std::min(read->issued, clock_.now());
         const bool is_own = read->name == config_.zone.name && read->organisation == config_.organisation;
-        if (is_own && read->issued > last_signed_) {  // by another process that has this zone's key
+        const bool is_of_the_future = read->issued > clock_.now();  // maybe of this zone, before its clock was mended
+        if (is_own && read->issued > last_signed_ &&
+            !is_of_the_future) {  // by another process that has this zone's key
             note_rival({to_uri({CallerKind::kZone, read->organisation, read->name}), read->url});
             if (version_told_ == entry_version_) sign_anew();
         }

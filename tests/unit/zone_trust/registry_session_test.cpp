@@ -363,6 +363,26 @@ TEST_F(RegistrySessionTest, AnEntryOfTheFutureIsRefusedOnceWithItsSeconds) {
     EXPECT_EQ(home.log.count("registry_entry_refused"), 1) << "the difference is another at each look";
 }
 
+TEST_F(RegistrySessionTest, AnEntryOfAFastClockDoesNotKeepOutThoseOfTheMendedOne) {
+    session->start();
+    ZoneEntry fast = entry(away);
+    fast.issued = clock.now() + seconds{70};
+    EXPECT_THAT(look({sign(away, fast)}), testing::SizeIs(1));
+    ZoneEntry before = entry(away);
+    before.issued = clock.now() - hours{1};
+    clock.advance(seconds{1});
+    EXPECT_THAT(look({sign(away, entry(away))}), testing::SizeIs(1));
+    EXPECT_THAT(look({sign(away, before)}), IsEmpty()) << "an old one is played back";
+}
+
+TEST_F(RegistrySessionTest, AnOwnEntryOfTheFutureIsNoRivals) {
+    ZoneEntry own = entry(home);
+    own.issued = clock.now() + seconds{70};  // by this zone, before its clock was mended
+    session->start();
+    look({sign(home, own)});
+    EXPECT_FALSE(session->rival());
+}
+
 TEST_F(RegistrySessionTest, ARivalIsReportedWithItsAgeUntilItStops) {
     session->start();
     clock.advance(seconds{1});
