@@ -158,10 +158,13 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
             transport_.ask_capacity(
                 address, question,
                 [collection, finish_one, name = zone, rests = why_it_rests(zone)](Result<Capacity> capacity) {
-                    if (!capacity)
+                    if (!capacity) {
+                        // A zone that accepted this organisation and denies it now: its answer to the next request for
+                        // peering shows whether for good. A user without rights there is no error.
+                        const bool passes = is_passing(capacity.error()) || capacity.error().code == ErrorCode::kDenied;
                         collection->offers.push_back(
-                            {name, {}, rests.empty() ? capacity.error().message : rests, is_passing(capacity.error())});
-                    else if (capacity->zone != name)
+                            {name, {}, rests.empty() ? capacity.error().message : rests, passes});
+                    } else if (capacity->zone != name)
                         collection->offers.push_back({name, {}, "another zone answered at its address", true});
                     else
                         collection->offers.push_back({name, *std::move(capacity), {}, false});

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "services/common/messages/clock_difference.hpp"
+#include "services/zone_scheduler/domain/delegation_service.hpp"
 #include "services/zone_scheduler/domain/peering_request.hpp"
 
 namespace zbs {
@@ -16,7 +17,7 @@ PeerState state_after(const std::optional<Error>& fault, Duration clock_ahead,
                       const std::optional<PeeringState>& they_accept_us) {
     if (fault && (fault->code == ErrorCode::kUnavailable || fault->code == ErrorCode::kTimeout))
         return PeerState::kDown;
-    if (std::chrono::abs(clock_ahead) > kEntryClockTolerance) return PeerState::kClock;
+    if (std::chrono::abs(clock_ahead) > DelegationService::kProofLifetime) return PeerState::kClock;
     if (fault) return fault->code == ErrorCode::kUnauthenticated ? PeerState::kCertificate : PeerState::kRefusesUs;
     if (they_accept_us == PeeringState::kAccepted) return PeerState::kUp;
     return they_accept_us == PeeringState::kRequested ? PeerState::kWaits : PeerState::kRefusesUs;
@@ -76,7 +77,8 @@ void PeerService::found(const std::vector<ZoneEntry>& entries) {
         // Home must know whom it talks to: an organisation that nobody here vouched for is not asked.
         if (!is_believed(entry.organisation) || !may_have_name(entry, holders)) continue;
         if (entry.standing != ZoneStanding::kActive) {
-            resting_[entry.name] = entry.standing;
+            Resting& resting = resting_.try_emplace(entry.name, entry.standing, *listed_at_).first->second;
+            if (resting.standing != entry.standing) resting = {entry.standing, *listed_at_};
             continue;
         }
         resting_.erase(entry.name);
@@ -228,7 +230,7 @@ PeerCondition PeerService::condition_of(const Peer& peer) const {
     });
     if (is_listed && standing(peer.zone) != ZoneStanding::kActive) {
         condition.state = standing(peer.zone) == ZoneStanding::kDrain ? PeerState::kDraining : PeerState::kLeft;
-        condition.age = now - *listed_at_;
+        condition.age = now - resting_.at(peer.zone).since;
     } else if (listed_at_ && !is_listed && (last == nullptr || now - last->at > kAskAgain)) {
         condition.state = PeerState::kUnlisted;
         condition.age = now - *listed_at_;

@@ -43,7 +43,7 @@ class PeerService {
     /// As the registry listed it last. A zone that is not active finishes what it has and takes nothing new.
     ZoneStanding standing(const std::string& zone) const {
         const auto at = resting_.find(zone);
-        return at == resting_.end() ? ZoneStanding::kActive : at->second;
+        return at == resting_.end() ? ZoneStanding::kActive : at->second.standing;
     }
 
   private:
@@ -52,6 +52,10 @@ class PeerService {
         ServiceAddress to;
         Duration at{};  ///< steady time
         std::optional<Error> fault{};
+    };
+    struct Resting {
+        ZoneStanding standing;
+        Duration since{};  ///< steady time of the first look that found it so
     };
     Duration clock_ahead(const Caller& zone) const;
     PeerCondition condition_of(const Peer& peer) const;
@@ -77,7 +81,7 @@ class PeerService {
     std::map<std::string, Duration> clocks_ahead_;              ///< by name as a URI: of clocks that differ
     std::vector<ZoneEntry> listed_;                             ///< by the registry, at the last look
     std::optional<Duration> listed_at_;                         ///< steady time of that look
-    std::map<std::string, ZoneStanding> resting_;               ///< the zones that are not active
+    std::map<std::string, Resting> resting_;                    ///< the zones that are not active
     std::set<std::pair<std::string, std::string>> clash_told_;  ///< zone's name and the organisation that it is not of
     std::vector<AskedOrganisation> asks_;                       ///< not believed yet
     std::map<std::string, std::string> ask_told_;  ///< by organisation: why it could not be asked, as the log has it
