@@ -27,6 +27,7 @@
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/http/reply.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/common/messages/quoting.hpp"
 
 namespace zbs::cli {
 namespace {
@@ -118,8 +119,11 @@ void submit(Context& context, CLI::App& command, SubmitOptions& options) {
     if (!options.quiet) std::cerr << "zbs: application " << id << "\n";
     follow(context, *zone, id, options.quiet, false, &delegation);
     const int ended_with = context.exit_code;
-    if (!request->staging.results.empty())
+    if (!request->staging.results.empty()) {
+        end_on_interrupt("zbs: not all results of " + id + " were fetched; 'zbs fetch " + id + " -d " +
+                         shell_word(options.results_folder) + "' fetches the rest\n");
         fetch_results(context, *zone, id, {.folder = options.results_folder, .quiet = options.quiet, .ended = false});
+    }
     if (ended_with != kOk) context.exit_code = ended_with;  // the program's own code comes first
 }
 

@@ -135,6 +135,18 @@ void fail_to_follow(Context& context, const Error& error, const std::string& id)
                   << "' return to it\n";
 }
 
+void end_on_interrupt(const std::string& last_words) {
+    static std::string words;
+    words = last_words;
+    struct sigaction action {};
+    action.sa_handler = [](int signal) {
+        [[maybe_unused]] const ssize_t written = write(2, words.data(), words.size());
+        _exit(128 + signal);
+    };
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+}
+
 void follow(Context& context, client::ZoneClient& zone, const std::string& id, bool quiet, bool label,
             DelegationKeeper* delegation) {
     struct sigaction action {};
