@@ -15,6 +15,12 @@ namespace {
 
 std::string in_quotes(const std::string& text) { return "'" + listing::harmless_line(text) + "'"; }
 
+bool is_decimal(std::string_view text) {
+    if (text.starts_with('-')) text.remove_prefix(1);
+    const bool has_leading_zero = text.size() > 1 && text.front() == '0';
+    return !text.empty() && !has_leading_zero && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 template <class Number>
 CLI::Validator in_range(Number least, Number most, const std::string& kind) {
     std::ostringstream limits, type;
@@ -24,6 +30,9 @@ CLI::Validator in_range(Number least, Number most, const std::string& kind) {
                 Number value{};
                 if (!CLI::detail::lexical_cast(text, value))
                     return in_quotes(text) + " is not a " + kind + "; give " + range;
+                // CLI11 reads 010 as 8 and 0x10 as 16; no batch system does.
+                if (std::is_integral_v<Number> && !is_decimal(text))
+                    return in_quotes(text) + " is not a decimal number, or begins with 0; give " + range;
                 if (value >= least && value <= most) return {};
                 return listing::harmless_line(text) + " is out of range; give " + range;
             },
