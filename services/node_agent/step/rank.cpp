@@ -28,6 +28,7 @@
 
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/messages/rank_end.hpp"
+#include "services/node_agent/step/execute.hpp"
 #include "services/node_agent/step/own_limits.hpp"
 
 namespace zbs::step {
@@ -351,9 +352,9 @@ int run_rank(int argc, char** argv) {
         std::string text = set_own_limits([](const char* name) { return std::getenv(name); });
         int why = 0;
         if (text.empty()) {
-            execvp(argv[2], argv + 2);
-            why = errno;
-            text = std::string("cannot run ") + argv[2] + ": " + std::strerror(why);
+            ExecuteFault unable = execute_program(argv + 2);
+            why = unable.error;
+            text = std::move(unable.text);
         }
         text += "\n";
         std::fputs(text.c_str(), stderr);

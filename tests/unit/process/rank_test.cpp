@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,6 +51,7 @@ class RankTest : public testing::Test {
             }
             setenv("PMI_SIZE", std::to_string(ranks_).c_str(), 1);
             setenv(kRankEndsVariable, folder_.path("").c_str(), 1);
+            if (!program_.empty()) execl(ZBS_STEP, ZBS_STEP, "rank", program_.c_str(), nullptr);
             execl(ZBS_STEP, ZBS_STEP, "rank", "/bin/bash", "-c", ("exec 9<&$PMI_FD; " + script).c_str(), nullptr);
             _exit(99);
         }
@@ -57,6 +59,22 @@ class RankTest : public testing::Test {
         close(pipe_ends[1]);
         pmi_ = pair[0];
         err_ = pipe_ends[0];
+    }
+    /// A file as the rank's program, in place of a script.
+    void start_file(const std::string& bytes) {
+        program_ = folder_.path("solver");
+        ASSERT_TRUE(write_file(program_, bytes));
+        ASSERT_EQ(chmod(program_.c_str(), 0755), 0);
+        start({});
+    }
+    void check_fault(const std::string& bytes, int code, const std::string& why) {
+        start_file(bytes);
+        const std::string text = "cannot run " + program_ + ": " + why + "\n";
+        EXPECT_EQ(read_from(err_), text);
+        EXPECT_EQ(end(), code);
+        const auto record = read_file(folder_.path(rank_end_file(3)));
+        ASSERT_TRUE(record);
+        EXPECT_EQ(std::string(rank_fault(*record)) + "\n", text);
     }
     /// What comes next; empty where nothing comes in time, or nothing more.
     static std::string read_from(int fd) {
@@ -109,6 +127,7 @@ class RankTest : public testing::Test {
     pid_t child_ = -1;
     int status_ = -1, pmi_ = -1, err_ = -1, ranks_ = 1;
     const char* rank_ = "3";
+    std::string program_;
     bool is_preloaded_ = false;
 };
 
@@ -170,6 +189,54 @@ TEST_F(RankTest, AProgramThatCannotBeRunIsNamed) {
     EXPECT_THAT(read_from(err_), testing::HasSubstr("/no/such/program"));
     EXPECT_EQ(end(), 127);
     EXPECT_EQ(recorded()->code, 127);
+}
+
+TEST_F(RankTest, AnInterpreterThatIsMissingIsNamed) {
+    check_fault("#! /nowhere/python3 -u\nprint()\n", 127,
+                "its interpreter /nowhere/python3: No such file or directory");
+}
+
+TEST_F(RankTest, AnInterpreterThatEnvCannotFindIsNamed) {
+    check_fault("#!/usr/bin/env no-such-python\nprint()\n", 127, "its interpreter no-such-python is not in PATH");
+}
+
+TEST_F(RankTest, ALineThatEndsAsOnWindowsIsNamed) {
+    check_fault("#!/bin/sh\r\nexit 0\r\n", 127,
+                "the line of its interpreter, /bin/sh, ends in a carriage return (Windows line ends)");
+}
+
+TEST_F(RankTest, ALineOfEnvThatEndsAsOnWindowsIsNamed) {
+    check_fault("#!/usr/bin/env sh\r\nexit 0\r\n", 127,
+                "the line of its interpreter, /usr/bin/env sh, ends in a carriage return (Windows line ends)");
+}
+
+TEST_F(RankTest, TheMachineThatAProgramWasBuiltForIsNamed) {
+    auto bytes = read_file("/proc/self/exe");
+    ASSERT_TRUE(bytes);
+    bytes->resize(64);
+    const bool is_little = (*bytes)[5] == 1;
+    (*bytes)[is_little ? 18 : 19] = 22;  // S/390
+    (*bytes)[is_little ? 19 : 18] = 0;
+    start_file(*bytes);
+    EXPECT_THAT(read_from(err_), testing::HasSubstr("Exec format error: it is built for S/390, and this machine is "));
+    EXPECT_EQ(end(), 126);
+}
+
+TEST_F(RankTest, NoShellRunsWhatIsNoText) {
+    check_fault(std::string("echo begun >&2\0", 15) + "\necho begun >&2\n", 126, "Exec format error");
+}
+
+TEST_F(RankTest, NoShellRunsAnElfFileThatIsCut) {
+    check_fault(
+        "\x7f"
+        "ELF\necho begun >&2\n",
+        126, "Exec format error");
+}
+
+TEST_F(RankTest, ATextWithoutInterpreterIsRunByAShell) {
+    start_file("echo \"begun as $0\" >&2\n");
+    EXPECT_EQ(read_from(err_), "begun as " + program_ + "\n");
+    EXPECT_EQ(end(), 0);
 }
 
 TEST_F(RankTest, CallsThatDoNotReachThePreloadedLibraryAreReported) {
