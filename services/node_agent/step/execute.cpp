@@ -165,6 +165,9 @@ std::pair<int, std::string> execute_file(const std::string& path, char** argv) {
 
 ExecuteFault execute_program(char** argv) {
     const std::string name = argv[0];
+    if (const std::string folder = name.substr(0, name.rfind('/'));
+        folder.size() + 1 == name.size() && !folder.empty() && access((folder + "/.").c_str(), X_OK) != 0)
+        return {errno, "cannot enter folder " + folder + ": " + std::strerror(errno)};
     ExecuteFault fault;
     bool is_there = false;  // of several files the first that is there counts
     for (const std::string& file : candidates(name)) {

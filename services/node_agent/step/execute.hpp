@@ -5,7 +5,7 @@ namespace zbs::step {
 
 struct ExecuteFault {
     int error = 0;     ///< errno
-    std::string text;  ///< "cannot run NAME: ...", one sentence
+    std::string text;  ///< "cannot run NAME: ..." or, of a name that ends in '/', "cannot enter folder NAME: ..."
 };
 
 /// Becomes the program `argv[0]`, as execvp does: PATH is searched, and a text without a `#!` line is run by /bin/sh. A

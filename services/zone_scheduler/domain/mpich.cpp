@@ -14,12 +14,17 @@ constexpr std::array<std::string_view, 14> kKnownOptions = {
 // Of these the value is a word with this one meaning; a proxy is never told to start anything by another launcher.
 constexpr std::string_view kLauncher = "manual";
 
-/// One launcher starts all ranks alike, but each zone has a folder of its own for staged files. Arguments: the working
-/// directory and the program for zones that were sent nothing, the program for the others, then the user's: none of
-/// them is read as shell text. A shell that cannot enter says so and ends with 125.
+/// One launcher starts all ranks alike, but each zone has a folder of its own for staged files. Arguments: the program
+/// and the working directory for zones that were sent nothing, the program for the others, then the user's: none of
+/// them is read as shell text, and no variable of the user is set. A folder that cannot be entered becomes the program,
+/// with a '/' behind it: zbs-step reports it then.
 constexpr const char* kEnterFolder =
-    "if [ -n \"$ZBS_STAGED\" ]; then cd \"$ZBS_STAGED\" || exit 125; shift; "
-    "else cd \"$0\" || exit 125; p=$1; shift 2; set -- \"$p\" \"$@\"; fi; exec \"$@\"";
+    "if [ -n \"$ZBS_STAGED\" ]; then shift; cd -P -- \"$ZBS_STAGED\" || set -- \"$ZBS_STAGED/\"; "
+    "elif cd -P -- \"$1\"; then shift 2; set -- \"$0\" \"$@\"; else set -- \"$1/\"; fi 2>/dev/null; unset OLDPWD; ";
+constexpr const char* kExecute = "exec \"$@\"";
+/// By the supervisor of ranks, if the zone of a rank has one for it.
+constexpr const char* kWatch =
+    "[ -n \"$ZBS_RANK_ENDS\" ] && [ -x \"$ZBS_RANK_PROGRAM\" ] && exec \"$ZBS_RANK_PROGRAM\" rank \"$@\"; ";
 
 /// Takes one '=' from the front of each argument that has one (`masked`). Launchers that read ':' as the end of a
 /// program would split the arguments there.
@@ -27,10 +32,6 @@ constexpr const char* kUnmask =
     "for w do shift; case $w in =*) w=${w#=};; esac; set -- \"$@\" \"$w\"; done; exec \"$0\" \"$@\"";
 
 std::string masked(const std::string& word) { return word == ":" || word.starts_with('=') ? "=" + word : word; }
-
-/// The supervisor of ranks, where the zone of a rank has one for it.
-constexpr const char* kWatched =
-    "[ -x \"$ZBS_RANK_PROGRAM\" ] && exec \"$ZBS_RANK_PROGRAM\" rank \"$0\" \"$@\"; exec \"$0\" \"$@\"";
 
 bool is_plain(std::string_view value) {
     return !value.empty() &&
@@ -60,6 +61,20 @@ Result<void> check_option(const std::string& name, const std::string& value) {
     return {};
 }
 
+std::vector<std::string> entered(const CoordinatorSpec& spec, const std::string& execute) {
+    const std::string staged = spec.staged_program.empty() ? spec.argv.at(0) : "./" + spec.staged_program;
+    std::vector<std::string> argv = {"/bin/sh", "-c", kEnterFolder + execute, spec.argv.at(0), spec.directory, staged};
+    argv.insert(argv.end(), spec.argv.begin() + 1, spec.argv.end());
+    return argv;
+}
+
+std::vector<std::string> without_separators(std::vector<std::string> argv) {
+    if (std::ranges::find(argv, ":") == argv.end()) return argv;
+    std::transform(argv.begin() + 1, argv.end(), argv.begin() + 1, masked);
+    argv.insert(argv.begin(), {"/bin/sh", "-c", kUnmask});
+    return argv;
+}
+
 }  // namespace
 
 std::string stdout_file(int rank) { return "out." + std::to_string(rank); }
@@ -68,24 +83,19 @@ std::string stderr_file(int rank) { return "err." + std::to_string(rank); }
 std::string start_directory(const CoordinatorSpec& spec) { return spec.is_staged ? "/" : spec.directory; }
 
 std::vector<std::string> rank_argv(const CoordinatorSpec& spec) {
-    std::vector<std::string> argv = spec.argv;
-    if (spec.is_staged) {
-        const std::string staged = spec.staged_program.empty() ? spec.argv.at(0) : "./" + spec.staged_program;
-        argv.insert(argv.begin() + 1, staged);
-        argv.insert(argv.begin(), {"/bin/sh", "-c", kEnterFolder, spec.directory});
-    }
-    if (std::ranges::find(argv, ":") == argv.end()) return argv;
-    std::transform(argv.begin() + 1, argv.end(), argv.begin() + 1, masked);
-    argv.insert(argv.begin(), {"/bin/sh", "-c", kUnmask});
-    return argv;
+    return without_separators(spec.is_staged ? entered(spec, kExecute) : spec.argv);
+}
+
+std::vector<std::string> watched_argv(const CoordinatorSpec& spec) {
+    return without_separators(entered(spec, std::string(kWatch) + kExecute));
 }
 
 std::vector<std::string> coordinator_argv(const CoordinatorSpec& spec) {
     std::vector<std::string> argv = {spec.mpiexec, "-launcher", "manual", "-rmk", "user", "-f", kHostFile};
     if (!spec.interface.empty()) argv.insert(argv.end(), {"-iface", spec.interface});
-    argv.insert(argv.end(), {"-outfile-pattern", "out.%r", "-errfile-pattern", "err.%r", "-wdir", start_directory(spec),
-                             "-n", std::to_string(spec.ranks), "/bin/sh", "-c", kWatched});
-    const std::vector<std::string> program = rank_argv(spec);
+    argv.insert(argv.end(), {"-outfile-pattern", "out.%r", "-errfile-pattern", "err.%r", "-wdir", "/", "-n",
+                             std::to_string(spec.ranks)});
+    const std::vector<std::string> program = watched_argv(spec);
     argv.insert(argv.end(), program.begin(), program.end());
     return argv;
 }

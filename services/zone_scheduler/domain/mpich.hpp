@@ -33,6 +33,8 @@ std::string stderr_file(int rank);
 /// Where and as what each rank begins; the rest of the way, into the folder of staged files, it goes by itself.
 std::string start_directory(const CoordinatorSpec& spec);
 std::vector<std::string> rank_argv(const CoordinatorSpec& spec);
+/// The same for a launcher that starts ranks in `/`: each enters its folder, under the supervisor of ranks.
+std::vector<std::string> watched_argv(const CoordinatorSpec& spec);
 std::vector<std::string> coordinator_argv(const CoordinatorSpec& spec);
 
 /// The user's environment without what would steer the launcher (HYDRA_*, MPIEXEC_*, PMI_* ...) or belongs to a job

@@ -147,6 +147,14 @@ class Programs(unittest.TestCase):
         self.assertEqual((done.returncode, shown["state"]), (127, "failed"))
         self.assertRegex(shown["reason"], "^the program did not begin in zone .: cannot run .*/solver: Exec format error$")
 
+    def test_a_staged_file_that_no_machine_can_run(self):
+        for text, why in (("#!/nowhere/interpreter\n", "its interpreter /nowhere/interpreter: No such file or directory"),
+                          ("\x7fELF of another machine", "Exec format error")):
+            program = self.file("solver", text, 0o755)
+            done = world.zbs("run", "--zones", "b", "-D", self.folder, "--stage-in", program, "--", "./solver", timeout=60)
+            shown = self.last()
+            self.assertEqual((done.returncode, shown["state"], shown["reason"]), (127, "failed", f"the program did not begin in zone b: cannot run ./solver: {why}"), done)
+
     # What ends badly. More ranks than one zone has processors: the one that ends is in the first zone or in the last.
 
     def check_end(self, how, code, exit_code, what):

@@ -222,6 +222,13 @@ TEST_F(RankTest, TheMachineThatAProgramWasBuiltForIsNamed) {
     EXPECT_EQ(end(), 126);
 }
 
+TEST_F(RankTest, AFolderThatItsShellCouldNotEnterIsNamed) {
+    program_ = "/no such/";
+    start({});
+    EXPECT_EQ(read_from(err_), "cannot enter folder /no such: No such file or directory\n");
+    EXPECT_EQ(end(), 127);
+}
+
 TEST_F(RankTest, NoShellRunsWhatIsNoText) {
     check_fault(std::string("echo begun >&2\0", 15) + "\necho begun >&2\n", 126, "Exec format error");
 }

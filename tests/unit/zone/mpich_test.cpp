@@ -1,8 +1,11 @@
 #include "services/zone_scheduler/domain/mpich.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace zbs::mpich {
 namespace {
@@ -69,6 +72,50 @@ TEST(RankArgv, HasNoWordThatEndsAProgramForALauncher) {
         EXPECT_EQ(std::vector<std::string>(argv.end() - 4, argv.end()),
                   (std::vector<std::string>{"a", "=:", "==x", "==:"}));
     }
+}
+
+/// What a rank prints whose supervisor is `echo`, in a zone that names this folder of staged files.
+std::string rank_prints(const CoordinatorSpec& spec, const char* staged) {
+    int ends[2];
+    EXPECT_EQ(pipe(ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], 1);
+        setenv("ZBS_RANK_ENDS", "/", 1);
+        setenv("ZBS_RANK_PROGRAM", "/bin/echo", 1);
+        setenv("ZBS_STAGED", staged, 1);
+        std::vector<std::string> words = watched_argv(spec);
+        std::vector<char*> argv;
+        for (std::string& word : words) argv.push_back(word.data());
+        argv.push_back(nullptr);
+        if (chdir("/") == 0) execv(argv[0], argv.data());
+        _exit(99);
+    }
+    close(ends[1]);
+    std::string text;
+    char chunk[512];
+    for (ssize_t got; (got = read(ends[0], chunk, sizeof chunk)) > 0;)
+        text.append(chunk, static_cast<std::size_t>(got));
+    close(ends[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    return text;
+}
+
+TEST(WatchedArgv, EachRankEntersTheFolderOfItsZoneAndIsWatched) {
+    CoordinatorSpec spec{.mpiexec = "m", .interface = {}, .directory = "/tmp", .argv = {"/bin/p", "a  b", "-n"}};
+    EXPECT_EQ(rank_prints(spec, ""), "rank /bin/p a  b -n\n");
+    spec.is_staged = true;
+    spec.staged_program = "p";
+    EXPECT_EQ(rank_prints(spec, "/tmp"), "rank ./p a  b -n\n");
+    EXPECT_EQ(rank_prints(spec, ""), "rank /bin/p a  b -n\n") << "a zone that was sent nothing";
+}
+
+TEST(WatchedArgv, AFolderThatCannotBeEnteredIsReportedByTheSupervisor) {
+    CoordinatorSpec spec{.mpiexec = "m", .interface = {}, .directory = "/no such", .argv = {"/bin/p", "a"}};
+    EXPECT_EQ(rank_prints(spec, ""), "rank /no such/\n");
+    spec.is_staged = true;
+    EXPECT_EQ(rank_prints(spec, "/nor this"), "rank /nor this/\n");
 }
 
 TEST(PlanProxies, OnePerRunOfConsecutiveRanksOnOneMachine) {
