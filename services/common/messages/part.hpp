@@ -103,6 +103,9 @@ inline constexpr std::string_view kNotBegunReason = "the program did not begin";
 /// Where the site's own scheduler took the processors away.
 inline constexpr std::string_view kTakenBackReason = "processors were taken back";
 
+/// Where the files in a job's folder were too many or too large: what was too much follows.
+inline constexpr std::string_view kFolderReason = "the files in its folder take more of the disk than is allowed";
+
 /// What a part can expect that waits for processors in the queue of its zone. Times are from the answer on.
 struct QueueOutlook {
     std::optional<int> place;             ///< 1 = first in line; zones of other organisations are not told

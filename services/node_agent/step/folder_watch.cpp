@@ -3,6 +3,8 @@
 #include <optional>
 #include <utility>
 
+#include "services/common/messages/part.hpp"
+
 namespace zbs::step {
 namespace {
 
@@ -25,8 +27,8 @@ bool FolderWatch::is_over() {
     const bool is_large = *bytes > bound_;
     const bool over = is_large || !use_.unseen().empty();
     const bool was_over = std::exchange(was_over_, over);
-    reason_ = is_large ? "the files in its folder take more than " + std::to_string(bound_ >> 20) + " MiB of the disk"
-                       : "what its folder takes of the disk cannot be seen: " + use_.unseen();
+    reason_ = std::string(kFolderReason) + ": " +
+              (is_large ? "more than " + std::to_string(bound_ >> 20) + " MiB" : use_.unseen());
     return over && ((is_large && turns == 1) || was_over);
 }
 

@@ -18,9 +18,9 @@ class FolderWatch {
     /// `bound`: bytes; 0 = none.
     FolderWatch(std::string folder, std::uint64_t bound, process::DiskUse::Turn turn = {})
         : use_(std::move(folder)), bound_(bound), turn_(turn) {}
-    /// One turn, where it is time. True: it takes more, or that cannot be seen (`DiskUse::unseen`). Where a look took
+    /// One turn, where it is time. True: it takes more, or has too many files (`DiskUse::unseen`). Where a look took
     /// several turns, or did not see all, the next one has to say so, too: what was written and removed meanwhile may
-    /// have counted together, and a folder may be closed for a moment.
+    /// have counted together.
     bool is_over();
     /// Why, once it was.
     const std::string& reason() const { return reason_; }

@@ -1,5 +1,6 @@
 // ApplicationService from `committed` to its end: launcher, parts, watch, stop, profile.
 #include <algorithm>
+#include <array>
 #include <csignal>
 
 #include "algorithms/model/task_graph.hpp"
@@ -34,6 +35,12 @@ std::string first_line(const std::string& text) {
     std::size_t begin = text.find_first_not_of(" \n=");
     if (begin == std::string::npos) return {};
     return text.substr(begin, std::min(text.find('\n', begin), begin + 200) - begin);
+}
+
+/// The reason of a part that is why the application ends, whatever else its ranks did.
+bool ends_application(std::string_view reason) {
+    return std::ranges::any_of(std::array{kNotBegunReason, kLostMachineReason, kTakenBackReason, kFolderReason},
+                               [reason](std::string_view beginning) { return reason.starts_with(beginning); });
 }
 
 /// Adds what `part` knows to `sum`: partial models of one run hold disjoint rows.
@@ -260,12 +267,9 @@ void ApplicationService::poll_parts(const std::shared_ptr<Run>& run) {
                             if (executor_.status(run->app.status.operation).state != StepStatus::State::kRunning)
                                 return;
                             const std::optional<RankEnd> first = first_end(run->app);
-                            const bool is_whole = reason.starts_with(kNotBegunReason) ||
-                                                  reason.starts_with(kLostMachineReason) ||
-                                                  reason.starts_with(kTakenBackReason);
-                            stop(run, first      ? describe(*first, place_of_rank(run->app, first->rank))
-                                      : is_whole ? reason
-                                                 : "zone " + zone + " lost its part: " + reason);
+                            stop(run, first ? describe(*first, place_of_rank(run->app, first->rank))
+                                      : ends_application(reason) ? reason
+                                                                 : "zone " + zone + " lost its part: " + reason);
                         });
                     }
                 }
@@ -331,8 +335,9 @@ void ApplicationService::ask_how_it_ended(const std::shared_ptr<Run>& run) {
     const StepStatus launcher = executor_.status(status.operation);
     // Where the walltime of one zone is over first, the launcher may end with 0.
     const bool near_walltime = clock_.now() - status.history.back().at > run->app.request.walltime - kWalltimeNear;
-    const bool unclean = status.stop_reason.empty() &&
-                         (launcher.state != StepStatus::State::kExited || launcher.exit_code != 0 || near_walltime);
+    const bool has_folders = !run->app.request.staging.empty();  // a zone ends a job whose folder is over its bound
+    const bool unclean = status.stop_reason.empty() && (launcher.state != StepStatus::State::kExited ||
+                                                        launcher.exit_code != 0 || near_walltime || has_folders);
     const bool late = clock_.steady_now() >= run->deadline;
     // A part's end is told once the output of its ranks has come home.
     const bool output = leaves_output_in_parts(run->app.request.launcher) && !late;
@@ -396,8 +401,7 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
                 std::to_string(std::chrono::ceil<std::chrono::seconds>(run->app.request.walltime).count()) +
                 " s reached";
     for (const ApplicationPart& part : changed.parts)
-        if (part.status.reason.starts_with(kWalltimeReason) || part.status.reason.starts_with(kTakenBackReason) ||
-            part.status.reason.starts_with(kLostMachineReason) || part.status.reason.starts_with(kNotBegunReason))
+        if (part.status.reason.starts_with(kWalltimeReason) || ends_application(part.status.reason))
             limit = part.status.reason;
     std::optional<RankEnd> first = first_end(run->app);
     const auto why_first = [&] { return describe(*first, place_of_rank(run->app, first->rank)); };
@@ -410,7 +414,7 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
         changed.exit_code = first && reason == why_first()        ? exit_code_of(*first)
                             : reason.starts_with(kNotBegunReason) ? kNotExecuted
                                                                   : 1;
-    } else if (*changed.exit_code == 0 && !first && !limit.starts_with(kWalltimeReason)) {
+    } else if (*changed.exit_code == 0 && !first && !limit.starts_with(kWalltimeReason) && !ends_application(limit)) {
         state = ApplicationState::kCompleted;
     } else {
         const Result<std::string> report = executor_.read(changed.operation, "stdout", 0, kMaxLauncherOutput);
@@ -439,6 +443,8 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
                     reason += "; in zone " + config_.zone.name + std::string(kNoneExitsReason);
             }
             if (reason.starts_with(kNotBegunReason)) changed.exit_code = kNotExecuted;
+            // Of ranks that were stopped by their zone the launcher reports good ends.
+            if (*changed.exit_code == 0) changed.exit_code = 128 + SIGTERM;
         } else if (first) {
             changed.exit_code = exit_code_of(*first);
             reason = why_first();

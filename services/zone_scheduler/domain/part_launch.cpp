@@ -19,7 +19,8 @@ namespace zbs {
 namespace {
 
 bool tells_why_all_end(const std::string& reason) {
-    return reason.starts_with(kWalltimeReason) || reason.starts_with(kLostMachineReason);
+    return reason.starts_with(kWalltimeReason) || reason.starts_with(kLostMachineReason) ||
+           reason.starts_with(kFolderReason);
 }
 
 constexpr const char* kModelFile = "profile.json";

@@ -26,6 +26,8 @@ std::string outside_reason(const PartStatus& part, bool asked) {
                 return std::string(kTakenBackReason) + " by zone " + part.zone;
             if (part.reason.starts_with(kLostMachineReason))  // which one is not told
                 return std::string(kLostMachineReason) + " in zone " + part.zone;
+            if (part.reason.starts_with(kFolderReason))  // how much is not told
+                return std::string(kFolderReason) + " in zone " + part.zone;
             if (part.reason.starts_with(kNotBegunReason)) return part.reason;  // home's own folder or program
             if (part.first_end) return describe(*part.first_end, {});
             return "zone " + part.zone + " could not start it, or its processes did not end well; ask its operator";

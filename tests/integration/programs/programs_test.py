@@ -293,6 +293,18 @@ class Programs(unittest.TestCase):
         until(lambda: not marked("/usr/bin/yes"), 10, lambda: f"left: {marked('/usr/bin/yes')}")
 
     @unittest.skipIf(os.getuid(), "needs root: a small file system is mounted")
+    def test_a_folder_over_its_bound_is_the_reason(self):
+        done = world.zbs("run", "-q", "--zones", "b", "-D", self.folder, "--stage-out", "a", "--", "sh", "-c", "echo 1 > a; fallocate -l 1250M b; exec sleep 60", timeout=60)
+        shown = self.last()
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(shown["state"], "failed")
+        self.assertRegex(shown["reason"], r"^the files in its folder take more of the disk than is allowed(: more than \d+ MiB)? in zone b$")
+
+    def test_folders_that_are_closed_or_deep_are_the_jobs_own(self):
+        script = 'echo 1 > a; mkdir c; chmod 0 c; mkdir -p "$(seq -s / 70)"; sleep 4; chmod 700 c'
+        done = world.zbs("run", "-q", "--zones", "b", "-D", self.folder, "--stage-out", "a", "--", "sh", "-c", script, timeout=60)
+        self.assertEqual((done.returncode, self.last()["state"]), (0, "completed"), done)
+
     def test_a_full_disk_of_the_jobs_own_is_its_own_fault(self):
         disk = self.folder + "/disk"
         os.mkdir(disk)

@@ -449,6 +449,19 @@ TEST_F(PartServiceTest, NoMoreProxiesThanRanksAndEachOnce) {
     EXPECT_TRUE(executor.steps().empty());
 }
 
+TEST_F(PartServiceTest, AFolderOverItsBoundIsTheReason) {
+    const auto held = parts->hold(home, request(2));
+    ASSERT_TRUE(held) << held.error();
+    const std::string why = std::string(kFolderReason) + ": more than 1024 MiB";
+    executor.script(launch_operation(held->id) + "-p0",
+                    {.runtime = std::chrono::seconds{1}, .exit_code = 143, .reason = why});
+    ASSERT_TRUE(parts->commit(home, held->id, held->token));
+    ASSERT_TRUE(parts->launch(home, held->id, launch(*held)));
+    clock.advance(std::chrono::minutes{1});
+    EXPECT_EQ(parts->status(home, held->id)->reason, std::string(kFolderReason) + " in zone b");
+    EXPECT_EQ(store.all_parts().at(0).status.reason, why + " in zone b") << "how much is not told outside";
+}
+
 TEST_F(PartServiceTest, ALostMachineIsTheReasonThoughAnotherRankEndsFirst) {
     const auto held = parts->hold(home, request(2));
     ASSERT_TRUE(held) << held.error();

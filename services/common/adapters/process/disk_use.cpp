@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <string_view>
 
 #include "services/common/messages/staging.hpp"
@@ -18,13 +17,6 @@ constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 }  // namespace
 
-/// Of a folder that this process may not open, or look into. One that went meanwhile, or is no folder any more, holds
-/// nothing; that the host is short of descriptors or memory is no fault of what is in it.
-void DiskUse::note_closed() {
-    if (errno == EACCES || errno == EPERM || errno == EIO || errno == ENAMETOOLONG)
-        unseen_ = "a folder in it cannot be opened";
-}
-
 bool DiskUse::begin() {
     unseen_.clear();
     seen_ = 0;
@@ -32,10 +24,7 @@ bool DiskUse::begin() {
     linked_.clear();
     const int fd = open(folder_.c_str(), kFolderFlags);
     struct stat info {};
-    if (fd < 0) {
-        note_closed();
-        return false;
-    }
+    if (fd < 0) return false;
     DIR* const top = fstat(fd, &info) == 0 ? fdopendir(fd) : nullptr;
     if (top == nullptr) {
         close(fd);
@@ -71,19 +60,15 @@ std::optional<std::uint64_t> DiskUse::look(const Turn& turn) {
 void DiskUse::add(const char* name) {
     const int folder = dirfd(open_.back().get());
     struct stat info {};
-    if (fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0) return note_closed();
+    if (fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0) return;
     const bool is_folder = S_ISDIR(info.st_mode);
     if (open_.size() == 1 && S_ISREG(info.st_mode) && is_own_output(name)) return;
     const std::uint64_t names = is_folder ? 1 : static_cast<std::uint64_t>(info.st_nlink);
     add_blocks(static_cast<std::uint64_t>(info.st_blocks), names, {info.st_dev, info.st_ino});
-    if (!is_folder || info.st_dev != device_) return;
-    if (open_.size() > kDeepestLook) {
-        unseen_ = "folders in it are more than " + std::to_string(kDeepestLook) + " levels deep";
-        return;
-    }
+    if (!is_folder || info.st_dev != device_ || open_.size() > kDeepestLook) return;
     const int fd = openat(folder, name, kFolderFlags);
-    if (fd < 0) return note_closed();
-    DIR* const below = fd < 0 ? nullptr : fdopendir(fd);
+    if (fd < 0) return;
+    DIR* const below = fdopendir(fd);
     if (below != nullptr)
         open_.emplace_back(below, closedir);
     else

@@ -18,9 +18,9 @@ namespace zbs::process {
 
 /// Bytes on disk of what a job's folder holds at any depth, but not of a step's own output at its top; looked at a bit
 /// at a time, so that who looks can do other things between. Follows no link, leaves no file system, and looks at no
-/// more than limits::kMaxJobFiles entries, 64 levels deep: what has more, or a folder that cannot be opened, is told as
-/// `unseen`. A file of several names counts once. Holds a descriptor for each level, and
-/// some 3 MiB at most for files of several names.
+/// more than limits::kMaxJobFiles entries: more are reported as `unseen`. Files in a folder that cannot be opened, or
+/// below the 64th level, do not count. A file of several names counts once. Holds a descriptor for each level, and some
+/// 3 MiB at most for files of several names.
 class DiskUse {
   public:
     /// One turn ends after so many entries, or as soon as one was seen after so long.
@@ -42,7 +42,6 @@ class DiskUse {
   private:
     using Folder = std::unique_ptr<DIR, int (*)(DIR*)>;
     bool begin();
-    void note_closed();
     void add(const char* name);
     void add_blocks(std::uint64_t blocks, std::uint64_t names, std::pair<dev_t, ino_t> file);
 
