@@ -30,8 +30,7 @@ struct RankEnd {
 inline constexpr const char* kRankEndsVariable = "ZBS_RANK_ENDS";
 /// The variable that names the supervisor of ranks (`zbs-step`), where there is one.
 inline constexpr const char* kRankProgramVariable = "ZBS_RANK_PROGRAM";
-/// The variable that names the library that is added to the LD_PRELOAD of the job: by the supervisor of ranks, or by
-/// the shell that Open MPI's launcher starts.
+/// The variable that names the library that the supervisor of ranks adds to the LD_PRELOAD of the job.
 inline constexpr const char* kRankPreloadVariable = "ZBS_RANK_PRELOAD";
 inline constexpr std::string_view kRankEndPrefix = "end.";
 

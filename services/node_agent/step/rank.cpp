@@ -271,7 +271,8 @@ class Rank {
     /// A rank that has called MPI_Abort also exits: the first of its ends counts.
     void record(RankEnd end, const std::string& fault = {}) {
         const char* folder = std::getenv(kRankEndsVariable);
-        const std::optional<int> rank = number_in("PMI_RANK");
+        std::optional<int> rank = number_in("PMI_RANK");
+        if (!rank && !fault.empty()) rank = number_in("OMPI_COMM_WORLD_RANK");
         if (is_aborted_ || folder == nullptr || !rank) return;
         is_aborted_ = end.how == RankEndKind::kAborted;
         end.rank = *rank;
@@ -371,6 +372,7 @@ int run_rank(int argc, char** argv) {
     const rlimit no_core{0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
     signal(WTERMSIG(status), SIG_DFL);
+    sigprocmask(SIG_UNBLOCK, &watched, nullptr);
     raise(WTERMSIG(status));
     return 128 + WTERMSIG(status);
 }

@@ -6,8 +6,6 @@
 #include <map>
 #include <optional>
 
-#include "services/common/messages/rank_end.hpp"
-
 namespace zbs::open_mpi {
 namespace {
 
@@ -143,14 +141,9 @@ std::vector<std::string> launcher_argv(const mpich::CoordinatorSpec& spec, const
         if (!name.starts_with("OMPI_")) argv.insert(argv.end(), {"-x", name});  // those go by themselves
     }
     const std::string folder = "\"$" + std::string(kOutputVariable) + "/", rank = "$OMPI_COMM_WORLD_RANK\"";
-    // The user's LD_PRELOAD took the place of the zone's: both are loaded, hers first.
-    const std::string library = "\"$" + std::string(kRankPreloadVariable) + "\"";
-    const std::string preload =
-        "case $LD_PRELOAD in *" + library + "*) ;; *) LD_PRELOAD=$LD_PRELOAD:" + library + " ;; esac; ";
-    argv.insert(argv.end(),
-                {"-wdir", mpich::start_directory(spec), "-n", std::to_string(spec.ranks), "/bin/sh", "-c",
-                 preload + "exec \"$0\" \"$@\" >" + folder + "out." + rank + " 2>" + folder + "err." + rank});
-    const std::vector<std::string> program = mpich::rank_argv(spec);
+    argv.insert(argv.end(), {"-wdir", "/", "-n", std::to_string(spec.ranks), "/bin/sh", "-c",
+                             "exec \"$0\" \"$@\" >" + folder + "out." + rank + " 2>" + folder + "err." + rank});
+    const std::vector<std::string> program = mpich::watched_argv(spec);
     argv.insert(argv.end(), program.begin(), program.end());
     return argv;
 }

@@ -252,8 +252,7 @@ Result<StepSpec> PartService::proxy_step(const PartRecord& record, const LaunchR
         step.environment.emplace_back("PATH", "/usr/local/bin:/usr/bin:/bin");
     step.environment.emplace_back(kZoneVariable, config_.zone.name);
     step.environment.emplace_back("ZBS_APPLICATION", to_string(record.request.application));
-    if (request.launcher == Launcher::kMpich)
-        step.environment.emplace_back(kRankEndsVariable, executor_.folder(steps[i]));
+    if (!is_srun(request.launcher)) step.environment.emplace_back(kRankEndsVariable, executor_.folder(steps[i]));
     if (request.launcher == Launcher::kOpenMpi) {
         const std::string folder = executor_.folder(steps[i]);
         for (auto& variable : open_mpi::daemon_environment(folder, share_a_host(record.machines) ? folder : ""))

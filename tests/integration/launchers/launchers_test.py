@@ -171,6 +171,30 @@ class OpenMpi(Launched):
         self.assertNotIn("zbs-profile: ", done.stderr)
         self.assertNotIn("profile", shown)
 
+    def test_a_rank_has_the_umask_and_the_limits_that_were_asked_for(self):
+        done, _ = self.run_job("-q", "-n", "2", "--launcher", "openmpi", "--umask", "022", "--ulimit", "nofile=321", "--", "sh", "-c", "echo $(umask) $(ulimit -n)")
+        self.assertEqual((done.returncode, done.stdout), (0, "0022 321\n" * 2), done)
+
+    def test_a_program_that_cannot_run_is_named(self):
+        with tempfile.TemporaryDirectory(prefix="zbs-launchers-") as folder:
+            program = pathlib.Path(folder, "solver")
+            for text, why in (("#!/nowhere/interpreter\n", "its interpreter /nowhere/interpreter: No such file or directory"), ("\x7fELF of another machine", "Exec format error")):
+                program.write_text(text)
+                program.chmod(0o755)
+                done, shown = self.run_job("-n", "2", "--launcher", "openmpi", "--", str(program))
+                self.assertEqual((done.returncode, shown["reason"]), (127, f"the program did not begin in zone a: cannot run {program}: {why}"), done)
+
+    def test_a_folder_that_is_gone_when_the_ranks_start_is_named(self):
+        with tempfile.TemporaryDirectory(prefix="zbs-launchers-") as folder:
+            gone = pathlib.Path(folder, "gone")
+            gone.mkdir()
+            others = world.submit("-n", "4", "--zones", "a", "--", "sleep", "4")
+            world.wait_state(others, {"running"})
+            waiting = world.submit("-n", "4", "--launcher", "openmpi", "-D", str(gone), "--", "pwd")
+            gone.rmdir()
+            world.zbs("wait", others, waiting)
+            self.assertEqual(world.show(waiting)["reason"], f"the program did not begin in zone a: cannot enter folder {gone}: No such file or directory")
+
     def test_one_rank_needs_no_launcher_of_its_own_mpi(self):
         for program, launcher, size in ((OPENMPI_RING, "mpich", "PMI_SIZE"), (MPICH_RING, "openmpi", "OMPI_COMM_WORLD_SIZE")):
             done, _ = self.run_job("-n", "1", "--launcher", launcher, "--", "/bin/sh", "-c", 'exec "$0"', program)

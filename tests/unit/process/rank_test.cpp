@@ -44,7 +44,7 @@ class RankTest : public testing::Test {
             dup2(pipe_ends[1], 2);
             fcntl(pair[1], F_SETFD, 0);
             setenv("PMI_FD", std::to_string(pair[1]).c_str(), 1);
-            setenv("PMI_RANK", rank_, 1);
+            setenv(rank_variable_, rank_, 1);
             if (is_preloaded_) {
                 setenv(kRankPreloadVariable, "/nowhere/library.so", 1);
                 setenv("ZBS_PROFILE_OUT", folder_.path("model").c_str(), 1);
@@ -127,6 +127,7 @@ class RankTest : public testing::Test {
     pid_t child_ = -1;
     int status_ = -1, pmi_ = -1, err_ = -1, ranks_ = 1;
     const char* rank_ = "3";
+    const char* rank_variable_ = "PMI_RANK";
     std::string program_;
     bool is_preloaded_ = false;
 };
@@ -227,6 +228,19 @@ TEST_F(RankTest, AFolderThatItsShellCouldNotEnterIsNamed) {
     start({});
     EXPECT_EQ(read_from(err_), "cannot enter folder /no such: No such file or directory\n");
     EXPECT_EQ(end(), 127);
+}
+
+TEST_F(RankTest, UnderOpenMpiOnlyAProgramThatCannotRunIsRecorded) {
+    rank_variable_ = "OMPI_COMM_WORLD_RANK";
+    check_fault("#!/nowhere/python3\n", 127, "its interpreter /nowhere/python3: No such file or directory");
+}
+
+TEST_F(RankTest, UnderOpenMpiAnEndIsNotRecorded) {
+    rank_variable_ = "OMPI_COMM_WORLD_RANK";
+    start("kill -TERM $$");
+    EXPECT_EQ(end(), 143);
+    EXPECT_TRUE(WIFSIGNALED(status_));
+    EXPECT_FALSE(recorded());
 }
 
 TEST_F(RankTest, NoShellRunsWhatIsNoText) {

@@ -101,8 +101,10 @@ TEST(OpenMpiLauncher, PassesTheEnvironmentOnByNameAndTheProgramUnchanged) {
     EXPECT_EQ(std::count(argv.begin(), argv.end(), "-x"), 1);
     EXPECT_THAT(argv, Contains("A"));
     EXPECT_THAT(argv, Not(Contains(HasSubstr("OMPI_MCA"))));
-    EXPECT_EQ(std::vector<std::string>(argv.end() - 3, argv.end()),
-              (std::vector<std::string>{"/bin/prog", "a b", "$x"}));
+    EXPECT_THAT(argv, Contains(HasSubstr("\"$ZBS_RANK_PROGRAM\" rank")));
+    // The program and the folder, the program if it is staged, the user's words.
+    EXPECT_EQ(std::vector<std::string>(argv.end() - 5, argv.end()),
+              (std::vector<std::string>{"/bin/prog", "/work", "/bin/prog", "a b", "$x"}));
     EXPECT_THAT(launcher_environment(environment),
                 ElementsAre(Pair("A", "x y"), Pair("OMPI_MCA_btl", "tcp,self"), Pair("OMPI_ALLOW_RUN_AS_ROOT", "1"),
                             Pair("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")));
