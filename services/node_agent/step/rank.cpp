@@ -357,6 +357,9 @@ int run_rank(int argc, char** argv) {
             why = unable.error;
             text = std::move(unable.text);
         }
+        // One line, also if a name has several.
+        std::ranges::replace_if(
+            text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
         text += "\n";
         std::fputs(text.c_str(), stderr);
         write_all(fault[1], text);

@@ -187,25 +187,6 @@ bool lost_a_proxy(std::string_view text) {
            text.substr(at, text.find('\n', at) - at).ends_with("assert (!closed) failed");
 }
 
-std::string read_start_fault(std::string_view text) {
-    struct Form {
-        std::string_view printed, means;
-    };
-    constexpr std::array<Form, 2> kForms = {
-        {{"): unable to change wdir to ", "cannot enter folder "}, {"): execvp error on file ", "cannot run "}}};
-    for (const Form& form : kForms) {
-        const std::size_t at = text.find(form.printed);
-        if (at == std::string_view::npos) continue;
-        std::string_view rest = text.substr(at + form.printed.size());
-        rest = rest.substr(0, rest.find('\n'));
-        const std::size_t why = rest.rfind(" (");
-        if (why == std::string_view::npos || !rest.ends_with(')')) continue;
-        return std::string(form.means) + std::string(rest.substr(0, why)) + ": " +
-               std::string(rest.substr(why + 2, rest.size() - why - 3));
-    }
-    return {};
-}
-
 int read_fatal_signal(std::string_view text) {
     constexpr std::string_view kReport = "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: ";
     constexpr std::string_view kSignal = "(signal ";

@@ -79,9 +79,6 @@ int read_fatal_signal(std::string_view text);
 /// wrote to its error output (MPICH 4.0: "control_cb ... assert (!closed) failed"). It happens now and then where ranks
 /// die at the same time. Its exit code, 255, then says nothing of the program; the proxies' own codes do.
 bool lost_a_proxy(std::string_view text);
-/// Why a proxy could not start its ranks, from what it printed: "cannot enter folder /data: Permission denied". Empty
-/// where it printed nothing of that kind.
-std::string read_start_fault(std::string_view text);
 
 /// The command of one proxy, rebuilt from known options only: `options` come from another organisation. Errors name the
 /// option.

@@ -461,8 +461,8 @@ void PartService::check_running(Live& part) {
         remove_inputs(part.record);
 }
 
-/// Why a program of the part was never executed, as the supervisor of a rank or the launcher's proxy left it; else
-/// empty. The job may have written anything there: one line of it counts, without control characters.
+/// Why a program of the part was never executed, as the supervisor of a rank left it; else empty. The job may have
+/// written anything there: one line of it counts, without control characters.
 std::string PartService::why_not_begun(const PartRecord& record) const {
     constexpr std::uint64_t kMostBytes = 4'096;
     constexpr std::size_t kMostShown = 512;
@@ -472,8 +472,6 @@ std::string PartService::why_not_begun(const PartRecord& record) const {
             const Result<std::string> text = executor_.read(step, file.name, 0, kMostBytes);
             if (why.empty() && text) why = rank_fault(*text);
         }
-        const Result<std::string> printed = executor_.read(step, "stderr", 0, kMostBytes);
-        if (why.empty() && printed) why = mpich::read_start_fault(*printed);
     }
     why = why.substr(0, std::min(why.find('\n'), kMostShown));
     std::ranges::replace_if(

@@ -243,6 +243,16 @@ TEST_F(RankTest, UnderOpenMpiAnEndIsNotRecorded) {
     EXPECT_FALSE(recorded());
 }
 
+TEST_F(RankTest, ANewlineInANameDoesNotCutTheReason) {
+    program_ = "/no\nsuch/";
+    start({});
+    EXPECT_EQ(read_from(err_), "cannot enter folder /no?such: No such file or directory\n");
+    EXPECT_EQ(end(), 127);
+    const auto record = read_file(folder_.path(rank_end_file(3)));
+    ASSERT_TRUE(record);
+    EXPECT_EQ(rank_fault(*record), "cannot enter folder /no?such: No such file or directory");
+}
+
 TEST_F(RankTest, NoShellRunsWhatIsNoText) {
     check_fault(std::string("echo begun >&2\0", 15) + "\necho begun >&2\n", 126, "Exec format error");
 }

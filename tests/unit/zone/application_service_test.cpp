@@ -397,16 +397,13 @@ TEST_F(ApplicationServiceTest, TheRankThatEndedFirstIsWhatTheApplicationEndsWith
 }
 
 TEST_F(ApplicationServiceTest, AProgramThatNeverBeganIsNotSaidToHaveEnded) {
-    const std::map<std::string, std::string> no_folder = {
-        {"stderr",
-         "[proxy:0:1@n1] launch_procs (pm/pmiserv/pmip_cb.c:621): unable to change wdir to /data/run (No such "
-         "file or directory)\n"}};
-    std::map<std::string, std::string> no_program;
-    for (TaskIndex rank = 0; rank < 12; ++rank)
-        no_program[rank_end_file(rank)] =
-            rank_end_text({.rank = rank, .code = 127}) + "cannot run /data/\x1bprog: Permission denied\nmore\n";
-    for (const auto& [files, why] : {std::pair{no_folder, "cannot enter folder /data/run: No such file or directory"},
-                                     {no_program, "cannot run /data/?prog: Permission denied"}}) {
+    for (const auto& [left, why] :
+         {std::pair{"cannot enter folder /data/run: No such file or directory\n",
+                    "cannot enter folder /data/run: No such file or directory"},
+          {"cannot run /data/\x1bprog: Permission denied\nmore\n", "cannot run /data/?prog: Permission denied"}}) {
+        std::map<std::string, std::string> files;
+        for (TaskIndex rank = 0; rank < 12; ++rank)
+            files[rank_end_file(rank)] = rank_end_text({.rank = rank, .code = 127}) + left;
         for (const int proxy_code : {255, 0}) {
             const Duration launcher = proxy_code == 0 ? 60s : 1s;
             run_for(20s);

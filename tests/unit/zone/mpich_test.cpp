@@ -141,17 +141,6 @@ TEST(ProgramEnvironment, DropsWhatSteersTheLauncherOrBelongsToAJobAround) {
     EXPECT_EQ(rank_environment({{"MPIR_CVAR_NOLOCAL", "0"}}), (Options{{"MPIR_CVAR_NOLOCAL", "0"}}));
 }
 
-TEST(ReadStartFault, NamesFolderOrProgramAndTheError) {
-    EXPECT_EQ(read_start_fault("[proxy:0:0@vm] launch_procs (pm/pmiserv/pmip_cb.c:621): unable to change wdir to /a "
-                               "(b)/gone (No such file or directory)\n[proxy:0:0@vm] main (x.c:1): other (words)\n"),
-              "cannot enter folder /a (b)/gone: No such file or directory");
-    EXPECT_EQ(read_start_fault("[proxy:0:0@vm] HYDU_create_process (utils/launch/launch.c:73): execvp error on file "
-                               "/x/prog (Permission denied)\n"),
-              "cannot run /x/prog: Permission denied");
-    for (const char* other : {"", "unable to change wdir to /x (y)\n", "f (x.c:1): unable to change wdir to /x\n"})
-        EXPECT_EQ(read_start_fault(other), "");
-}
-
 TEST(ReadFatalSignal, OnlyFromTheReport) {
     EXPECT_TRUE(lost_a_proxy(
         "[mpiexec@vm] control_cb (pm/pmiserv/pmiserv_cb.c:206): assert (!closed) failed\n[mpiexec@vm] x\n"));
