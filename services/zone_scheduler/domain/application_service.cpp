@@ -15,6 +15,13 @@
 namespace zbs {
 namespace {
 
+/// What the launcher printed for the user: some lines at most.
+std::string launcher_errors(Executor& executor, const std::string& operation) {
+    constexpr std::size_t kMostErrors = 1024 * 1024;
+    const Result<std::string> text = executor.read(operation, "stderr", 0, kMostErrors);
+    return text ? mpich::without_lost_proxies(*text) : std::string{};
+}
+
 constexpr Duration kStoreRetry = std::chrono::seconds{1};
 /// Plans under way at one time. Each asks every zone: thousands at once would ask millions of questions, and everything
 /// else would wait behind their answers.
@@ -420,9 +427,8 @@ Result<ApplicationService::LogIndex> ApplicationService::logs(const Caller& call
             }
         }
     }
-    for (const Executor::File& file : executor_.list(application->status.operation, "stderr")) {
-        if (file.bytes > 0) index.files.push_back({-1, true, file.bytes});
-    }
+    if (const std::string errors = launcher_errors(executor_, application->status.operation); !errors.empty())
+        index.files.push_back({-1, true, errors.size()});
     std::sort(index.files.begin(), index.files.end(), [](const LogFile& a, const LogFile& b) {
         return std::pair(a.rank, a.error_stream) < std::pair(b.rank, b.error_stream);
     });
@@ -447,7 +453,12 @@ Result<ApplicationService::LogChunk> ApplicationService::log(const Caller& calle
         const std::string file = rank < 0 ? (error_stream ? "stderr" : "stdout")
                                           : (error_stream ? mpich::stderr_file(rank) : mpich::stdout_file(rank));
         const std::string step = rank < 0 ? application->status.operation : output_step(*application, rank);
-        if (Result<std::string> bytes = executor_.read(step, file, offset, limit)) chunk.bytes = *std::move(bytes);
+        if (rank < 0 && error_stream) {
+            const std::string errors = launcher_errors(executor_, step);
+            chunk.bytes = errors.substr(std::min<std::uint64_t>(offset, errors.size()), limit);
+        } else if (Result<std::string> bytes = executor_.read(step, file, offset, limit)) {
+            chunk.bytes = *std::move(bytes);
+        }
     }
     chunk.complete = ended && chunk.bytes.size() < limit;
     return chunk;

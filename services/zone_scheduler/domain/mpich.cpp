@@ -187,6 +187,23 @@ bool lost_a_proxy(std::string_view text) {
            text.substr(at, text.find('\n', at) - at).ends_with("assert (!closed) failed");
 }
 
+std::string without_lost_proxies(std::string_view text) {
+    constexpr std::string_view kOwn = "[mpiexec@";
+    std::string kept;
+    bool is_lost = false;
+    while (!text.empty()) {
+        const std::size_t end = text.find('\n');
+        const std::string_view line = text.substr(0, end);
+        const bool is_own = line.starts_with(kOwn.substr(0, end == std::string_view::npos ? line.size() : kOwn.size()));
+        if (end == std::string_view::npos && is_own) break;  // a line still being written
+        is_lost = is_own && (is_lost || lost_a_proxy(line));
+        const std::string_view whole = text.substr(0, end == std::string_view::npos ? end : end + 1);
+        if (!is_lost) kept += whole;
+        text.remove_prefix(whole.size());
+    }
+    return kept;
+}
+
 int read_fatal_signal(std::string_view text) {
     constexpr std::string_view kReport = "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: ";
     constexpr std::string_view kSignal = "(signal ";

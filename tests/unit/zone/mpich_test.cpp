@@ -141,6 +141,20 @@ TEST(ProgramEnvironment, DropsWhatSteersTheLauncherOrBelongsToAJobAround) {
     EXPECT_EQ(rank_environment({{"MPIR_CVAR_NOLOCAL", "0"}}), (Options{{"MPIR_CVAR_NOLOCAL", "0"}}));
 }
 
+TEST(WithoutLostProxies, LinesOfALostProxyAreLeftOutAlsoWhileTheTextGrows) {
+    const std::string text =
+        "[mpiexec@vm] kept (x.c:1): other fault\n"
+        "of a user\n"
+        "[mpiexec@vm] control_cb (pm/pmiserv/pmiserv_cb.c:206): assert (!closed) failed\n"
+        "[mpiexec@vm] HYDT_dmxu_poll_wait_for_event (tools/demux/demux_poll.c:76): callback returned error status\n"
+        "[mpiexec@vm] main (ui/mpich/mpiexec.c:325): process manager error waiting for completion\n"
+        "at the end";
+    const std::string kept = "[mpiexec@vm] kept (x.c:1): other fault\nof a user\nat the end";
+    EXPECT_EQ(without_lost_proxies(text), kept);
+    for (std::size_t size = 0; size <= text.size(); ++size)
+        EXPECT_TRUE(kept.starts_with(without_lost_proxies(std::string_view(text).substr(0, size)))) << size;
+}
+
 TEST(ReadFatalSignal, OnlyFromTheReport) {
     EXPECT_TRUE(lost_a_proxy(
         "[mpiexec@vm] control_cb (pm/pmiserv/pmiserv_cb.c:206): assert (!closed) failed\n[mpiexec@vm] x\n"));
