@@ -211,6 +211,7 @@ class ApplicationService {
     void staging_failed(const std::shared_ptr<Sending>& work, std::size_t part, const Error& error);
     void end_staging(const std::shared_ptr<Sending>& work);
     struct Bringing;
+    bool takes_results(const std::shared_ptr<Run>& run);
     void bring_results(const std::shared_ptr<Run>& run);
     void ask_results(const std::shared_ptr<Bringing>& work);
     void bring_file(const std::shared_ptr<Bringing>& work);

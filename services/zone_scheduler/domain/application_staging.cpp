@@ -214,11 +214,17 @@ void ApplicationService::end_staging(const std::shared_ptr<Sending>& work) {
     advance(run);
 }
 
-/// After the end of the launcher. Whoever cancels wants no results.
+/// Whether results are brought home at all. A cancelled program may have saved its work in its grace.
+bool ApplicationService::takes_results(const std::shared_ptr<Run>& run) {
+    static_cast<void>(cancel_if_blocked(run));
+    return !is_blocked_(run->app.owner) &&
+           (!run->app.status.cancel_requested || run->app.status.state == ApplicationState::kRunning);
+}
+
+/// After the end of the launcher.
 void ApplicationService::bring_results(const std::shared_ptr<Run>& run) {
     const Staging& staging = run->app.request.staging;
-    if (staging.results.empty() || run->app.status.cancel_requested || run->results || files_ == nullptr)
-        return finish(run);
+    if (staging.results.empty() || run->results || files_ == nullptr || !takes_results(run)) return finish(run);
     const auto work = std::make_shared<Bringing>();
     work->run = run;
     work->patience =
@@ -232,7 +238,7 @@ void ApplicationService::bring_results(const std::shared_ptr<Run>& run) {
 void ApplicationService::ask_results(const std::shared_ptr<Bringing>& work) {
     const std::shared_ptr<Run> run = work->run;
     if (is_final(run->app.status.state)) return;
-    if (is_unwanted(run)) return finish(run);
+    if (!takes_results(run)) return finish(run);
     if (work->part >= run->app.status.parts.size()) {
         for (const std::string& pattern : run->app.request.staging.results)
             if (!work->matched.contains(pattern)) {
@@ -295,7 +301,7 @@ void ApplicationService::next_zone(const std::shared_ptr<Bringing>& work) {
 void ApplicationService::bring_file(const std::shared_ptr<Bringing>& work) {
     const std::shared_ptr<Run> run = work->run;
     if (is_final(run->app.status.state)) return;
-    if (is_unwanted(run)) return finish(run);
+    if (!takes_results(run)) return finish(run);
     const ApplicationPart& from = run->app.status.parts[work->part];
     if (work->files.empty()) {
         if (!work->left) run->brought.insert(from.id);  // once home has stored that, the zone need not keep them

@@ -455,10 +455,8 @@ void PartService::check_running(Live& part) {
     auto ok = failpoint::reach(failpoint::Point::kPeerEndSeen);
     if (ok) ok = save(part, std::move(changed), end, reason);
     if (!ok) log_.warn("store_failed", {{"part", to_string(part.record.request.id)}, {"reason", ok.error().message}});
-    // Of a part that was given back nobody takes results.
-    if (ok && part.record.staging &&
-        (part.record.staging->results.empty() || part.record.status.state == PartState::kReleased))
-        remove_inputs(part.record);
+    // A result may have the name of an input: with results the inputs are removed once those are stored.
+    if (ok && part.record.staging && part.record.staging->results.empty()) remove_inputs(part.record);
 }
 
 /// Why a program of the part was never executed, as the supervisor of a rank left it; else empty. The job may have

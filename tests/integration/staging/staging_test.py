@@ -195,6 +195,21 @@ class Staging(unittest.TestCase):
         self.assertEqual(self.python("--zones", "a", "--stage-out", "none.*", "--results", self.here, program="").returncode, 0)
         self.assertEqual(self.python("--zones", "a", "--stage-out", "absent", "--results", self.here, program="").returncode, 9)
 
+    def test_a_cancelled_program_has_its_results_come_back(self):
+        for zone in ("a", "b"):
+            into = self.here / zone
+            into.mkdir()
+            save = "trap 'echo saved > save; exit 0' TERM; echo begun; sleep 60 & wait"
+            done = self.zbs("submit", "-n", 1, "--no-record", "--zones", zone, "--grace", "10s", "--stage-out", "save", "--", "/bin/sh", "-c", save)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            application = done.stdout.strip()
+            until(lambda: "begun" in self.zbs("logs", application).stdout, 60, "its program has not begun")
+            self.assertEqual(self.zbs("cancel", application).returncode, 0)
+            self.assertEqual(self.f.wait_state(application, ("completed", "failed", "rejected", "cancelled"), 60)["state"], "cancelled")
+            fetched = self.zbs("fetch", application, "-d", into)
+            self.assertEqual(fetched.returncode, 0, fetched.stderr)
+            self.assertEqual((into / "save").read_text(), "saved\n")
+
     def test_files_and_folders_of_any_name_go_there_and_come_back(self):
         files = {"data/plain": "1", "data/a b/\u00fc.dat": "2", "data/.conf": "3", "data/deep/er/est/x=y": "4", "my input \u65e5.txt": "5", "it's": "6"}
         for name, text in files.items():

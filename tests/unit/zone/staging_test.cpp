@@ -481,12 +481,29 @@ TEST_F(StagingTest, AZoneThatStaysAwayDoesNotKeepTheJobForEver) {
     EXPECT_THAT(world.status(id).results->notes, testing::Contains(HasSubstr("zone b: results did not come")));
 }
 
-TEST_F(StagingTest, WhoCancelsWantsNoResults) {
+TEST_F(StagingTest, ResultsOfACancelledRunComeHome) {
+    run_for(1h);
+    const StagedFile save = bring("save", "as it was sent");
+    leave("b", {{"r", "saved in its grace"}, {"save", "as it was saved"}}, 1h);
+    const ApplicationId id = submit(request({.inputs = {save}, .results = {"r", "save"}}));
+    world.run(10s);
+    ASSERT_EQ(world.status(id).state, ApplicationState::kRunning);
+    ASSERT_TRUE(world.node("a").applications->cancel(world.user(), id));
+    world.run(2min);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kCancelled);
+    EXPECT_EQ(result(id, "r"), "saved in its grace");
+    EXPECT_EQ(result(id, "save"), "as it was saved") << "a result may have the name of an input";
+}
+
+TEST_F(StagingTest, OfAnOwnerWhoIsBlockedNoResultsAreRequested) {
+    bool blocked = false;
+    world.node("a").applications->use_blocks([&](const Caller&) { return blocked; });
     run_for(1h);
     const ApplicationId id = submit(request({.inputs = {}, .results = {"r"}}));
-    world.run(3s);
-    ASSERT_TRUE(world.node("a").applications->cancel(world.user(), id));
-    world.run(1min);
+    world.run(10s);
+    ASSERT_EQ(world.status(id).state, ApplicationState::kRunning);
+    blocked = true;
+    world.run(2min);
     EXPECT_EQ(world.status(id).state, ApplicationState::kCancelled);
     EXPECT_EQ(messages["results b"], 0);
 }
