@@ -161,7 +161,7 @@ Result<void> check_fetch_folder(const std::string& folder) {
 
 Result<bool> fetch_file(ZoneClient& zone, const std::string& application, const ResultFile& file,
                         const std::string& folder) {
-    if (const std::string wrong = staged_name_fault(file.name); !wrong.empty())
+    if (const std::string wrong = result_name_fault(file.name); !wrong.empty())
         return Error{ErrorCode::kRejected, "a result has a name that " + wrong, {}};
     Descriptor into = open_in(AT_FDCWD, folder, O_RDONLY | O_DIRECTORY);
     if (!into) return cannot("open folder", folder);

@@ -135,7 +135,7 @@ Result<Staging> make_staging(const SubmitOptions& options, const std::string& pr
     }
     std::set<std::string> names;
     for (const auto& [path, name] : paths) {
-        if (const std::string wrong = staged_name_fault(name); !wrong.empty())
+        if (const std::string wrong = input_name_fault(name); !wrong.empty())
             return invalid("name '" + printable_text(name, limits::kMaxStagedNameBytes) + "' " + wrong +
                                " (FILE=NAME gives another one)",
                            "--stage-in");
@@ -234,7 +234,8 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options, const Id12
     if (!id) return invalid("'" + options.id + "' is no id (26 characters)", "--id");
     request.id = ApplicationId{*id};
     if (!options.name.empty() && !is_one_line(options.name))
-        return invalid("'" + ascii(options.name) + "' must be one line of UTF-8 text, without control characters", "--name");
+        return invalid("'" + ascii(options.name) + "' must be one line of UTF-8 text, without control characters",
+                       "--name");
     if (options.name.size() > limits::kMaxJobNameBytes)
         return invalid("is longer than " + std::to_string(limits::kMaxJobNameBytes) + " bytes", "--name");
     request.name = options.name;

@@ -23,7 +23,7 @@ Result<StagedFile> decode_staged_file(const Json& json, const std::string& point
     JsonReader in(json, pointer);
     StagedFile file;
     file.name = in.text("name", limits::kMaxStagedNameBytes);
-    if (const std::string fault = staged_name_fault(file.name); in.ok() && !fault.empty()) in.fail("name", fault);
+    if (const std::string fault = input_name_fault(file.name); in.ok() && !fault.empty()) in.fail("name", fault);
     file.digest = read_digest(in, "digest");
     file.size = read_size(in, "size");
     file.executable = in.boolean_or("executable", false);
@@ -192,7 +192,7 @@ Result<StagedResults> decode_staged_results(const Json& json, const std::string&
         JsonReader f(files[i], in.pointer_of("files/" + std::to_string(i)));
         ResultFile file;
         file.name = f.text("name", limits::kMaxStagedNameBytes);
-        if (const std::string fault = staged_name_fault(file.name); f.ok() && !fault.empty()) f.fail("name", fault);
+        if (const std::string fault = result_name_fault(file.name); f.ok() && !fault.empty()) f.fail("name", fault);
         if (f.ok() && !names.insert(file.name).second) f.fail("name", "is the name of two files");
         file.digest = read_digest(f, "digest");
         file.size = read_size(f, "size");

@@ -64,8 +64,7 @@ std::vector<StepSpec::Input> read_inputs(JsonReader& in) {
         JsonReader one(items[i], in.pointer_of("inputs/" + std::to_string(i)));
         StepSpec::Input input;
         input.name = one.text("name", limits::kMaxStagedNameBytes);
-        if (const std::string fault = staged_name_fault(input.name); one.ok() && !fault.empty())
-            one.fail("name", fault);
+        if (const std::string fault = input_name_fault(input.name); one.ok() && !fault.empty()) one.fail("name", fault);
         input.digest = read_digest(one, "digest");
         input.size = static_cast<std::uint64_t>(one.integer("size", 0, limits::kMaxStagedMiB * 1024 * 1024));
         input.executable = one.boolean_or("executable", false);

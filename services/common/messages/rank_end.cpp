@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cstdint>
 
+#include "services/common/messages/own_files.hpp"
+
 namespace zbs {
 namespace {
 
@@ -45,7 +47,7 @@ const char* to_string(RankEndKind kind) {
     return "unknown";
 }
 
-std::string rank_end_file(TaskIndex rank) { return std::string(kRankEndPrefix) + std::to_string(rank); }
+std::string rank_end_file(TaskIndex rank) { return std::string(own_files::kEnd) + std::to_string(rank); }
 
 std::string rank_end_text(const RankEnd& end) {
     return std::to_string(to_microseconds(end.at)) + " " + to_string(end.how) + " " + std::to_string(end.code) +
@@ -61,8 +63,8 @@ std::string_view rank_fault(std::string_view text) {
 }
 
 std::optional<RankEnd> read_rank_end(std::string_view file, std::string_view text) {
-    if (!file.starts_with(kRankEndPrefix)) return std::nullopt;
-    const auto rank = number(file.substr(kRankEndPrefix.size()), INT32_MAX);
+    if (!file.starts_with(own_files::kEnd)) return std::nullopt;
+    const auto rank = number(file.substr(own_files::kEnd.size()), INT32_MAX);
     const auto at = number(take_word(text), INT64_MAX);
     const std::string_view how = take_word(text);
     const bool is_abort = how == to_string(RankEndKind::kAborted);

@@ -32,8 +32,6 @@ inline constexpr const char* kRankEndsVariable = "ZBS_RANK_ENDS";
 inline constexpr const char* kRankProgramVariable = "ZBS_RANK_PROGRAM";
 /// The variable that names the library that the supervisor of ranks adds to the LD_PRELOAD of the job.
 inline constexpr const char* kRankPreloadVariable = "ZBS_RANK_PRELOAD";
-inline constexpr std::string_view kRankEndPrefix = "end.";
-
 /// Name and text of the record of an end. A rank that ended well leaves none.
 std::string rank_end_file(TaskIndex rank);
 std::string rank_end_text(const RankEnd& end);

@@ -9,7 +9,7 @@ namespace zbs {
 
 /// A file that goes with an application, known by what is in it.
 struct StagedFile {
-    std::string name;    ///< in the folder that the ranks run in; fits `staged_name_fault`
+    std::string name;    ///< in the folder that the ranks run in; fits `input_name_fault`
     std::string digest;  ///< SHA-256, 64 hexadecimal digits in small letters
     std::uint64_t size = 0;
     bool executable = false;  ///< all that is kept of its mode
@@ -87,21 +87,21 @@ struct StagedResults {
 };
 
 /// What is wrong with the name of a file in a job's folder, which may lie in folders of it, as `out/a b.dat`; empty if
-/// nothing is. It is UTF-8 without control characters and '\', at most limits::kMaxStagedNameBytes long. No folder or
-/// file in it is empty, `.`, `..`, longer than limits::kMaxStagedNameSegmentBytes, or begins with '-' (an option of a
-/// program). The whole name does not begin with '.'.
+/// nothing is. It is UTF-8 without control characters, at most limits::kMaxStagedNameBytes long. No folder or file in
+/// it is empty, `.`, `..`, or longer than limits::kMaxStagedNameSegmentBytes.
 std::string file_name_fault(std::string_view name);
-/// The same of a staged file or result, which is also none of the files that a step uses itself at the top of its
-/// folder (stdout, stderr, out.N, err.N, end.N, profile.json...).
-std::string staged_name_fault(std::string_view name);
+/// The same of a result, which does not begin with `own_files::kPrefix` either.
+std::string result_name_fault(std::string_view name);
+/// The same of an input. It also has no '\', does not begin with '.', and no folder or file in it begins with '-'.
+std::string input_name_fault(std::string_view name);
 /// The same of a pattern of results; it may match names that a step uses.
 std::string result_pattern_fault(std::string_view pattern);
 /// Whether it has a `*`: else it is the name of one file.
 bool is_pattern(std::string_view name);
-/// Whether `pattern` covers all of `name`: `*` stands for any letters but '/', also none, and `**` for '/' too. No
-/// pattern covers a name that begins with '.'. O(pattern x name) for one kind of star.
+/// Whether `pattern` covers all of `name`: `*` stands for any letters but '/', also none, and `**` for '/' too. A '.'
+/// that begins a folder or file in the name is covered only by a '.' that begins one in the pattern. O(pattern x name).
 bool matches_result(std::string_view pattern, std::string_view name);
-/// Whether results are taken from files with this name: a step's own output is none.
+/// Whether a zone writes this file itself at the top of a job's folder (`own_files`): no result has such a name.
 bool is_own_output(std::string_view name);
 
 }  // namespace zbs

@@ -16,9 +16,9 @@ namespace zbs {
 namespace {
 
 /// What the launcher printed for the user: some lines at most.
-std::string launcher_errors(Executor& executor, const std::string& operation) {
+std::string launcher_errors(Executor& executor, const std::string& operation, const std::string& file) {
     constexpr std::size_t kMostErrors = 1024 * 1024;
-    const Result<std::string> text = executor.read(operation, "stderr", 0, kMostErrors);
+    const Result<std::string> text = executor.read(operation, file, 0, kMostErrors);
     return text ? mpich::without_lost_proxies(*text) : std::string{};
 }
 
@@ -416,10 +416,11 @@ Result<ApplicationService::LogIndex> ApplicationService::logs(const Caller& call
     LogIndex index;
     index.complete = is_final(application->status.state);
     if (application->status.operation.empty()) return index;
-    for (const auto& [prefix, error_stream] : {std::pair<const char*, bool>{"out.", false}, {"err.", true}}) {
+    for (const bool error_stream : {false, true}) {
+        const std::string prefix = output_prefix(application->request.launcher, error_stream);
         for (const std::string& step : output_steps(*application)) {
             for (const Executor::File& file : executor_.list(step, prefix)) {
-                const std::string number = file.name.substr(4);
+                const std::string number = file.name.substr(prefix.size());
                 if (file.bytes == 0 || number.empty() || number.size() > 9 ||
                     number.find_first_not_of("0123456789") != std::string::npos)
                     continue;
@@ -427,7 +428,9 @@ Result<ApplicationService::LogIndex> ApplicationService::logs(const Caller& call
             }
         }
     }
-    if (const std::string errors = launcher_errors(executor_, application->status.operation); !errors.empty())
+    const std::string launcher_text = launcher_file(application->request.launcher, true);
+    if (const std::string errors = launcher_errors(executor_, application->status.operation, launcher_text);
+        !errors.empty())
         index.files.push_back({-1, true, errors.size()});
     std::sort(index.files.begin(), index.files.end(), [](const LogFile& a, const LogFile& b) {
         return std::pair(a.rank, a.error_stream) < std::pair(b.rank, b.error_stream);
@@ -450,11 +453,12 @@ Result<ApplicationService::LogChunk> ApplicationService::log(const Caller& calle
     const bool ended = is_final(application->status.state);
     LogChunk chunk;
     if (!application->status.operation.empty()) {
-        const std::string file = rank < 0 ? (error_stream ? "stderr" : "stdout")
-                                          : (error_stream ? mpich::stderr_file(rank) : mpich::stdout_file(rank));
+        const Launcher launcher = application->request.launcher;
+        const std::string file = rank < 0 ? launcher_file(launcher, error_stream)
+                                          : output_prefix(launcher, error_stream) + std::to_string(rank);
         const std::string step = rank < 0 ? application->status.operation : output_step(*application, rank);
         if (rank < 0 && error_stream) {
-            const std::string errors = launcher_errors(executor_, step);
+            const std::string errors = launcher_errors(executor_, step, file);
             chunk.bytes = errors.substr(std::min<std::uint64_t>(offset, errors.size()), limit);
         } else if (Result<std::string> bytes = executor_.read(step, file, offset, limit)) {
             chunk.bytes = *std::move(bytes);

@@ -329,7 +329,7 @@ void ApplicationService::bring_file(const std::shared_ptr<Bringing>& work) {
         work->local_name = is_taken(file.name) ? file.name + "." + from.zone : file.name;
         const bool fits = file.size <= config_.staging.file_bytes &&
                           work->sum + file.size <= config_.staging.job_bytes &&
-                          staged_name_fault(work->local_name).empty() && !is_taken(work->local_name);
+                          result_name_fault(work->local_name).empty() && !is_taken(work->local_name);
         if (!asked_for || !fits) {
             work->results.leave_out(
                 file.name + ": left in zone " + from.zone + ", because " +

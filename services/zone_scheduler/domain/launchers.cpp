@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "services/common/messages/own_files.hpp"
 #include "services/zone_scheduler/domain/open_mpi.hpp"
 #include "services/zone_scheduler/domain/part_view.hpp"
 
@@ -131,8 +132,18 @@ LaunchRequest::Program program_of_ranks(const ApplicationRequest& request) {
     return {mpich::rank_argv(spec), mpich::start_directory(spec), mpich::rank_environment(request.environment)};
 }
 
-const char* launcher_commands(Launcher launcher) {
-    return launcher == Launcher::kOpenMpi ? open_mpi::kCommandFile : "stdout";
+std::string launcher_commands(Launcher launcher) {
+    return launcher == Launcher::kOpenMpi ? open_mpi::kCommandFile : launcher_file(launcher, false);
+}
+
+std::string launcher_file(Launcher launcher, bool error_stream) {
+    if (is_srun(launcher)) return std::string(error_stream ? own_files::kStderr : own_files::kStdout);
+    return error_stream ? "stderr" : "stdout";
+}
+
+std::string output_prefix(Launcher launcher, bool error_stream) {
+    if (launcher == Launcher::kMpich) return error_stream ? "err." : "out.";
+    return std::string(error_stream ? own_files::kErr : own_files::kOut);
 }
 
 Result<mpich::LaunchLines> read_launcher(const Application& application, std::string_view text) {

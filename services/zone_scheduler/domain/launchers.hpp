@@ -34,13 +34,18 @@ StepSpec launcher_step(const ZoneConfig& config, const Application& application)
 /// What every rank runs where no launcher at home says so (srun).
 LaunchRequest::Program program_of_ranks(const ApplicationRequest& request);
 /// File of that step in which it asks for its proxies, and what it has asked for so far.
-const char* launcher_commands(Launcher launcher);
+std::string launcher_commands(Launcher launcher);
 Result<mpich::LaunchLines> read_launcher(const Application& application, std::string_view text);
 
 /// What a zone runs for one of them: proxy, daemon or, under srun, the program itself. Errors name the option.
 Result<std::vector<std::string>> proxy_command(const ZoneConfig& config, const LaunchRequest& request, int id);
 
-/// The step in whose folder a rank's output lies, as `mpich::stdout_file` and `mpich::stderr_file`.
+/// The file of the launcher's step that holds what the launcher itself prints.
+std::string launcher_file(Launcher launcher, bool error_stream);
+/// The name of a file with a rank's output, without the number of the rank. In a folder that ranks run in it is a name
+/// that no program would choose.
+std::string output_prefix(Launcher launcher, bool error_stream);
+/// The step in whose folder a rank's output lies.
 std::string output_step(const Application& application, int rank);
 /// All of these.
 std::vector<std::string> output_steps(const Application& application);

@@ -77,9 +77,6 @@ std::vector<std::string> without_separators(std::vector<std::string> argv) {
 
 }  // namespace
 
-std::string stdout_file(int rank) { return "out." + std::to_string(rank); }
-std::string stderr_file(int rank) { return "err." + std::to_string(rank); }
-
 std::string start_directory(const CoordinatorSpec& spec) { return spec.is_staged ? "/" : spec.directory; }
 
 std::vector<std::string> rank_argv(const CoordinatorSpec& spec) {

@@ -28,8 +28,6 @@ struct CoordinatorSpec {
 inline constexpr const char* kStagedFolder = "ZBS_STAGED";
 /// Files in the coordinator's working directory.
 inline constexpr const char* kHostFile = "hosts";
-std::string stdout_file(int rank);
-std::string stderr_file(int rank);
 /// Where and as what each rank begins; the rest of the way, into the folder of staged files, it goes by itself.
 std::string start_directory(const CoordinatorSpec& spec);
 std::vector<std::string> rank_argv(const CoordinatorSpec& spec);

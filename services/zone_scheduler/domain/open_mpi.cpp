@@ -6,6 +6,8 @@
 #include <map>
 #include <optional>
 
+#include "services/common/messages/own_files.hpp"
+
 namespace zbs::open_mpi {
 namespace {
 
@@ -142,7 +144,8 @@ std::vector<std::string> launcher_argv(const mpich::CoordinatorSpec& spec, const
     }
     const std::string folder = "\"$" + std::string(kOutputVariable) + "/", rank = "$OMPI_COMM_WORLD_RANK\"";
     argv.insert(argv.end(), {"-wdir", "/", "-n", std::to_string(spec.ranks), "/bin/sh", "-c",
-                             "exec \"$0\" \"$@\" >" + folder + "out." + rank + " 2>" + folder + "err." + rank});
+                             "exec \"$0\" \"$@\" >" + folder + std::string(own_files::kOut) + rank + " 2>" + folder +
+                                 std::string(own_files::kErr) + rank});
     const std::vector<std::string> program = mpich::watched_argv(spec);
     argv.insert(argv.end(), program.begin(), program.end());
     return argv;

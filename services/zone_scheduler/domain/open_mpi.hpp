@@ -20,8 +20,8 @@ inline constexpr const char* kRankFile = "ranks";
 inline constexpr const char* kAgentFile = "agent";
 /// Where the agent writes the commands, a line each.
 inline constexpr const char* kCommandFile = "daemons";
-/// Tells each rank the folder for its output, `mpich::stdout_file` and `mpich::stderr_file`: what mpirun itself passes
-/// on of a rank's output is cut where it is tagged, and mixed where it is not.
+/// Names the folder for the output of each rank (`output_prefix`): what mpirun itself passes on of a rank's output is
+/// cut where it is tagged, and mixed where it is not.
 inline constexpr const char* kOutputVariable = "ZBS_OUTPUT";
 
 /// The machines in the order of their first ranks: daemon i is that of the i-th. O(ranks x log machines).

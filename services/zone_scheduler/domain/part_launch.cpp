@@ -8,6 +8,7 @@
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/lost_machine.hpp"
+#include "services/common/messages/own_files.hpp"
 #include "services/common/messages/states.hpp"
 #include "services/zone_scheduler/domain/launchers.hpp"
 #include "services/zone_scheduler/domain/mpich.hpp"
@@ -23,7 +24,7 @@ bool tells_why_all_end(const std::string& reason) {
            reason.starts_with(kFolderReason);
 }
 
-constexpr const char* kModelFile = "profile.json";
+std::string model_file() { return std::string(own_files::kProfile); }
 constexpr std::size_t kMaxModelBytes = limits::kMaxReplyBytes;  // a larger one could not be handed on
 constexpr Duration kStopGrace = std::chrono::seconds{1};        ///< of work that cannot go on, or must not
 /// That the launcher may take to end all ranks after one has left early.
@@ -261,7 +262,7 @@ Result<StepSpec> PartService::proxy_step(const PartRecord& record, const LaunchR
     if (request.preload && !config_.profiler.empty()) {
         preload(config_.profiler, step.environment);
         if (!is_srun(request.launcher)) step.environment.emplace_back(kRankPreloadVariable, config_.profiler);
-        step.environment.emplace_back("ZBS_PROFILE_OUT", executor_.folder(profile_step) + "/" + kModelFile);
+        step.environment.emplace_back("ZBS_PROFILE_OUT", executor_.folder(profile_step) + "/" + model_file());
         if (!record.profile) step.environment.emplace_back("ZBS_PROFILE", "0");
     }
     add_staging(record, i, step);
@@ -466,7 +467,7 @@ std::string PartService::why_not_begun(const PartRecord& record) const {
     constexpr std::size_t kMostShown = 512;
     std::string why;
     for (const std::string& step : steps_of(record)) {
-        for (const Executor::File& file : executor_.list(step, std::string(kRankEndPrefix))) {
+        for (const Executor::File& file : executor_.list(step, std::string(own_files::kEnd))) {
             const Result<std::string> text = executor_.read(step, file.name, 0, kMostBytes);
             if (why.empty() && text) why = rank_fault(*text);
         }
@@ -492,7 +493,7 @@ std::optional<RankEnd> PartService::first_end(const PartRecord& record) const {
     constexpr std::uint64_t kMostBytes = 256;
     std::optional<RankEnd> first;
     for (const std::string& step : steps_of(record)) {
-        for (const Executor::File& file : executor_.list(step, std::string(kRankEndPrefix))) {
+        for (const Executor::File& file : executor_.list(step, std::string(own_files::kEnd))) {
             const Result<std::string> text = executor_.read(step, file.name, 0, kMostBytes);
             const std::optional<RankEnd> end = text ? read_rank_end(file.name, *text) : std::nullopt;
             if (end && std::ranges::binary_search(record.request.ranks, end->rank) &&
@@ -511,7 +512,7 @@ Result<ApplicationModel> PartService::profile(const Caller& caller, const PartId
     if (!part->record.profile || part->record.proxies.empty()) return none;
     const std::map<std::string, std::string> steps = profile_steps(part->record);
     for (const auto& [machine, step] : steps) {
-        const Result<std::string> text = executor_.read(step, kModelFile, 0, kMaxModelBytes);
+        const Result<std::string> text = executor_.read(step, model_file(), 0, kMaxModelBytes);
         if (!text) continue;
         if (Result<ApplicationModel> model = decode_(*text))
             return model;  // the user's program could have written anything there
@@ -519,7 +520,7 @@ Result<ApplicationModel> PartService::profile(const Caller& caller, const PartId
     // The run was cut short: every rank's own file is still there.
     std::vector<std::string> files;
     for (const auto& [machine, step] : steps) {
-        for (const Executor::File& file : executor_.list(step, std::string(kModelFile) + ".rank.")) {
+        for (const Executor::File& file : executor_.list(step, model_file() + ".rank.")) {
             if (Result<std::string> bytes = executor_.read(step, file.name, 0, kMaxModelBytes))
                 files.push_back(*std::move(bytes));
         }

@@ -98,7 +98,7 @@ std::deque<PartService::FoundResult> PartService::find_results(const PartRecord&
         if (!searched.insert(step).second) continue;
         for (Executor::File& file : executor_.list_all(step)) {
             if (!is_asked_for(*record.staging, file)) continue;
-            if (const std::string fault = staged_name_fault(file.name); file.fault.empty() && !fault.empty()) {
+            if (const std::string fault = result_name_fault(file.name); file.fault.empty() && !fault.empty()) {
                 file.name = printable_text(file.name, limits::kMaxStagedNameBytes);
                 file.fault = fault;
             }

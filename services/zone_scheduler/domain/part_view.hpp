@@ -14,7 +14,7 @@ namespace zbs {
 PartStatus outside_view(PartStatus inside, bool asked);
 
 /// In the folder of a machine's first step: a byte for each rank there that returned from MPI_Finalize.
-inline constexpr const char* kFinalizedFile = "profile.json.finalized";
+inline constexpr const char* kFinalizedFile = ".zbs-profile.json.finalized";
 
 /// The same for a part that is another's and for one that is nowhere.
 Error no_such_part(const PartId& id);

@@ -255,11 +255,11 @@ class Jobs:
 
     def test_files_of_an_application_and_its_results(self):
         staged = self.send(b"some input")
-        for bad, where in (({"name": "../x"}, "name"), ({"name": "stdout"}, "name"), ({"name": ".x"}, "name"), ({"digest": "x"}, "digest"), ({"size": -1}, "size")):
+        for bad, where in (({"name": "../x"}, "name"), ({"name": ".zbs-stdout"}, "name"), ({"name": ".x"}, "name"), ({"digest": "x"}, "digest"), ({"size": -1}, "size")):
             reply = self.call("POST", "/v1/applications", USER, self.application(staging={"inputs": [{**staged, **bad}], "results": []}), status=400)
             self.assertEqual(reply.json["errors"][0]["pointer"], f"/staging/inputs/0/{where}")
         self.call("POST", "/v1/applications", USER, self.application(staging={"inputs": [{**staged, "digest": "1" * 64}], "results": []}), status=409)
-        self.call("POST", "/v1/applications", USER, self.application(staging={"inputs": [staged], "results": ["a\\b"]}), status=400)
+        self.call("POST", "/v1/applications", USER, self.application(staging={"inputs": [staged], "results": ["a\nb"]}), status=400)
         request = self.application(staging={"inputs": [staged], "results": ["out.dat", "secret.dat"]})
         at = f"/v1/applications/{request['id']}/results"
         self.call("POST", "/v1/applications", USER, request, status=202)

@@ -445,7 +445,7 @@ TEST(MessageLimits, HoldAtTheLimitAndBreakOneOver) {
         {"StepSpec", "/grace_s", 3600, 3601},
         {"StepSpec", "/is_launcher", false, 1},
         {"StepSpec", "/inputs/0/name", "in.dat", "../in.dat"},
-        {"StepSpec", "/inputs/0/name", "in.dat", "stdout"},
+        {"StepSpec", "/inputs/0/name", "in.dat", ".zbs-stdout"},
         {"StepSpec", "/folder_bytes", INT64_MAX, -1},
         {"StepSpec", "/inputs/0/digest", letters(64), letters(63)},
         {"StepSpec", "/inputs/0/size", limits::kMaxStagedMiB << 20, (limits::kMaxStagedMiB << 20) + 1},

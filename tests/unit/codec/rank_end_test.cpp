@@ -38,11 +38,12 @@ TEST(RankEndRecord, ALineBehindItIsWhyTheProgramDidNotBegin) {
 
 TEST(RankEndRecord, WhatAJobHasWrittenInItsPlaceIsNone) {
     const std::string good = rank_end_text(some_end(kExited, 7));
-    for (const char* name : {"end.", "end.x", "end.-1", "end.3x", "end.4294967296", "out.3", ""})
+    for (const char* name :
+         {".zbs-end.", ".zbs-end.x", ".zbs-end.-1", ".zbs-end.3x", ".zbs-end.4294967296", "end.3", ""})
         EXPECT_FALSE(read_rank_end(name, good)) << name;
     for (const char* text : {"", "\n", "1 exited", "1 exited 256", "1 exited -1", "x exited 7", "1 Exited 7",
                              "-1 exited 7", "99999999999999999999 exited 7", "1  exited 7"})
-        EXPECT_FALSE(read_rank_end("end.3", text)) << text;
+        EXPECT_FALSE(read_rank_end(".zbs-end.3", text)) << text;
 }
 
 TEST(RankEndOrder, TheFirstIsWhyTheOthersEnded) {

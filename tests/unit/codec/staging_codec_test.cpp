@@ -49,33 +49,95 @@ TEST_F(StagingCodec, GoesThereAndBack) {
 }
 
 TEST(OwnOutput, IsWhatRanksAndTheProfilerWriteAndNothingElse) {
-    for (const char* name : {"stdout", "stderr", "out.0", "err.12", "end.3", "profile.json", "profile.json.rank.3",
-                             "profile.json.tmp.77", "profile.json.rank.3.tmp.77", "profile.json.finalized"})
+    for (const char* name : {".zbs-stdout", ".zbs-stderr", ".zbs-out.0", ".zbs-err.12", ".zbs-end.3",
+                             ".zbs-profile.json", ".zbs-profile.json.rank.3", ".zbs-profile.json.tmp.77",
+                             ".zbs-profile.json.rank.3.tmp.77", ".zbs-profile.json.finalized"})
         EXPECT_TRUE(is_own_output(name)) << name;
-    for (const char* name : {"out.", "out.x", "out.1x", "profile.jsonx", "profile.json.", "profile.json.x",
-                             "profile.json.rank.", "profile.json.rank.3x", "profile.json.tmp.1.rank.2", "stdout2"})
+    for (const char* name :
+         {"stdout", "stderr", "out.0", "err.12", "end.3", "profile.json", "profile.json.rank.3", ".zbs-", ".zbs-x",
+          ".zbs-out.", ".zbs-out.x", ".zbs-out.1x", ".zbs-profile.jsonx", ".zbs-profile.json.", ".zbs-profile.json.x",
+          ".zbs-profile.json.rank.", ".zbs-profile.json.rank.3x", ".zbs-profile.json.tmp.1.rank.2", ".zbs-stdout2"})
         EXPECT_FALSE(is_own_output(name)) << name;
 }
 
 TEST(StagedName, MayHaveAnyPrintableLettersAndFolders) {
-    for (const char* name :
-         {"a b", " a ", "\xc3\xbcml\xc3\xa4ut", "\xe6\x97\xa5\xe6\x9c\xac.dat", "a=b", "50%", "q?*[x]", "'\"`$;&|<>",
-          "out/a b/c.dat", "out/.config", "out/stdout", "a..b", "a...", "#", "~", "\xf0\x9f\x98\x80"})
-        EXPECT_EQ(staged_name_fault(name), "") << name;
-    EXPECT_EQ(staged_name_fault("caf\xe9.out"), "must be UTF-8");
+    for (const char* name : {"a b",
+                             " a ",
+                             "\xc3\xbcml\xc3\xa4ut",
+                             "\xe6\x97\xa5\xe6\x9c\xac.dat",
+                             "a=b",
+                             "50%",
+                             "q?*[x]",
+                             "'\"`$;&|<>",
+                             "out/a b/c.dat",
+                             "out/.config",
+                             "out/stdout",
+                             "a..b",
+                             "a...",
+                             "#",
+                             "~",
+                             "\xf0\x9f\x98\x80",
+                             "stdout",
+                             "out.7",
+                             "end.0",
+                             "profile.json",
+                             "profile.json.x"}) {
+        EXPECT_EQ(result_name_fault(name), "") << name;
+        EXPECT_EQ(input_name_fault(name), "") << name;
+    }
+    for (const char* name : {"b\\s", "-dash", "out/-dash", ".hid", ".h/x", "-", "\\"}) {
+        EXPECT_EQ(result_name_fault(name), "") << name;
+        EXPECT_NE(input_name_fault(name), "") << name;
+    }
+    EXPECT_EQ(result_name_fault("caf\xe9.out"), "must be UTF-8");
+    for (const char* name : {".zbs-out.0", ".zbs-x"})
+        EXPECT_THAT(result_name_fault(name), testing::HasSubstr("uses itself"));
 }
 
 TEST(ResultPattern, OneStarStaysInAFolderAndTwoGoThroughAll) {
-    const std::vector<std::pair<const char*, const char*>> covered = {
-        {"*.out", "a.out"},   {"*.out", "a b.out"},   {"a", "a"},
-        {"*", "x"},           {"out/*", "out/a"},     {"out/**", "out/a/b/c"},
-        {"**", "a/b"},        {"**/x", "a/b/x"},      {"out/**/x*", "out/a/x1"},
-        {"*/a", "out/a"},     {"**.dat", "o/x.dat"},  {"out/*", "out/.h"},
-        {"a*b*c", "axxbyyc"}, {"**a/*b", "xa/ya/zb"}, {"***", "a/b"}};
+    const std::vector<std::pair<const char*, const char*>> covered = {{"*.out", "a.out"},
+                                                                      {"*.out", "a b.out"},
+                                                                      {"a", "a"},
+                                                                      {"*", "x"},
+                                                                      {"out/*", "out/a"},
+                                                                      {"out/**", "out/a/b/c"},
+                                                                      {"**", "a/b"},
+                                                                      {"**/x", "a/b/x"},
+                                                                      {"out/**/x*", "out/a/x1"},
+                                                                      {"*/a", "out/a"},
+                                                                      {"**.dat", "o/x.dat"},
+                                                                      {"a*b*c", "axxbyyc"},
+                                                                      {"**a/*b", "xa/ya/zb"},
+                                                                      {"***", "a/b"},
+                                                                      {".*", ".h"},
+                                                                      {".h", ".h"},
+                                                                      {".h/**", ".h/a/b"},
+                                                                      {"**/.h", "a/b/.h"},
+                                                                      {"out/.*", "out/.h"},
+                                                                      {"*/.h/*", "a/.h/x"},
+                                                                      {"a*", "a.b"},
+                                                                      {"**", "a/b.c"},
+                                                                      {"-*", "-dash"},
+                                                                      {"b\\*", "b\\s"}};
     for (const auto& [pattern, name] : covered) EXPECT_TRUE(matches_result(pattern, name)) << pattern << " " << name;
-    const std::vector<std::pair<const char*, const char*>> others = {
-        {"*.out", "o/a.out"}, {"out/*", "out/a/b"}, {"out/**", "out"}, {"*", ".h"}, {"**", ".h/x"},
-        {"a", "ab"},          {"*/a", "a"},         {"a*", "b"},       {"", "a"},   {"**/x", "a/b/y"}};
+    const std::vector<std::pair<const char*, const char*>> others = {{"*.out", "o/a.out"},
+                                                                     {"out/*", "out/a/b"},
+                                                                     {"out/**", "out"},
+                                                                     {"*", ".h"},
+                                                                     {"**", ".h/x"},
+                                                                     {"a", "ab"},
+                                                                     {"*/a", "a"},
+                                                                     {"a*", "b"},
+                                                                     {"", "a"},
+                                                                     {"**/x", "a/b/y"},
+                                                                     {"out/*", "out/.h"},
+                                                                     {"out/**", "out/a/.h/x"},
+                                                                     {"*.h", ".h"},
+                                                                     {"**.h", "a/.h"},
+                                                                     {"**h", ".h"},
+                                                                     {".*", ".h/x"},
+                                                                     {"**/.h/**", "a/.h/b/.k"},
+                                                                     {"*", ".zbs-out.0"}};
     for (const auto& [pattern, name] : others) EXPECT_FALSE(matches_result(pattern, name)) << pattern << " " << name;
 }
 
@@ -85,30 +147,9 @@ TEST_F(StagingCodec, RefusalsNameTheField) {
         json["inputs"][0][key] = value;
         return json;
     };
-    for (const char* name : {"",
-                             "/a",
-                             "a/",
-                             "a//b",
-                             "a/../b",
-                             "a/./b",
-                             "a/-rf",
-                             "..",
-                             ".hidden",
-                             "a\tb",
-                             "-rf",
-                             "-",
-                             "a\\b",
-                             "..\\x",
-                             "a\nb",
-                             "a\x7f",
-                             "\xc2\x85",
-                             "\xe2\x80\xae",
-                             "stdout",
-                             "stderr",
-                             "out.0",
-                             "err.12",
-                             "profile.json.rank.3",
-                             "profile.json.x"})
+    for (const char* name :
+         {"",    "/a", "a/",   "a//b",  "a/../b", "a/./b", "a/-rf",    "..",           ".hidden",     "a\tb",
+          "-rf", "-",  "a\\b", "..\\x", "a\nb",   "a\x7f", "\xc2\x85", "\xe2\x80\xae", ".zbs-stdout", ".zbs-x"})
         EXPECT_EQ(pointer_of(with("name", name)), "/inputs/0/name") << name;
     EXPECT_EQ(pointer_of(with("name", std::string(limits::kMaxStagedNameBytes + 1, 'a'))), "/inputs/0/name");
     EXPECT_EQ(pointer_of(with("name", std::string(limits::kMaxStagedNameSegmentBytes + 1, 'a'))), "/inputs/0/name");
@@ -119,7 +160,7 @@ TEST_F(StagingCodec, RefusalsNameTheField) {
     EXPECT_EQ(pointer_of(with("executable", false)), "/program");
     EXPECT_EQ(pointer_of(with("mode", 511)), "/inputs/0/mode");
     Json json = encode(staging);
-    for (const char* pattern : {"../x", "-rf", "-*", "*\\x", "/etc/*", "out/../*", "stdout", "profile.json"}) {
+    for (const char* pattern : {"../x", "/etc/*", "out/../*", "a\nb", ".zbs-out.0"}) {
         json["results"] = {"ok", pattern};
         EXPECT_EQ(pointer_of(json), "/results/1") << pattern;
     }

@@ -349,11 +349,11 @@ TEST_F(InputTransferTest, ResultsLeaveTheReserveOfTheDisk) {
     begin();
     start("a", {});
     world.executor.write("a", "r.1", "x");
-    world.executor.write("a", "profile.json", "{}");
+    world.executor.write("a", ".zbs-profile.json", "{}");
     end("a");
     EXPECT_THAT(faults("a").at("r.1"), HasSubstr("the disk of its zone is nearly full"));
     EXPECT_FALSE(zone().read("a", "r.1", 0, 1));
-    EXPECT_FALSE(zone().read("a", "profile.json", 0, 1)) << "nor does a profile take it";
+    EXPECT_FALSE(zone().read("a", ".zbs-profile.json", 0, 1)) << "nor does a profile take it";
 }
 
 TEST_F(InputTransferTest, AResultThatIsShorterThanItsAgentToldIsLeftOut) {

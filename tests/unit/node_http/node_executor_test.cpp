@@ -69,7 +69,8 @@ class NodeExecutorTest : public testing::Test {
     }
     node::NodeExecutor& zone() { return *lives.back(); }
     StepSpec spec(const std::string& operation) {
-        return {.operation = operation, .argv = {"/bin/true"}, .environment = {{"ZBS_PROFILE_OUT", "profile.json"}}};
+        return {
+            .operation = operation, .argv = {"/bin/true"}, .environment = {{"ZBS_PROFILE_OUT", ".zbs-profile.json"}}};
     }
     void start(const std::string& operation) {
         zone().place(operation, "n1");
@@ -107,8 +108,8 @@ TEST_F(NodeExecutorTest, AStepRunsWhereItIsPlacedAndElseHere) {
 
 TEST_F(NodeExecutorTest, WhatAStepLeftIsHereWhenItsEndIsToldAndNothingOfItIsLeftThere) {
     start("a");
-    world.executor.write("a", "profile.json", "model");
-    world.executor.write("a", "profile.json.rank.3", std::string(2'500'000, 'x'));
+    world.executor.write("a", ".zbs-profile.json", "model");
+    world.executor.write("a", ".zbs-profile.json.rank.3", std::string(2'500'000, 'x'));
     world.executor.write("a", "core", "not wanted");
     world.executor.end("a", 3, "why");
     for (int i = 0; i < 50 && runs("a"); ++i) world.clock.advance(100ms);
@@ -116,31 +117,31 @@ TEST_F(NodeExecutorTest, WhatAStepLeftIsHereWhenItsEndIsToldAndNothingOfItIsLeft
     ASSERT_EQ(end.state, StepStatus::State::kExited);
     EXPECT_EQ(end.exit_code, 3);
     EXPECT_EQ(end.reason, "why");
-    EXPECT_EQ(*zone().read("a", "profile.json", 0, 100), "model");
-    EXPECT_EQ(zone().read("a", "profile.json.rank.3", 2'000'000, 1'000'000)->size(), 500'000U);
-    EXPECT_EQ(zone().list("a", "profile.json.rank.").size(), 1U);
+    EXPECT_EQ(*zone().read("a", ".zbs-profile.json", 0, 100), "model");
+    EXPECT_EQ(zone().read("a", ".zbs-profile.json.rank.3", 2'000'000, 1'000'000)->size(), 500'000U);
+    EXPECT_EQ(zone().list("a", ".zbs-profile.json.rank.").size(), 1U);
     EXPECT_FALSE(zone().read("a", "core", 0, 10));
     world.clock.advance(2s);
     EXPECT_FALSE(world.executor.steps().contains("a"));
     const auto removed = zone().remove("a", 100);
     ASSERT_TRUE(removed && removed->complete);
-    EXPECT_FALSE(zone().read("a", "profile.json", 0, 100));
+    EXPECT_FALSE(zone().read("a", ".zbs-profile.json", 0, 100));
 }
 
 TEST_F(NodeExecutorTest, FilesThatAreNotNeededAnyMoreGoWhereTheyAre) {
     start("a");
     ASSERT_TRUE(zone().start(spec("b")));
-    for (const char* name : {"out.0", "out.1"}) {
+    for (const char* name : {".zbs-out.0", ".zbs-out.1"}) {
         world.executor.write("a", name, "text");
         local.write("b", name, "text");
     }
     world.executor.end("a", 0);
     for (int i = 0; i < 50 && runs("a"); ++i) world.clock.advance(100ms);
     for (const char* operation : {"a", "b"}) {
-        ASSERT_TRUE(zone().remove_files(operation, {"out.0", "none", "../out.1", ".end"})) << operation;
-        EXPECT_FALSE(zone().read(operation, "out.0", 0, 1)) << operation;
-        EXPECT_TRUE(zone().read(operation, "out.1", 0, 1)) << operation;
-        EXPECT_EQ(zone().list(operation, "out.").size(), 1U) << operation;
+        ASSERT_TRUE(zone().remove_files(operation, {".zbs-out.0", "none", "../.zbs-out.1", ".end"})) << operation;
+        EXPECT_FALSE(zone().read(operation, ".zbs-out.0", 0, 1)) << operation;
+        EXPECT_TRUE(zone().read(operation, ".zbs-out.1", 0, 1)) << operation;
+        EXPECT_EQ(zone().list(operation, ".zbs-out.").size(), 1U) << operation;
     }
     EXPECT_EQ(status("a").state, StepStatus::State::kExited);
     begin();
@@ -324,27 +325,27 @@ TEST_F(NodeExecutorTest, AnEndThatAnEarlierVersionKeptIsRead) {
 }
 
 TEST_F(NodeExecutorTest, WhatCameIsOnTheDiskBeforeItsAgentForgetsIt) {
-    broken = "out.1";
+    broken = ".zbs-out.1";
     start("a");
-    for (const char* name : {"profile.json", "out.0", "out.1"}) world.executor.write("a", name, "text");
+    for (const char* name : {".zbs-profile.json", ".zbs-out.0", ".zbs-out.1"}) world.executor.write("a", name, "text");
     world.executor.end("a", 0);
     for (int i = 0; i < 50 && runs("a"); ++i) world.clock.advance(100ms);
     const auto at = [this](const std::string& name) { return std::ranges::find(durable, name) - durable.begin(); };
-    EXPECT_LT(at("profile.json"), at(".end-new"));
-    EXPECT_LT(at("out.0"), at(".end-new"));
+    EXPECT_LT(at(".zbs-profile.json"), at(".end-new"));
+    EXPECT_LT(at(".zbs-out.0"), at(".end-new"));
     EXPECT_LT(at(".end-new"), static_cast<std::ptrdiff_t>(durable.size()));
-    EXPECT_TRUE(zone().read("a", "out.0", 0, 1));
-    EXPECT_FALSE(zone().read("a", "out.1", 0, 1)) << "what the disk does not take has not come";
+    EXPECT_TRUE(zone().read("a", ".zbs-out.0", 0, 1));
+    EXPECT_FALSE(zone().read("a", ".zbs-out.1", 0, 1)) << "what the disk does not take has not come";
 }
 
 TEST_F(NodeExecutorTest, WhatAJobLeavesWithoutBoundIsLeftOut) {
     start("a");
-    world.executor.write("a", "profile.json", "model");
-    for (int i = 0; i < 5'000; ++i) world.executor.write("a", "profile.json.x" + std::to_string(i), "x");
+    world.executor.write("a", ".zbs-profile.json", "model");
+    for (int i = 0; i < 5'000; ++i) world.executor.write("a", ".zbs-profile.json.x" + std::to_string(i), "x");
     world.executor.end("a", 0);
     for (int i = 0; i < 1'000 && runs("a"); ++i) world.clock.advance(100ms);
     EXPECT_EQ(status("a").state, StepStatus::State::kExited);
-    EXPECT_EQ(*zone().read("a", "profile.json", 0, 100), "model");
+    EXPECT_EQ(*zone().read("a", ".zbs-profile.json", 0, 100), "model");
     EXPECT_LE(zone().list("a", "profile").size(), 4'096U);
     EXPECT_EQ(log_count("results_left_out"), 1);
 }
@@ -353,16 +354,16 @@ TEST_F(NodeExecutorTest, OfOutputWithoutBoundTheBeginningIsKeptAndNoProfileIsLos
     most_output = 1'500'000;
     begin();
     start("a");
-    world.executor.write("a", "out.0", std::string(1'000'000, 'x'));
-    world.executor.write("a", "out.1", std::string(1'000'000, 'y'));
-    world.executor.write("a", "out.2", "none of it");
-    world.executor.write("a", "profile.json", "model");
+    world.executor.write("a", ".zbs-out.0", std::string(1'000'000, 'x'));
+    world.executor.write("a", ".zbs-out.1", std::string(1'000'000, 'y'));
+    world.executor.write("a", ".zbs-out.2", "none of it");
+    world.executor.write("a", ".zbs-profile.json", "model");
     world.executor.end("a", 0);
     for (int i = 0; i < 100 && runs("a"); ++i) world.clock.advance(100ms);
-    EXPECT_EQ(*zone().read("a", "profile.json", 0, 100), "model");
+    EXPECT_EQ(*zone().read("a", ".zbs-profile.json", 0, 100), "model");
     std::map<std::string, std::uint64_t> files;
-    for (const Executor::File& file : zone().list("a", "out.")) files[file.name] = file.bytes;
-    EXPECT_EQ(files, (std::map<std::string, std::uint64_t>{{"out.0", 1'000'000}, {"out.1", 500'000}}));
+    for (const Executor::File& file : zone().list("a", ".zbs-out.")) files[file.name] = file.bytes;
+    EXPECT_EQ(files, (std::map<std::string, std::uint64_t>{{".zbs-out.0", 1'000'000}, {".zbs-out.1", 500'000}}));
     EXPECT_EQ(log_count("results_left_out"), 1);
 }
 
@@ -371,29 +372,29 @@ TEST_F(NodeExecutorTest, OutputOfThePartsStepsHasOneBoundAlsoAfterARestart) {
     begin();
     for (const char* operation : {"a", "b"}) {
         start(operation);
-        world.executor.write(operation, "out.0", std::string(1'000'000, 'x'));
+        world.executor.write(operation, ".zbs-out.0", std::string(1'000'000, 'x'));
     }
     zone().share_output({"a", "b", "elsewhere"});
     world.executor.end("a", 0);
     for (int i = 0; i < 100 && runs("a"); ++i) world.clock.advance(100ms);
-    EXPECT_EQ(zone().list("a", "out.").at(0).bytes, 1'000'000U);
+    EXPECT_EQ(zone().list("a", ".zbs-out.").at(0).bytes, 1'000'000U);
     begin();
     for (const char* operation : {"a", "b"}) zone().place(operation, "n1");
     zone().share_output({"a", "b", "elsewhere"});
     EXPECT_TRUE(runs("b"));
     world.executor.end("b", 0);
     for (int i = 0; i < 100 && runs("b"); ++i) world.clock.advance(100ms);
-    EXPECT_EQ(zone().list("b", "out.").at(0).bytes, 500'000U);
+    EXPECT_EQ(zone().list("b", ".zbs-out.").at(0).bytes, 500'000U);
 }
 
 TEST_F(NodeExecutorTest, OutputLeavesTheReserveOfTheDisk) {
     reserve = std::uint64_t{1} << 62;
     begin();
     start("a");
-    world.executor.write("a", "out.0", "text");
+    world.executor.write("a", ".zbs-out.0", "text");
     world.executor.end("a", 5);
     for (int i = 0; i < 100 && runs("a"); ++i) world.clock.advance(100ms);
-    EXPECT_FALSE(zone().read("a", "out.0", 0, 1));
+    EXPECT_FALSE(zone().read("a", ".zbs-out.0", 0, 1));
     EXPECT_EQ(log_count("output_cut"), 1);
     EXPECT_EQ(status("a").exit_code, 5);
 }

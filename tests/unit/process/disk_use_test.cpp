@@ -70,13 +70,13 @@ TEST_F(DiskUseTest, BeyondWhatIsRememberedEachNameCountsItsShare) {
 }
 
 TEST_F(DiskUseTest, OwnOutputLinksAndWhatTheyLeadToDoNotCount) {
-    write("stdout", 100'000);
-    write("out.7", 100'000);
+    write(".zbs-stdout", 100'000);
+    write(".zbs-out.7", 100'000);
     fs::create_directory_symlink("/usr", job + "/usr");
     EXPECT_EQ(whole(), on_disk("usr"));
     fs::create_directory(job + "/d");
-    write("d/stdout", 100'000);
-    EXPECT_EQ(whole(), on_disk("usr") + on_disk("d") + on_disk("d/stdout")) << "only at the top";
+    write("d/.zbs-stdout", 100'000);
+    EXPECT_EQ(whole(), on_disk("usr") + on_disk("d") + on_disk("d/.zbs-stdout")) << "only at the top";
     EXPECT_EQ(DiskUse(folder.path("none")).look({}), 0U);
 }
 
@@ -98,10 +98,10 @@ TEST_F(DiskUseTest, AWatchBelievesALongLookOnceTheNextSaysTheSame) {
 }
 
 TEST_F(DiskUseTest, WhatOnlyLooksLikeAProfileCounts) {
-    write("profile.json.rank.3", 100'000);
+    write(".zbs-profile.json.rank.3", 100'000);
     EXPECT_EQ(whole(), 0U);
-    write("profile.json.hoard", 100'000);
-    EXPECT_EQ(whole(), on_disk("profile.json.hoard"));
+    write(".zbs-profile.json.hoard", 100'000);
+    EXPECT_EQ(whole(), on_disk(".zbs-profile.json.hoard"));
 }
 
 TEST_F(DiskUseTest, WhatCannotBeSeenIsTold) {

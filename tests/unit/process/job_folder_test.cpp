@@ -105,6 +105,8 @@ TEST_F(JobFolder, NamesThatAreNotPlainAreNotListed) {
         EXPECT_FALSE(is_listed(name)) << name;
         EXPECT_FALSE(is_plain_name(name)) << name;
     }
+    std::ofstream(job + "/.zbs-out.0") << "x";
+    EXPECT_TRUE(is_listed(".zbs-out.0")) << "the zone's own";
 }
 
 TEST_F(JobFolder, AllThatIsInItIsListedAndWhatCannotBeReadHasAFault) {

@@ -56,7 +56,7 @@ TEST(Launch, RanksOfOneMpiJobEndTogetherAndWriteWhereTheyAreTold) {
     const Result<StepSpec> step = make_step(FakeCommands().find(), running(), spec);
     ASSERT_TRUE(step) << step.error();
     for (const char* option :
-         {"--mpi=pmi2", "--kill-on-bad-exit=1", "--output=/state/50%%/out.%t", "--error=/state/50%%/err.%t"})
+         {"--mpi=pmi2", "--kill-on-bad-exit=1", "--output=/state/50%%/.zbs-out.%t", "--error=/state/50%%/.zbs-err.%t"})
         EXPECT_THAT(step->argv, Contains(option));
     const Result<StepSpec> alone = make_step(FakeCommands().find(), running(), program());
     EXPECT_THAT(alone->argv, Contains("--mpi=none"));

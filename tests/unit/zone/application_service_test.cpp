@@ -304,11 +304,11 @@ TEST_F(ApplicationServiceTest, WalltimeOfAProgramThatHadFinalizedAndStayedSaysSo
     for (const std::size_t finalized : {3U, 4U}) {
         run_for(21s, 1);
         for (const char* zone : {"a", "b", "c"})
-            world.node(zone).executor->script("run-",
-                                              {.runtime = 20s,
-                                               .exit_code = 143,
-                                               .reason = "walltime of 20 s reached",
-                                               .files = {{"profile.json.finalized", std::string(finalized, '.')}}});
+            world.node(zone).executor->script(
+                "run-", {.runtime = 20s,
+                         .exit_code = 143,
+                         .reason = "walltime of 20 s reached",
+                         .files = {{".zbs-profile.json.finalized", std::string(finalized, '.')}}});
         ApplicationRequest request = world.request(12);
         request.profile = false;
         ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
@@ -325,7 +325,7 @@ TEST_F(ApplicationServiceTest, HomeSaysSoOfItsOwnRanksWhereItsLauncherIsEndedFir
     for (const std::size_t finalized : {3U, 4U}) {
         run_for(21s);
         world.node("a").executor->script(
-            "run-", {.runtime = 20s, .files = {{"profile.json.finalized", std::string(finalized, '.')}}});
+            "run-", {.runtime = 20s, .files = {{".zbs-profile.json.finalized", std::string(finalized, '.')}}});
         world.node("a").executor->script("mpi-",
                                          {.runtime = 20s, .exit_code = 143, .reason = "walltime of 20 s reached"});
         ApplicationRequest request = world.request(12);
@@ -368,7 +368,7 @@ TEST_F(ApplicationServiceTest, TheRankThatEndedFirstIsWhatTheApplicationEndsWith
                                                             .code = code,
                                                             .before_finalize = true,
                                                             .at = time_from_microseconds(first + rank)});
-            files["end.x"] = "1 exited 1\n";
+            files[".zbs-end.x"] = "1 exited 1\n";
             return files;
         };
         world.node("b").executor->script(

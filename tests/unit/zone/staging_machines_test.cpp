@@ -179,22 +179,21 @@ TEST_F(AgentStagingTest, ResultsOfAllMachinesComeHome) {
         EXPECT_TRUE(executor.list(step.operation, "r.").empty()) << "what was fetched is laid aside once";
 }
 
-/// A user who types `rm *` in the folder of the results would remove more than that.
-TEST_F(AgentStagingTest, AResultWithTheNameOfAnOptionOrABackslashIsLeftOutAndNamed) {
+TEST_F(AgentStagingTest, OnlyNamesOfTheZoneItselfAreLeftOutAndNamed) {
     run_for(5s);
-    last = submit(request({.inputs = {}, .results = {"*"}}));
+    last = submit(request({.inputs = {}, .results = {"*", ".*"}}));
     world.run(3s);
     const StepSpec step = steps().at("m0");
-    for (const char* name : {"-rf", "a\\b", "good"}) world.node("b").executor->write(step.operation, name, "x");
+    for (const char* name : {"-rf", "a\\b", "out.7", "profile.json", ".hid", ".zbs-mine", ".zbs-out.0"})
+        world.node("b").executor->write(step.operation, name, "x");
     world.run(1min);
-    EXPECT_EQ(result(last, "good"), "x");
+    EXPECT_EQ(result(last, "out.7"), "x");
     const auto status = world.status(last);
     ASSERT_TRUE(status.results);
     std::vector<std::string> names;
     for (const ResultFile& file : status.results->files) names.push_back(file.name);
-    EXPECT_THAT(names, testing::ElementsAre("good"));
-    EXPECT_THAT(status.results->notes, testing::UnorderedElementsAre(HasSubstr("-rf: must not begin with '-'"),
-                                                                     HasSubstr("a\\\\b: must be a name without")));
+    EXPECT_THAT(names, testing::UnorderedElementsAre("-rf", "a\\b", "out.7", "profile.json", ".hid"));
+    EXPECT_THAT(status.results->notes, testing::ElementsAre(HasSubstr(".zbs-mine: is a name that the zone uses")));
 }
 
 TEST_F(AgentStagingTest, WhatCouldNotBeFetchedFromAMachineIsTold) {

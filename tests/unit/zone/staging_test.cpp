@@ -317,22 +317,23 @@ TEST_F(StagingTest, BetweenZonesWithOneFileSystemNothingIsSent) {
 
 TEST_F(StagingTest, ResultsComeHomeBeforeTheJobCountsAsCompleted) {
     run_for(5s);
-    leave("a", {{"stdout", "mine"}, {"r.a", "from a"}});
+    leave("a", {{".zbs-stdout", "mine"}, {"r.a", "from a"}, {"out.7", "a program's own"}});
     leave("b", {{"r.b", std::string(3 * kMiB, 'b')}, {"other", "no"}});
     leave("c", {{"r.empty", ""}});
-    const ApplicationId id = submit(request({.inputs = {}, .results = {"r.*", "std*", "nothing"}}));
+    const ApplicationId id = submit(request({.inputs = {}, .results = {"r.*", ".zbs-s*", "out.*", "nothing"}}));
     for (int i = 0; i < 600 && world.status(id).state != ApplicationState::kCompleted; ++i) {
         EXPECT_FALSE(world.node("a").applications->results(world.user(), id)->complete);
         world.run(100ms);
     }
     const StagedResults results = world.node("a").applications->results(world.user(), id).value();
     ASSERT_TRUE(results.complete);
-    ASSERT_EQ(results.files.size(), 3U);
+    ASSERT_EQ(results.files.size(), 4U);
     EXPECT_EQ(result(id, "r.a"), "from a");
+    EXPECT_EQ(result(id, "out.7"), "a program's own");
     EXPECT_EQ(result(id, "r.b"), std::string(3 * kMiB, 'b'));
     EXPECT_EQ(result(id, "r.empty"), "");
     EXPECT_THAT(result(id, "other"), HasSubstr("error"));
-    EXPECT_THAT(results.notes, testing::UnorderedElementsAre(HasSubstr("nothing that may be taken is called std*"),
+    EXPECT_THAT(results.notes, testing::UnorderedElementsAre(HasSubstr("nothing that may be taken is called .zbs-s*"),
                                                              HasSubstr("is called nothing")));
     EXPECT_EQ(results.left_out, 1U);  // the name that does not exist; a pattern may match nothing
     EXPECT_EQ(world.node("b").depot.list("part+" + to_string(world.status(id).parts[1].id))->size(), 0U);
@@ -345,7 +346,7 @@ TEST_F(StagingTest, ResultsWithBlanksAndInFoldersComeHome) {
     std::map<std::string, std::string> all = left;
     all["deep/a.out"] = "not asked for";
     leave("b", all);
-    const ApplicationId id = submit(request({.inputs = {}, .results = {"*.out", "out/**"}}));
+    const ApplicationId id = submit(request({.inputs = {}, .results = {"*.out", "out/**", "out/.*"}}));
     world.run(1min);
     for (const auto& [name, text] : left) EXPECT_EQ(result(id, name), text) << name;
     const StagedResults results = *world.status(id).results;

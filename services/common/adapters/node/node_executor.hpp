@@ -11,6 +11,7 @@
 #include "services/common/adapters/node/input_transfer.hpp"
 #include "services/common/adapters/node/step_results.hpp"
 #include "services/common/http/node_client.hpp"
+#include "services/common/messages/own_files.hpp"
 #include "services/common/messages/rank_end.hpp"
 #include "services/common/messages/registry.hpp"
 #include "services/common/ports/clock.hpp"
@@ -26,8 +27,9 @@ struct NodeExecutorOptions {
     std::string folder;              ///< where results of steps are kept that were fetched from agents; made if missing
     /// Files whose names begin so are fetched when a step has ended, as profiles and the output of ranks that their
     /// launcher does not bring home; all others go with the step.
-    std::vector<std::string> wanted_files = {"profile.json", "out.", "err.", std::string(kRankEndPrefix)};
-    std::uint64_t most_output_bytes = std::uint64_t{10} << 30;  ///< of the files out.N and err.N of one part's steps
+    std::vector<std::string> wanted_files = {std::string(own_files::kProfile), std::string(own_files::kOut),
+                                             std::string(own_files::kErr), std::string(own_files::kEnd)};
+    std::uint64_t most_output_bytes = std::uint64_t{10} << 30;  ///< of what the ranks of a part print there
     /// Of the disk that `folder` is on: whatever is fetched leaves it free, as `files::Reserve`.
     std::uint64_t reserve_bytes = std::uint64_t{1} << 30;
     unsigned reserve_percent = 1;

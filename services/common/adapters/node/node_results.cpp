@@ -4,6 +4,7 @@
 
 #include "services/common/adapters/node/node_step.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/common/messages/own_files.hpp"
 #include "services/common/messages/staging.hpp"
 
 namespace zbs::node {
@@ -21,13 +22,15 @@ constexpr const char* kNearlyFull = "the disk of its zone is nearly full";
 
 Executor::File as_file(const StepFile& file) { return {file.name, file.bytes, file.fault, file.is_folder}; }
 
-bool is_output(const StepFile& file) { return file.name.starts_with("out.") || file.name.starts_with("err."); }
+bool is_output(const StepFile& file) {
+    return file.name.starts_with(own_files::kOut) || file.name.starts_with(own_files::kErr);
+}
 
 }  // namespace
 
 /// Whether it is a result.
 bool NodeExecutor::is_wanted(const Step& step, const StepFile& file) {
-    return step.wanted && staged_name_fault(file.name).empty() && step.wanted->asks_for(as_file(file));
+    return step.wanted && result_name_fault(file.name).empty() && step.wanted->asks_for(as_file(file));
 }
 
 void NodeExecutor::share_output(const std::vector<std::string>& operations) {
@@ -37,8 +40,8 @@ void NodeExecutor::share_output(const std::vector<std::string>& operations) {
         if (step == nullptr || step->output_room != nullptr) continue;
         step->output_room = room;
         if (!results_.end_of(operation)) continue;  // what came of it is fetched anew
-        for (const char* begin : {"out.", "err."})
-            for (const File& file : results_.list(operation, begin))
+        for (const std::string_view begin : {own_files::kOut, own_files::kErr})
+            for (const File& file : results_.list(operation, std::string(begin)))
                 if (file.fault.empty()) *room -= std::min(*room, file.bytes);
     }
 }
@@ -87,9 +90,10 @@ void NodeExecutor::fetch_list(const SharedStep& step) {
 void NodeExecutor::choose_files(const SharedStep& step) {
     const auto is_result = [&](const StepFile& f) { return is_wanted(*step, f); };
     std::erase_if(step->files, [&](const StepFile& f) {
-        const std::string fault = f.fault.empty() ? file_name_fault(f.name) : f.fault;
+        const bool is_asked = step->wanted && step->wanted->asks_for(as_file(f));
+        std::string fault = f.fault;
+        if (fault.empty()) fault = is_asked ? result_name_fault(f.name) : file_name_fault(f.name);
         if (!fault.empty()) {
-            const bool is_asked = step->wanted && step->wanted->asks_for(as_file(f));
             if (is_asked && step->told_left_out++ < limits::kMaxStagingNotes) leave_out(*step, f, fault);
             return true;
         }

@@ -17,8 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kEndFile = ".end";  ///< no name of a file that is fetched: those do not begin with '.'
-
+// Results with one of these names are left out.
+constexpr const char* kEndFile = ".end";
+constexpr const char* kNewEndFile = ".end-new";
 constexpr const char* kLeftOutFile =
     ".left-out";  ///< a line each: name in percent code, bytes, whether a folder, reason
 
@@ -27,8 +28,10 @@ bool is_word(const std::string& name) {
            std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c < 127 && c != '/'; });
 }
 
-/// Also in folders of the step's. None of ours: those begin with '.'.
-bool is_file(const std::string& name) { return file_name_fault(name).empty(); }
+/// Also in folders of the step's. None of ours.
+bool is_file(const std::string& name) {
+    return file_name_fault(name).empty() && name != kEndFile && name != kNewEndFile && name != kLeftOutFile;
+}
 
 constexpr const char* kSiteFault = " site-fault";  ///< behind the code; files of earlier versions lack it
 constexpr off_t kMostUnwritten = 16 << 20;         ///< bytes
@@ -97,11 +100,12 @@ Result<void> StepResults::finish(const std::string& operation, const StepStatus&
     std::error_code fault;
     fs::create_directories(path(operation), fault);
     const std::string name = path(operation) + "/" + kEndFile;
-    std::ofstream out(name + "-new", std::ios::binary | std::ios::trunc);
+    const std::string fresh = path(operation) + "/" + kNewEndFile;
+    std::ofstream out(fresh, std::ios::binary | std::ios::trunc);
     out << end.exit_code << (end.is_site_fault ? kSiteFault : "") << "\n" << end.reason;
     out.close();
-    if (!out || !durable_(name + "-new")) return cannot_write(name);
-    fs::rename(name + "-new", name, fault);
+    if (!out || !durable_(fresh)) return cannot_write(name);
+    fs::rename(fresh, name, fault);
     if (fault || !durable_(path(operation)) || !durable_(folder_)) return cannot_write(name);
     return {};
 }

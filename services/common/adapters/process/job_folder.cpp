@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "services/common/messages/limits.hpp"
+#include "services/common/messages/own_files.hpp"
 #include "services/common/messages/printable.hpp"
 #include "services/common/messages/staging.hpp"
 
@@ -92,7 +93,8 @@ std::vector<Executor::File> list_job_files(const std::string& folder, const std:
         if (++seen > limits::kMaxJobFiles) break;
         struct stat info {};
         const std::string name = entry->d_name;
-        if (!name.starts_with(prefix) || !is_plain_name(name)) continue;
+        const bool is_hidden = name.starts_with('.') && !name.starts_with(own_files::kPrefix);
+        if (!name.starts_with(prefix) || is_hidden || !is_plain_name(name.substr(name[0] == '.' ? 1 : 0))) continue;
         if (fstatat(fd, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !is_own_file(info, owner)) continue;
         files.push_back({name, static_cast<std::uint64_t>(info.st_size)});
     }

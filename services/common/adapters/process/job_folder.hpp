@@ -16,8 +16,8 @@ bool is_plain_name(const std::string& name);
 Result<std::string> read_job_file(const std::string& folder, const std::string& file, std::uint64_t offset,
                                   std::size_t limit);
 
-/// Files of a job's folder that `read_job_file` would open and whose names begin with `prefix`, by name. Looks at no
-/// more than limits::kMaxJobFiles entries.
+/// Files of a job's folder that `read_job_file` would open and whose names begin with `prefix`, by name; of hidden ones
+/// only the zone's own (`own_files`). Looks at no more than limits::kMaxJobFiles entries.
 std::vector<Executor::File> list_job_files(const std::string& folder, const std::string& prefix);
 
 /// As `Executor::list_all`, under the same bounds, and no more than 64 folders deep.

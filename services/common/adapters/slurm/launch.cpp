@@ -7,6 +7,7 @@
 #include "services/common/adapters/slurm/placeholder.hpp"
 #include "services/common/adapters/slurm/users.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/common/messages/own_files.hpp"
 #include "services/common/messages/part.hpp"
 
 namespace zbs::slurm {
@@ -106,8 +107,8 @@ Result<StepSpec> make_step(const SlurmCommands& commands, const Allocation& allo
         .grace = spec.grace,
         .on_stop = signal_command(commands, allocation, spec)};
     if (!spec.output_folder.empty()) {
-        step.argv.push_back("--output=" + as_pattern(spec.output_folder) + "/out.%t");
-        step.argv.push_back("--error=" + as_pattern(spec.output_folder) + "/err.%t");
+        step.argv.push_back("--output=" + as_pattern(spec.output_folder) + "/" + std::string(own_files::kOut) + "%t");
+        step.argv.push_back("--error=" + as_pattern(spec.output_folder) + "/" + std::string(own_files::kErr) + "%t");
     }
     // Ranks whose fellows have ended wait for ever.
     if (!spec.pmi.empty()) step.argv.emplace_back("--kill-on-bad-exit=1");
