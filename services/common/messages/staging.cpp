@@ -114,6 +114,11 @@ std::string result_pattern_fault(std::string_view pattern) {
 
 bool matches_result(std::string_view pattern, std::string_view name) { return after(pattern, name).back(); }
 
+bool may_match_in(std::string_view pattern, std::string_view folder) {
+    const std::vector<bool> rest = after(pattern, std::string(folder) + "/");
+    return std::find(rest.begin(), rest.end() - 1, true) != rest.end() - 1;
+}
+
 void StagedResults::note(std::string text) {
     if (notes.size() < limits::kMaxStagingNotes) notes.push_back(std::move(text));
 }

@@ -101,6 +101,8 @@ bool is_pattern(std::string_view name);
 /// Whether `pattern` covers all of `name`: `*` stands for any letters but '/', also none, and `**` for '/' too. A '.'
 /// that begins a folder or file in the name is covered only by a '.' that begins one in the pattern. O(pattern x name).
 bool matches_result(std::string_view pattern, std::string_view name);
+/// Whether `pattern` may cover names in the folder `folder`. Costs as `matches_result`.
+bool may_match_in(std::string_view pattern, std::string_view folder);
 /// Whether a zone writes this file itself at the top of a job's folder (`own_files`): no result has such a name.
 bool is_own_output(std::string_view name);
 

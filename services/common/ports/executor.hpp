@@ -122,7 +122,7 @@ class Executor {
     virtual std::vector<File> list(const std::string& operation, const std::string& prefix) = 0;
     /// All that is in the step's folder and its folders, by name: also folders, links and whatever cannot be read, each
     /// with its fault. A name that is not UTF-8, or has control characters, is written with `printable_text`. The name
-    /// `*` stands for files that could not be listed.
+    /// `*`, at the top or in a folder, with a fault stands for files that could not be listed, as behind a link.
     virtual std::vector<File> list_all(const std::string& operation) = 0;
     /// Removes these files of the step's folder; what is not there, or is none, is left. Errors: kUnavailable, naming
     /// the first that cannot be removed, after all others were.

@@ -1,6 +1,7 @@
 // PartService and what a part leaves for home: laid aside a piece at a time, handed on, removed.
 #include <algorithm>
 #include <deque>
+#include <optional>
 #include <set>
 
 #include "services/common/failpoint/failpoint.hpp"
@@ -18,6 +19,13 @@ constexpr std::size_t kCollectPiece = limits::kMaxFileChunkBytes;
 /// What goes to home in one answer.
 constexpr std::size_t kAnswerPiece = 512 * 1024;
 
+/// Of an entry that stands for what is in a folder and could not be listed: the folder.
+std::optional<std::string> unlisted_folder(const Executor::File& file) {
+    constexpr std::string_view kAll = "/*";
+    if (file.fault.empty() || !file.name.ends_with(kAll)) return std::nullopt;
+    return file.name.substr(0, file.name.size() - kAll.size());
+}
+
 /// Whether it comes, or is left out and named. A folder is left out if what is in it was not asked for, unless it was
 /// made for inputs.
 bool is_asked_for(const Staging& staging, const Executor::File& file) {
@@ -26,6 +34,10 @@ bool is_asked_for(const Staging& staging, const Executor::File& file) {
         return std::ranges::any_of(staging.results,
                                    [&](const std::string& pattern) { return matches_result(pattern, name); });
     };
+    if (const std::optional<std::string> folder = unlisted_folder(file))
+        return matches(*folder) || std::ranges::any_of(staging.results, [&](const std::string& pattern) {
+                   return may_match_in(pattern, *folder);
+               });
     if (!file.is_folder) return matches(file.name) || (file.name == "*" && !file.fault.empty());
     return matches(file.name) && !matches(file.name + "/x") &&
            std::ranges::none_of(staging.inputs,
@@ -103,7 +115,7 @@ std::deque<PartService::FoundResult> PartService::find_results(const PartRecord&
                 file.fault = fault;
             }
             if (!file.fault.empty()) {
-                results.leave_out(file.name + ": " + file.fault);
+                results.leave_out(unlisted_folder(file).value_or(file.name) + ": " + file.fault);
                 continue;
             }
             // Each takes a turn of the zone, and is told of: a job may leave millions.

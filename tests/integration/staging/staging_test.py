@@ -192,6 +192,22 @@ class Staging(unittest.TestCase):
             for where, text in (("run", done.stderr), ("wait", waited.stderr), ("fetch", fetched.stderr), ("show", shown), ("REST", "\n".join(view["result_notes"]))):
                 self.assertIn(name, text, where)
 
+    def test_results_behind_a_link_or_in_a_closed_folder_are_named(self):
+        make = "import os\nos.mkdir('real'); open('real/x', 'w'); os.symlink('real', 'latest'); os.symlink('real/x', 'file'); os.mkdir('shut'); open('shut/x', 'w'); "
+        for zone in ("a", "b"):
+            for pattern, code, word in (("latest/*", 9, "latest: is a link"), ("latest", 9, "latest: is a link"), ("latest/x", 9, "latest: is a link"), ("real/x", 0, ""), ("*/x.dat", 9, "latest: is a link")):
+                done = self.python("--zones", zone, "--stage-out", pattern, "--results", self.here, program=make)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertIn(word, done.stderr)
+                self.assertNotIn("file: is a link", done.stderr)
+                shutil.rmtree(self.here / "real", True)
+            if os.geteuid() == 0:
+                continue  # a zone of root opens all folders
+            for pattern, close, word in (("*", ".", "cannot be opened"), ("shut/*.dat", "shut", "shut: is a folder that cannot be opened")):
+                done = self.python("--zones", zone, "--stage-out", pattern, "--results", self.here, program=make + f"os.chmod({close!r}, 0)")
+                self.assertEqual(done.returncode, 9, done.stderr)
+                self.assertIn(word, done.stderr)
+
     def test_a_program_that_fails_keeps_its_code_and_a_pattern_may_match_nothing(self):
         done = self.python("--zones", "b", "--stage-out", "absent.dat", "--results", self.here, program="raise SystemExit(5)")
         self.assertEqual(done.returncode, 5, done.stderr)

@@ -141,6 +141,15 @@ TEST(ResultPattern, OneStarStaysInAFolderAndTwoGoThroughAll) {
     for (const auto& [pattern, name] : others) EXPECT_FALSE(matches_result(pattern, name)) << pattern << " " << name;
 }
 
+TEST(ResultPattern, MayMatchInAFolder) {
+    for (const auto& [pattern, folder] : std::vector<std::pair<const char*, const char*>>{
+             {"out/**", "out"}, {"out/x", "out"}, {"*/x", "out"}, {"**", "out"}, {"out/*/x", "out/a"}, {"**/x", "a/b"}})
+        EXPECT_TRUE(may_match_in(pattern, folder)) << pattern << " " << folder;
+    for (const auto& [pattern, folder] : std::vector<std::pair<const char*, const char*>>{
+             {"*", "out"}, {"out", "out"}, {"other/**", "out"}, {"out/*", "out/a"}, {"**", ".out"}, {"*/x", "a/b"}})
+        EXPECT_FALSE(may_match_in(pattern, folder)) << pattern << " " << folder;
+}
+
 TEST_F(StagingCodec, RefusalsNameTheField) {
     const auto with = [&](const char* key, const Json& value) {
         Json json = encode(staging);

@@ -115,17 +115,38 @@ TEST_F(JobFolder, AllThatIsInItIsListedAndWhatCannotBeReadHasAFault) {
     std::ofstream(job + "/caf\xe9") << "x";
     std::ofstream(job + "/new\nline") << "x";
     fs::create_symlink("/", job + "/out/root");
+    fs::create_symlink("out", job + "/latest");
+    fs::create_symlink("fifo", job + "/other");
+    fs::create_symlink("nowhere", job + "/broken");
     ASSERT_EQ(mkfifo((job + "/fifo").c_str(), 0600), 0);
     std::map<std::string, std::string> found;
     for (const Executor::File& file : list_job_tree(job)) found[file.name] = file.fault;
-    EXPECT_THAT(found, testing::ElementsAre(testing::Pair("caf\\xe9", "must be UTF-8"),
-                                            testing::Pair("fifo", "is no regular file"),
-                                            testing::Pair("new\\x0aline", "must be without control characters"),
-                                            testing::Pair("out", testing::HasSubstr("is a folder")),
-                                            testing::Pair("out/a b", testing::HasSubstr("is a folder")),
-                                            testing::Pair("out/a b/\xc3\xbc.dat", ""),
-                                            testing::Pair("out/root", testing::HasSubstr("is a link"))));
+    EXPECT_THAT(found, testing::UnorderedElementsAre(
+                           testing::Pair("broken", testing::HasSubstr("is a link")),
+                           testing::Pair("latest/*", testing::HasSubstr("is a link")),
+                           testing::Pair("caf\\xe9", "must be UTF-8"), testing::Pair("fifo", "is no regular file"),
+                           testing::Pair("new\\x0aline", "must be without control characters"),
+                           testing::Pair("out", testing::HasSubstr("is a folder")),
+                           testing::Pair("out/a b", testing::HasSubstr("is a folder")),
+                           testing::Pair("out/a b/\xc3\xbc.dat", ""),
+                           testing::Pair("out/root/*", testing::HasSubstr("is a link")),
+                           testing::Pair("other", testing::HasSubstr("is a link"))));
     EXPECT_EQ(*read_job_file(job, "out/a b/\xc3\xbc.dat", 1, 2), "ee");
+}
+
+TEST_F(JobFolder, AFolderThatCannotBeOpenedIsListedAsSuch) {
+    EXPECT_TRUE(list_job_tree(folder.path("none")).empty()) << "there is nothing to list";
+    fs::create_symlink(job, folder.path("moved"));
+    const std::vector<Executor::File> moved = list_job_tree(folder.path("moved"));
+    ASSERT_EQ(moved.size(), 1U);
+    EXPECT_EQ(moved[0].name, "*");
+    EXPECT_THAT(moved[0].fault, testing::HasSubstr("cannot be opened"));
+    if (geteuid() == 0) GTEST_SKIP() << "root may open all folders";
+    fs::permissions(job, fs::perms::none);
+    const std::vector<Executor::File> closed = list_job_tree(job);
+    fs::permissions(job, fs::perms::owner_all);
+    ASSERT_EQ(closed.size(), 1U);
+    EXPECT_EQ(closed[0].name, "*");
 }
 
 TEST_F(JobFolder, NoLinkLeadsOutOfAFolderInIt) {

@@ -2,7 +2,9 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -120,6 +122,16 @@ int open_parent(int folder, const std::string& name, std::string& leaf) {
 
 namespace {
 
+/// Whether a link in `folder` leads to a folder, as far as that can be known without a step out of `folder`.
+bool may_be_folder(int folder, const std::string& link) {
+    struct open_how how {};
+    how.flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+    const int fd = static_cast<int>(syscall(SYS_openat2, folder, link.c_str(), &how, sizeof how));
+    if (fd >= 0) return close(fd) == 0;
+    return errno != ENOTDIR && errno != ENOENT && errno != ELOOP;
+}
+
 /// What is at a folder that is open as `fd`, which is closed, and in its folders; `before`: its name with a '/'.
 class TreeListing {
   public:
@@ -154,6 +166,7 @@ class TreeListing {
         file.is_folder = S_ISDIR(info.st_mode);
         file.fault = file_name_fault(name);
         if (S_ISLNK(info.st_mode)) {
+            if (may_be_folder(folder, word)) file.name += "/*";
             file.fault = "is a link, and links are not followed";
         } else if (file.is_folder && file.fault.empty()) {
             file.fault = "is a folder; the pattern 'NAME/**' asks for what is in it";
@@ -161,13 +174,14 @@ class TreeListing {
             if (fd >= 0)
                 add(fd, name + "/", depth + 1);
             else
-                file = {name + "/*", 0, depth < kDeepest ? "its folder cannot be opened" : "its folder is too deep"};
+                file = {name + "/*", 0,
+                        depth < kDeepest ? "is a folder that cannot be opened" : "is too deep in folders"};
         } else if (file.fault.empty() && !S_ISREG(info.st_mode)) {
             file.fault = "is no regular file";
         } else if (file.fault.empty() && info.st_uid != owner_) {
             file.fault = "belongs to another account";
         }
-        if (!is_one_line(name)) file.name = printable_text(name, limits::kMaxStagedNameBytes);
+        if (!is_one_line(file.name)) file.name = printable_text(file.name, limits::kMaxStagedNameBytes);
         files_.push_back(std::move(file));
     }
 
@@ -181,6 +195,7 @@ class TreeListing {
 std::vector<Executor::File> list_job_tree(const std::string& folder) {
     uid_t owner = 0;
     const int fd = open_folder(folder, owner);
+    if (fd < 0 && errno != ENOENT) return {{"*", 0, "the folder that the ranks ran in cannot be opened"}};
     TreeListing listing(owner);
     if (fd >= 0) listing.add(fd, {}, 0);
     return listing.take();
