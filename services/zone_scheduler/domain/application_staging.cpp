@@ -61,6 +61,11 @@ struct ApplicationService::Bringing {
     bool left = false;              ///< the zone keeps something that has not come
     StagedResults results;
 
+    /// Whether a zone has left out the file of this name, and counted it.
+    bool is_named(const std::string& name) const {
+        return std::ranges::any_of(results.notes,
+                                   [&](const std::string& note) { return note.starts_with(name + ": "); });
+    }
     /// The next file is to be begun.
     void next() {
         files.erase(files.begin());
@@ -241,7 +246,7 @@ void ApplicationService::ask_results(const std::shared_ptr<Bringing>& work) {
     if (!takes_results(run)) return finish(run);
     if (work->part >= run->app.status.parts.size()) {
         for (const std::string& pattern : run->app.request.staging.results)
-            if (!work->matched.contains(pattern)) {
+            if (!work->matched.contains(pattern) && !work->is_named(pattern)) {
                 const std::string text = "nothing that may be taken is called " + pattern;
                 is_pattern(pattern) ? work->results.note(text) : work->results.leave_out(text);
             }

@@ -208,6 +208,13 @@ class Staging(unittest.TestCase):
                 self.assertEqual(done.returncode, 9, done.stderr)
                 self.assertIn(word, done.stderr)
 
+    def test_a_result_that_is_asked_for_by_its_exact_name_counts_once(self):
+        make = "import os\nos.mkdir('fold'); os.symlink('/etc/hosts', 'link')"
+        done = self.python("--zones", "b", "--stage-out", "fold", "--stage-out", "link", "--stage-out", "absent", "--results", self.here, program=make)
+        self.assertEqual(done.returncode, 9, done.stderr)
+        application = self.zbs("list", "-o", "name", "--limit", "1").stdout.strip()
+        self.assertEqual(json.loads(self.zbs("show", application, "-o", "json").stdout)["results_left_out"], 3, done.stderr)
+
     def test_a_program_that_fails_keeps_its_code_and_a_pattern_may_match_nothing(self):
         done = self.python("--zones", "b", "--stage-out", "absent.dat", "--results", self.here, program="raise SystemExit(5)")
         self.assertEqual(done.returncode, 5, done.stderr)

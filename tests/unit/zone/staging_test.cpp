@@ -360,15 +360,16 @@ TEST_F(StagingTest, EachThatWasAskedForAndDoesNotComeIsNamedAndCounted) {
     leave("b", {{"caf\xe9.out", "1"}, {"link.out", ""}, {std::string(201, 'q') + ".out", "2"}, {"good.out", "3"}});
     world.node("b").executor->lost["link.out"] = "is a link, and links are not followed";
     world.node("b").executor->lost["other"] = "is a link, and links are not followed";
-    const ApplicationId id = submit(request({.inputs = {}, .results = {"*.out", "absent.dat"}}));
+    const ApplicationId id = submit(request({.inputs = {}, .results = {"*.out", "absent.dat", "other"}}));
     world.run(1min);
     EXPECT_EQ(world.status(id).state, ApplicationState::kCompleted);
     EXPECT_EQ(result(id, "good.out"), "3");
-    EXPECT_EQ(world.status(id).results->left_out, 4U);
+    EXPECT_EQ(world.status(id).results->left_out, 5U) << "also by its exact name each counts once";
     EXPECT_THAT(
         world.status(id).results->notes,
         testing::UnorderedElementsAre(HasSubstr("caf\\xe9.out: must be UTF-8"), HasSubstr("link.out: is a link"),
-                                      HasSubstr("q.out: is longer than 200 bytes"), HasSubstr("absent.dat")));
+                                      HasSubstr("q.out: is longer than 200 bytes"), HasSubstr("absent.dat"),
+                                      HasSubstr("other: is a link")));
 }
 
 TEST_F(StagingTest, AFailedRunBringsItsResultsToo) {
