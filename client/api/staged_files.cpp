@@ -25,8 +25,8 @@ Error cannot(const std::string& what, const std::string& path) {
     return {ErrorCode::kUnavailable, "cannot " + what + " " + path + ": " + std::strerror(errno), {}};
 }
 
-Descriptor open_in(int folder, const std::string& name, int flags) {
-    return Descriptor(openat(folder, name.c_str(), flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666));
+Descriptor open_in(int folder, const std::string& name, int flags, mode_t mode = 0) {
+    return Descriptor(openat(folder, name.c_str(), flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, mode));
 }
 
 Result<std::string> read_at(int fd, std::uint64_t offset, std::size_t limit) {
@@ -188,7 +188,8 @@ Result<bool> fetch_file(ZoneClient& zone, const std::string& application, const 
     if (*known) return **known ? Result<bool>(false) : taken;
     const std::string part = "." + leaf + ".zbs-" + file.digest.substr(0, 16);
     {
-        const Descriptor out = open_in(into.get(), part, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW);
+        const Descriptor out =
+            open_in(into.get(), part, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, file.executable ? 0777 : 0666);
         if (!out) return cannot("write", folder + "/" + part);
         struct stat info {};
         if (fstat(out.get(), &info) != 0 || !S_ISREG(info.st_mode))

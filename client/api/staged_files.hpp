@@ -19,9 +19,9 @@ Result<std::uint64_t> send_file(ZoneClient& zone, const std::string& path, const
 /// Whether files can be put into `folder` at all, before there are any. Errors: what it lacks, and the remedy.
 Result<void> check_fetch_folder(const std::string& folder);
 
-/// Fetches a result into `folder`, under its name; an earlier try goes on where it stopped. Nothing is replaced, and
-/// nothing is written elsewhere. False where it is there already, with the same content. Errors: kConflict where
-/// another file has that name; kUnavailable; the zone's.
+/// Fetches a result into `folder`, under its name, executable if it was; an earlier try goes on where it stopped.
+/// Nothing is replaced, and nothing is written elsewhere. False where it is there already, with the same content.
+/// Errors: kConflict where another file has that name; kUnavailable; the zone's.
 Result<bool> fetch_file(ZoneClient& zone, const std::string& application, const ResultFile& file,
                         const std::string& folder);
 

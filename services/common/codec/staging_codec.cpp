@@ -173,6 +173,7 @@ Json encode(const StagedResults& results) {
     for (const ResultFile& file : results.files) {
         Json one = {{"name", file.name}, {"digest", file.digest}, {"size", file.size}};
         if (!file.zone.empty()) one["zone"] = file.zone;
+        if (file.executable) one["executable"] = true;
         files.push_back(std::move(one));
     }
     Json notes = Json::array();
@@ -197,6 +198,7 @@ Result<StagedResults> decode_staged_results(const Json& json, const std::string&
         file.digest = read_digest(f, "digest");
         file.size = read_size(f, "size");
         if (f.has("zone")) file.zone = read_name(f, "zone");
+        file.executable = f.boolean_or("executable", false);
         Result<ResultFile> done = f.finish(std::move(file));
         if (!done) return done.error();
         results.files.push_back(*std::move(done));

@@ -205,6 +205,7 @@ Json encode(const std::vector<StepFile>& files) {
         Json one = {{"name", file.name}, {"bytes", file.bytes}};
         if (!file.fault.empty()) one["fault"] = file.fault;
         if (file.is_folder) one["folder"] = true;
+        if (file.executable) one["executable"] = true;
         items.push_back(std::move(one));
     }
     return {{"files", std::move(items)}};
@@ -219,6 +220,7 @@ Result<std::vector<StepFile>> decode_step_files(const Json& json) {
         StepFile read{.name = f.text("name", limits::kMaxPathBytes), .bytes = read_amount(f, "bytes")};
         read.fault = f.text_or("fault", "", kMaxReasonBytes);
         read.is_folder = f.boolean_or("folder", false);
+        read.executable = f.boolean_or("executable", false);
         if (const std::string fault = file_name_fault(read.name); f.ok() && read.fault.empty() && !fault.empty())
             f.fail("name", fault);
         Result<StepFile> file = f.finish(std::move(read));

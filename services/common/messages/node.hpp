@@ -86,6 +86,7 @@ struct StepFile {
     std::uint64_t bytes = 0;
     std::string fault{};
     bool is_folder = false;
+    bool executable = false;
     bool operator==(const StepFile&) const = default;
 };
 

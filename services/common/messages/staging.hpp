@@ -69,7 +69,8 @@ struct ResultFile {
     std::string name;
     std::string digest;
     std::uint64_t size = 0;
-    std::string zone{};  ///< where it comes from; empty in a zone's own answer
+    std::string zone{};       ///< where it comes from; empty in a zone's own answer
+    bool executable = false;  ///< all that is kept of its mode
     bool operator==(const ResultFile&) const = default;
 };
 

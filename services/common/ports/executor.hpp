@@ -90,6 +90,7 @@ class Executor {
         std::uint64_t bytes = 0;
         std::string fault{};  ///< why it cannot be read here, for people; empty where it can
         bool is_folder = false;
+        bool executable = false;  ///< for its owner
     };
     /// Files of a step's folder that are to be read after its end, beside what it writes itself.
     struct Wanted {

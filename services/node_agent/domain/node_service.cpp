@@ -172,7 +172,7 @@ std::vector<StepFile> NodeService::files(const std::string& operation, const std
             files.push_back({"*", 0, "more than " + std::to_string(files.size()) + " files are in its folder"});
             break;
         }
-        files.push_back({std::move(file.name), file.bytes, std::move(file.fault), file.is_folder});
+        files.push_back({std::move(file.name), file.bytes, std::move(file.fault), file.is_folder, file.executable});
     }
     return files;
 }

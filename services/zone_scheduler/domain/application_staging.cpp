@@ -347,7 +347,7 @@ void ApplicationService::bring_file(const std::shared_ptr<Bringing>& work) {
         work->offset = here && *here ? (*here)->bytes : 0;
         if (here && *here && (*here)->complete) {  // brought before a restart, or left by another zone, too
             work->sum += file.size;
-            work->results.files.push_back({work->local_name, file.digest, file.size, from.zone});
+            work->results.files.push_back({work->local_name, file.digest, file.size, from.zone, file.executable});
             work->next();
             return bring_file(work);
         }
@@ -392,7 +392,7 @@ void ApplicationService::take_piece(const std::shared_ptr<Bringing>& work, const
             work->results.note(file.name + " of zone " + from.zone + " is called " + work->local_name +
                                ", because another zone has left one, too");
         work->sum += file.size;
-        work->results.files.push_back({work->local_name, file.digest, file.size, from.zone});
+        work->results.files.push_back({work->local_name, file.digest, file.size, from.zone, file.executable});
         work->next();
     }
     bring_file(work);

@@ -203,7 +203,8 @@ void PartService::collect(const PartId& id) {
     }
     work.offset = laid->bytes;
     if (laid->complete) {
-        work.results.files.push_back({.name = file.name, .digest = laid->digest, .size = file.bytes});
+        work.results.files.push_back(
+            {.name = file.name, .digest = laid->digest, .size = file.bytes, .executable = file.executable});
         work.sum += file.bytes;
         work.next();
     }

@@ -215,6 +215,16 @@ class Staging(unittest.TestCase):
         application = self.zbs("list", "-o", "name", "--limit", "1").stdout.strip()
         self.assertEqual(json.loads(self.zbs("show", application, "-o", "json").stdout)["results_left_out"], 3, done.stderr)
 
+    def test_a_result_that_may_be_executed_comes_back_so(self):
+        make = "import os\nfor n, m in (('run', 0o755), ('own', 0o700), ('plain', 0o644), ('others', 0o611)): open(n, 'w').write(n); os.chmod(n, m)"
+        self.addCleanup(os.umask, os.umask(0o027))
+        for zone in ("a", "b"):
+            into = self.here / zone
+            into.mkdir()
+            done = self.python("--zones", zone, "--stage-out", "*", "--results", into, program=make)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual({path.name: path.stat().st_mode & 0o777 for path in into.iterdir()}, {"run": 0o750, "own": 0o750, "plain": 0o640, "others": 0o640})
+
     def test_a_program_that_fails_keeps_its_code_and_a_pattern_may_match_nothing(self):
         done = self.python("--zones", "b", "--stage-out", "absent.dat", "--results", self.here, program="raise SystemExit(5)")
         self.assertEqual(done.returncode, 5, done.stderr)

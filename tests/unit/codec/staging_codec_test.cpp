@@ -42,7 +42,7 @@ TEST_F(StagingCodec, GoesThereAndBack) {
     EXPECT_EQ(*decode_staging_request(encode(StagingRequest{7, staging})), (StagingRequest{7, staging}));
     const FileChunk chunk{3, 10, 2, std::string("\0\xff", 2)};
     EXPECT_EQ(*decode_file_chunk(encode(chunk)), chunk);
-    const StagedResults results{true, {{"a", kDigest, 3, "zone-b"}, {"b", kDigest, 3}}, {"c is a link"}, 2};
+    const StagedResults results{true, {{"a", kDigest, 3, "zone-b", true}, {"b", kDigest, 3}}, {"c is a link"}, 2};
     EXPECT_EQ(*decode_staged_results(encode(results)), results);
     const StagingStatus status{{{kDigest, 3, false}}};
     EXPECT_EQ(*decode_staging_status(encode(status)), status);

@@ -134,6 +134,16 @@ TEST_F(JobFolder, AllThatIsInItIsListedAndWhatCannotBeReadHasAFault) {
     EXPECT_EQ(*read_job_file(job, "out/a b/\xc3\xbc.dat", 1, 2), "ee");
 }
 
+TEST_F(JobFolder, OfTheModeOnlyTheOwnersRightToExecuteIsListed) {
+    for (const char* name : {"plain", "run"}) std::ofstream(job + "/" + name) << "x";
+    fs::permissions(job + "/plain", fs::perms::owner_read | fs::perms::group_exec | fs::perms::others_exec);
+    fs::permissions(job + "/run", fs::perms::owner_all);
+    fs::create_directory(job + "/folder");
+    std::map<std::string, bool> found;
+    for (const Executor::File& file : list_job_tree(job)) found[file.name] = file.executable;
+    EXPECT_EQ(found, (std::map<std::string, bool>{{"plain", false}, {"run", true}, {"folder", false}}));
+}
+
 TEST_F(JobFolder, AFolderThatCannotBeOpenedIsListedAsSuch) {
     EXPECT_TRUE(list_job_tree(folder.path("none")).empty()) << "there is nothing to list";
     fs::create_symlink(job, folder.path("moved"));

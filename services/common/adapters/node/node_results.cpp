@@ -20,7 +20,9 @@ constexpr int kKilled = 128 + 9;                         ///< exit code
 constexpr const char* kNotKept = "its zone cannot keep it";
 constexpr const char* kNearlyFull = "the disk of its zone is nearly full";
 
-Executor::File as_file(const StepFile& file) { return {file.name, file.bytes, file.fault, file.is_folder}; }
+Executor::File as_file(const StepFile& file) {
+    return {file.name, file.bytes, file.fault, file.is_folder, file.executable};
+}
 
 bool is_output(const StepFile& file) {
     return file.name.starts_with(own_files::kOut) || file.name.starts_with(own_files::kErr);
@@ -218,7 +220,7 @@ void NodeExecutor::next_file(Step& step, std::string fault) {
     const StepFile& file = step.files[step.file];
     const bool is_result = is_wanted(step, file);
     if (is_result) awaited_ -= std::min(awaited_, file.bytes);
-    if (fault.empty() && !results_.keep(step.operation, file.name)) fault = kNotKept;
+    if (fault.empty() && !results_.keep(step.operation, file.name, file.executable)) fault = kNotKept;
     if (!fault.empty()) {
         results_.drop(step.operation, file.name);
         if (is_result) {

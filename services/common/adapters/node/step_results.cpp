@@ -85,10 +85,12 @@ Result<void> StepResults::append(const std::string& operation, const std::string
     return {};
 }
 
-Result<void> StepResults::keep(const std::string& operation, const std::string& file) {
+Result<void> StepResults::keep(const std::string& operation, const std::string& file, bool executable) {
     if (!is_word(operation) || !is_file(file)) return no_file(file);
     const std::string name = path(operation) + "/" + file;
-    if (!durable_(name)) return cannot_write(name);
+    std::error_code fault;
+    if (executable) fs::permissions(name, fs::perms::owner_exec, fs::perm_options::add, fault);
+    if (fault || !durable_(name)) return cannot_write(name);
     for (fs::path folder = fs::path(name).parent_path(); folder != path(operation); folder = folder.parent_path())
         if (!durable_(folder.string())) return cannot_write(folder.string());
     return {};
@@ -178,7 +180,10 @@ std::vector<Executor::File> StepResults::list(const std::string& operation, cons
         std::error_code missing;
         if (!is_file(name) || !name.starts_with(prefix) || !at->is_regular_file(missing)) continue;
         const std::uintmax_t bytes = at->file_size(missing);
-        if (!missing) files.push_back({name, bytes});
+        const fs::perms mode = missing ? fs::perms::none : at->status(missing).permissions();
+        if (!missing)
+            files.push_back(
+                {.name = name, .bytes = bytes, .executable = (mode & fs::perms::owner_exec) != fs::perms::none});
     }
     std::ifstream left_out(path(operation) + "/" + kLeftOutFile, std::ios::binary);
     std::string code;

@@ -34,7 +34,7 @@ class StepResults {
     Result<void> append(const std::string& operation, const std::string& file, std::string_view bytes);
     /// Says that a file has come whole: it is durable then. Waits for the disk: of what was added, some 32 MiB at most
     /// are not written yet. Errors: kUnavailable.
-    Result<void> keep(const std::string& operation, const std::string& file);
+    Result<void> keep(const std::string& operation, const std::string& file, bool executable);
     /// Written last, and durable: with it the step has ended. Precondition: it has. Errors: kUnavailable.
     Result<void> finish(const std::string& operation, const StepStatus& end);
     /// Lists a file that cannot be read here, with its reason. Errors: kUnavailable.

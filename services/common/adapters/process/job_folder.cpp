@@ -164,6 +164,7 @@ class TreeListing {
         Executor::File file{.name = name,
                             .bytes = S_ISREG(info.st_mode) ? static_cast<std::uint64_t>(info.st_size) : 0};
         file.is_folder = S_ISDIR(info.st_mode);
+        file.executable = S_ISREG(info.st_mode) && (info.st_mode & S_IXUSR) != 0;
         file.fault = file_name_fault(name);
         if (S_ISLNK(info.st_mode)) {
             if (may_be_folder(folder, word)) file.name += "/*";
