@@ -74,6 +74,11 @@ Result<void> read_directive(const Directive& directive, Given& given) {
     return {};
 }
 
+/// Whether values of the command line are added to those of the script, and do not take their place.
+bool adds_to_script(const std::string& option) {
+    return option == "env" || option == "stage-in" || option == "stage-out";
+}
+
 /// A span needs its unit: a bare number is minutes to users of Slurm and seconds to others, and a job that is ended too
 /// early is lost.
 CLI::Validator is_span(std::chrono::seconds least, std::chrono::seconds most) {
@@ -96,7 +101,8 @@ void add_submit_options(CLI::App& command, SubmitOptions& options) {
         ->check(command_line::whole_number_in(1, 1'000'000))
         ->capture_default_str();
     command.add_option("-J,--name,--job-name", options.name, "what lists and the dashboard call it");
-    command.add_option("-D,--chdir", options.directory, "working directory of every rank (default: this one)");
+    command.add_option("-D,--chdir", options.directory, "working directory of every rank (default: this one)")
+        ->check(command_line::something("name a folder"));
     command
         .add_option("-t,--walltime,--time", options.walltime,
                     "longest run: 90s, 15m, 1h30m, HH:MM:SS, 1-12:00:00, PT1H30M")
@@ -125,11 +131,12 @@ void add_submit_options(CLI::App& command, SubmitOptions& options) {
     command.add_flag("--env-all", options.export_all,
                      "the whole environment of this command: every zone that runs a part of the job sees it; HOME, "
                      "USER, TMPDIR and the like are those of the account there, unless --env names them");
-    command.add_option("--umask", options.umask, "of every rank, octal, as 027; without it 077");
+    command.add_option("--umask", options.umask, "of every rank, octal, as 027; without it 077")
+        ->check(command_line::something("write it in octal digits, as 027"));
     command
         .add_option("--ulimit", options.ulimits,
-                    "NAME=VALUE, a limit of every rank up to the most that its zone allows: stack=unlimited, "
-                    "nofile=4096, memlock=64M; may be repeated")
+                    "NAME=VALUE, a limit of every rank up to the most that its zone allows, in bytes, seconds or "
+                    "numbers: stack=unlimited, nofile=4096, memlock=64M; may be repeated")
         ->take_all()
         ->allow_extra_args(false);
     command
@@ -173,7 +180,8 @@ void add_submit_options(CLI::App& command, SubmitOptions& options) {
     command.add_option("--results", options.results_folder, "folder for what comes back, where this command waits")
         ->capture_default_str();
     command.add_flag("--dry-run", options.dry_run, "show the plan, change nothing");
-    command_line::add_program(command, options.argv, "program and its arguments; no option of zbs may stand behind it")
+    command_line::add_program(command, options.argv,
+                              "program and its arguments: what stands behind it is the program's")
         ->required();
 }
 
@@ -204,8 +212,11 @@ Result<void> apply_directives(CLI::App& command, SubmitOptions& options) {
             return invalid(read.error().message, at("line " + std::to_string(directive.line)));
     for (const auto& [name, values] : given) {
         CLI::Option* const option = command.get_option("--" + name);
-        if (option->count() > 0) continue;
+        const std::vector<std::string> typed = option->results();
+        if (!typed.empty() && !adds_to_script(name)) continue;
+        option->clear();
         option->add_result(values);
+        if (!typed.empty()) option->add_result(typed);  // behind: of two values of a variable the last one counts
         option->run_callback();
     }
     options.argv[0] = *program;

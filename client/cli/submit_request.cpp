@@ -66,7 +66,7 @@ class Turn {
     Descriptor fd_;
 };
 
-/// "FILE=NAME", unless there is a file of that whole name.
+/// "FILE=NAME", unless there is a file of that whole name. The name of "." is empty: its files keep theirs.
 std::pair<std::string, std::string> split_staged(const std::string& word) {
     std::error_code fault;
     const std::size_t equals = word.rfind('=');
@@ -74,8 +74,10 @@ std::pair<std::string, std::string> split_staged(const std::string& word) {
         while (path.size() > 1 && path.ends_with('/')) path.pop_back();
         return path;
     };
-    if (equals == std::string::npos || fs::exists(word, fault))
-        return {word, fs::path(without_end(word)).filename().string()};
+    if (equals == std::string::npos || fs::exists(word, fault)) {
+        const std::string name = fs::path(without_end(word)).filename().string();
+        return {word, name == "." ? std::string{} : name};
+    }
     return {word.substr(0, equals), without_end(word.substr(equals + 1))};
 }
 
@@ -103,7 +105,12 @@ Result<void> find_staged(const std::string& path, const std::string& name, Stage
         const fs::path at = fs::path(path) / entry;
         if (fs::is_symlink(at, fault) && fs::is_directory(at, fault))
             return invalid(at.string() + " is a link to a folder, which is not followed; name the folder itself");
-        if (auto below = find_staged(at.string(), name + "/" + entry, found); !below) return below;
+        if (name.empty() && entry.starts_with('.')) {
+            std::cerr << "zbs: " << printable(at.string()) << " is hidden, and is not sent\n";
+            continue;
+        }
+        if (auto below = find_staged(at.string(), name.empty() ? entry : name + "/" + entry, found); !below)
+            return below;
     }
     return {};
 }
@@ -123,9 +130,8 @@ Result<void> set_limits(const SubmitOptions& options, std::map<std::string, std:
     return {};
 }
 
-Result<Staging> make_staging(const SubmitOptions& options, const std::string& program, StagedPaths& paths) {
-    Staging staging;
-    staging.always = options.stage == "always";
+Result<StagedPaths> find_inputs(const SubmitOptions& options) {
+    StagedPaths paths;
     for (const std::string& word : options.stage_in) {
         const auto [given, given_name] = split_staged(word);
         const std::size_t before = paths.size();
@@ -133,6 +139,21 @@ Result<Staging> make_staging(const SubmitOptions& options, const std::string& pr
             return Error{all.error().code, all.error().message, "--stage-in"};
         if (paths.size() == before) return invalid("folder " + given + " has no file to send", "--stage-in");
     }
+    return paths;
+}
+
+/// The file that is sent under the name of the program, if no file here has that name; else empty.
+std::string program_to_send(const StagedPaths& paths, const std::string& program) {
+    std::error_code fault;
+    if (program.find('/') == std::string::npos || fs::exists(program, fault)) return {};
+    const std::string name = fs::path(program).lexically_normal().string();
+    const auto sent = std::ranges::find(paths, name, &StagedPaths::value_type::second);
+    return sent == paths.end() ? std::string{} : system::absolute_path(sent->first);
+}
+
+Result<Staging> make_staging(const SubmitOptions& options, const std::string& program, const StagedPaths& paths) {
+    Staging staging;
+    staging.always = options.stage == "always";
     std::set<std::string> names;
     for (const auto& [path, name] : paths) {
         if (const std::string wrong = input_name_fault(name); !wrong.empty())
@@ -147,7 +168,8 @@ Result<Staging> make_staging(const SubmitOptions& options, const std::string& pr
         staging.inputs.push_back(*std::move(file));
     }
     for (const std::string& word : options.stage_out) {
-        const std::string pattern = word.ends_with('/') ? word + "**" : word;
+        const std::string pattern =
+            (word.starts_with("./") ? word.substr(2) : word) + (word.ends_with('/') ? "**" : "");
         if (const std::string wrong = result_pattern_fault(pattern); !wrong.empty())
             return invalid("'" + printable_text(pattern, limits::kMaxStagedNameBytes) + "' " + wrong, "--stage-out");
         staging.results.push_back(pattern);
@@ -177,6 +199,7 @@ Result<std::string> find_program(const std::string& name, const std::string& dir
         if (access(path.c_str(), X_OK) == 0 && !fs::is_directory(path, fault)) return path;
         at = end + 1;
     }
+    if (name.empty()) return invalid("the name of the program is empty", {});
     return Error{
         ErrorCode::kNotFound, "program '" + name + "' is not on PATH; write ./" + name + " for one in this folder", {}};
 }
@@ -254,8 +277,14 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options, const Id12
                            {});
     }
     if (!fs::is_directory(request.directory, fault))
-        return Error{ErrorCode::kNotFound, "folder " + request.directory + " does not exist", "--chdir"};
-    const Result<std::string> program = find_program(options.argv.at(0), request.directory);
+        return Error{
+            ErrorCode::kNotFound,
+            request.directory + (fs::exists(request.directory, fault) ? " is not a folder" : " does not exist"),
+            "--chdir"};
+    Result<StagedPaths> paths = find_inputs(options);
+    if (!paths) return paths.error();
+    const std::string sent = program_to_send(*paths, options.argv.at(0));
+    const Result<std::string> program = find_program(sent.empty() ? options.argv.at(0) : sent, request.directory);
     if (!program) return program.error();
     if (!is_utf8(*program)) return invalid("program '" + ascii(*program) + "' is not UTF-8", {});
     const LoadedMpi mpi = mpi_of_command(*program, options.argv, request.directory);
@@ -305,10 +334,9 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options, const Id12
     request.zones = options.zones;
     request.profile = !options.no_profile && mpi.open_mpi.empty() && can_be_profiled(request.launcher);
     request.use_profile = !options.ignore_profile;
-    StagedPaths paths;
-    Result<Staging> staging = make_staging(options, *program, paths);
+    Result<Staging> staging = make_staging(options, *program, *paths);
     if (!staging) return staging.error();
-    for (auto& [path, name] : paths) paths_to_send.push_back(std::move(path));
+    for (auto& [path, name] : *paths) paths_to_send.push_back(std::move(path));
     request.staging = *std::move(staging);
     request.priority = options.priority;
     request.share = options.share;

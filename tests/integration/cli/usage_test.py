@@ -111,7 +111,27 @@ class Directives(Manners):
         self.assertEqual(got["directory"], os.path.join(self.folder, "sub"))
         got = self.request("-n", "2", "--env", "A=2", "--", "./job.sh")
         self.assertEqual((got["ranks"], got["walltime_s"]), (2, 3600))
-        self.assertEqual({k: v for k, v in got["environment"].items() if k in "ABC"}, {"A": "2"})
+        self.assertEqual({k: v for k, v in got["environment"].items() if k in "ABC"}, {"A": "2", "B": "x y", "C": "3"}, "what may be repeated adds up")
+
+    def staged(self, *words):
+        got = self.request(*words)["staging"]
+        return sorted(file["name"] for file in got["inputs"]), got.get("program"), got.get("results", [])
+
+    def test_what_is_sent_has_the_names_that_the_command_line_gives(self):
+        os.makedirs(os.path.join(self.folder, "sub/.hidden"))
+        for name in ("job.sh", "sub/data", ".profile"):
+            self.script("#!/bin/sh\n#ZBS --stage-out a\n", name)
+        self.assertEqual(self.staged("--stage-in", "./", "--stage-out", "b", "./job.sh"), self.staged("--stage-in", ".", "--stage-out", "./b", "./job.sh"))
+        self.assertEqual(self.staged("--stage-in", ".", "--stage-out", "./b", "./job.sh"), (["job.sh", "sub/data"], "job.sh", ["a", "b"]))
+        self.assertIn(".profile is hidden, and is not sent", self.zbs("submit", "--dry-run", "--stage-in", ".", "./job.sh").stderr)
+        self.assertEqual(self.staged("--stage-in", "job.sh=other", "./other")[:2], (["other"], "other"))
+        self.assertIn("there is no such file", self.refused("submit", "--dry-run", "--stage-in", "job.sh=other", "./another"))
+
+    def test_numbers_are_decimal_and_values_are_not_empty(self):
+        for words, wrong in ((("-n", "010"), "--ntasks: '010' is not a decimal number, or begins with 0"), (("--umask", ""), "--umask: it is empty"), (("--umask=",), "--umask: it is empty"), (("--chdir", ""), "--chdir: it is empty")):
+            self.assertIn(wrong, self.refused("submit", "--dry-run", *words, "--", "/bin/true"))
+        self.script("#!/bin/sh\n#ZBS -n 010\n")
+        self.assertIn("line 2: --ntasks: '010' is not a decimal number", self.refused("submit", "--dry-run", "./job.sh"))
 
     def test_a_bad_directive_names_file_and_line(self):
         for line, wrong in (("--waltime 1h", "did you mean '--walltime'?"), ("-n 0", "-n"), ("-n", "-n"), ("--env 'A", "does not end"),
