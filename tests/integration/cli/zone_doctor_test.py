@@ -79,6 +79,33 @@ class Doctor(unittest.TestCase):
         self.assertEqual(checks["database"]["verdict"], "ok")
         self.assertNotIn("port", checks, "its own port is not taken by a stranger")
 
+    def test_a_zone_that_drains_runs_and_is_not_ready(self):
+        self.start()
+        self.zone("drain")
+        checks = self.checks(0)
+        self.assertEqual(checks["service"]["verdict"], "warn")
+        self.assertIn("runs, and is not ready: this zone drains", checks["service"]["found"])
+        self.assertIn("'zbs-zone undrain'", checks["service"]["remedy"])
+        self.assertNotIn("port", checks)
+        self.assertIn("drains", self.zone("ready", check=False).stderr)
+        self.zone("undrain")
+        self.assertEqual(self.checks(0)["service"]["verdict"], "ok")
+
+    def test_keys_of_another_zone(self):
+        """As of a copied folder whose configuration has another name."""
+        self.config.write_text(self.config.read_text().replace('"zone-a"', '"zone-b"'))
+        wrong = "the certificate is of spiffe://org-a/zone/zone-a, the configuration of spiffe://org-a/zone/zone-b"
+        self.assertIn(wrong, self.checks(1)["zone's certificate"]["found"])
+        done = self.configuration("check")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(wrong, done.stderr)
+
+    def test_many_new_operators_at_once(self):
+        runs = [subprocess.Popen([PROGRAMS / "zbs-zone", "operator", "--config", self.config], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for _ in range(6)]
+        ends = [run.communicate(timeout=DEADLINE_S)[0] for run in runs]
+        self.assertEqual([run.returncode for run in runs], [0] * 6, ends)
+        self.assertEqual(self.checks(0)["operator's certificate"]["verdict"], "ok")
+
     def test_port_taken(self):
         with socket.socket() as other:
             other.bind(("127.0.0.1", self.port))
