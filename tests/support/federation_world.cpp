@@ -13,7 +13,12 @@ class FederationWorld::Bus : public ZoneTransport {
                           [size](Node&) -> Result<std::size_t> { return size == ProbeSize::kSmall ? 20 : 200'000; });
     }
     void ask_capacity(const ServiceAddress& to, const CapacityRequest& q, Respond<Capacity> r) override {
-        send<Capacity>("capacity", to, r, [this, q](Node& n) { return n.parts->capacity(caller(), q); });
+        send<Capacity>("capacity", to, r, [this, q](Node& n) -> Result<Capacity> {
+            const bool is_own = caller().organisation == n.config.organisation;
+            if (!is_own && n.peerings->state_of(caller().organisation) != PeeringState::kAccepted)  // as the routes do
+                return Error{ErrorCode::kDenied, "only accepted zones may ask capacity", {}};
+            return n.parts->capacity(caller(), q);
+        });
     }
     void hold_part(const ServiceAddress& to, const PartRequest& q, Respond<PartStatus> r) override {
         send<PartStatus>("hold", to, r, [this, q](Node& n) { return n.parts->hold(caller(), q); });
