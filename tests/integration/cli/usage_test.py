@@ -125,7 +125,8 @@ class Directives(Manners):
         self.assertEqual(self.staged("--stage-in", ".", "--stage-out", "./b", "./job.sh"), (["job.sh", "sub/data"], "job.sh", ["a", "b"]))
         self.assertIn(".profile is hidden, and is not sent", self.zbs("submit", "--dry-run", "--stage-in", ".", "./job.sh").stderr)
         self.assertEqual(self.staged("--stage-in", "job.sh=other", "./other")[:2], (["other"], "other"))
-        self.assertIn("there is no such file", self.refused("submit", "--dry-run", "--stage-in", "job.sh=other", "./another"))
+        done = self.zbs("submit", "--dry-run", "--stage-in", "job.sh=other", "./another")
+        self.assertEqual((done.returncode, "there is no such file" in done.stderr), (3, True), done.stderr)
 
     def test_numbers_are_decimal_and_values_are_not_empty(self):
         for words, wrong in ((("-n", "010"), "--ntasks: '010' is not a decimal number, or begins with 0"), (("--umask", ""), "--umask: it is empty"), (("--umask=",), "--umask: it is empty"), (("--chdir", ""), "--chdir: it is empty")):
