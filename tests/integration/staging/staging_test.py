@@ -260,7 +260,7 @@ class Staging(unittest.TestCase):
             into = self.here / f"into {zone}"
             into.mkdir()
             done = self.zbs("run", "-q", "-n", 1, "--zones", zone, "--no-record", "--stage-in", "data/", "--stage-in", "my input \u65e5.txt", "--stage-in", "it's",
-                            "--stage-in", "data/deep=renamed", "--stage-out", "out/**", "--stage-out", "**/.conf", "--results", into, "--", "data/run me", timeout=120)
+                            "--stage-in", "data/deep=renamed", "--stage-out", "out/**", "--stage-out", "out/**/.conf", "--results", into, "--", "data/run me", timeout=120)
             self.assertEqual((done.returncode, done.stderr), (0, "zbs: folder data/empty is empty, and is not sent\n"))
             found = {str(path.relative_to(into / "out")): path.read_text() for path in into.rglob("*") if path.is_file()}
             found.pop("data/run me")
