@@ -117,26 +117,18 @@ class Walk {
     /// more, or may be.
     Result<bool> collect(client::ZoneClient::ListQuery query, std::size_t wanted, std::size_t most_looked_at,
                          Json& found) {
-        const std::optional<Time> since = query.since;
         Json fitting = Json::array();
-        bool more = true, goes_by_id = false;
-        for (std::size_t looked_at = 0;
-             more && looked_at < most_looked_at &&
-             (fitting.size() <= wanted || (goes_by_id && looked_at < choice_.least_looked_at_by_id));) {
-            query.limit = chooses_here() || goes_by_id
-                              ? limits::kMaxApplicationRows
-                              : std::min(limits::kMaxApplicationRows - 1, wanted - fitting.size()) + 1;
+        bool more = true;
+        for (std::size_t looked_at = 0; more && looked_at < most_looked_at && fitting.size() <= wanted;) {
+            query.limit = chooses_here() ? limits::kMaxApplicationRows
+                                         : std::min(limits::kMaxApplicationRows - 1, wanted - fitting.size()) + 1;
             const Result<Json> page = zone_.list(query);
-            if (!page && page.error().code == ErrorCode::kInvalidArgument && forget_a_question(query)) continue;
             if (!page) return page.error();
             const Json rows = page->value("applications", Json::array());
-            const Result<std::size_t> recent = add_fitting(rows, since, fitting);
-            if (!recent) return recent.error();
+            if (auto added = add_fitting(rows, fitting); !added) return added.error();
             looked_at += rows.size();
             query.after = text_of(*page, "next");
-            goes_by_id = parse_id128(query.after).has_value();
-            // An older zone does not know where the list begins: a page of old ones alone is the end.
-            more = !query.after.empty() && (*recent > 0 || rows.empty());
+            more = !query.after.empty();
         }
         std::stable_sort(fitting.begin(), fitting.end(),
                          [](const Json& a, const Json& b) { return submitted_us(a) > submitted_us(b); });
@@ -151,31 +143,15 @@ class Walk {
         return !context_.choice.sort.empty() || !context_.choice.filters.empty() || !choice_.name.empty();
     }
 
-    /// A zone that is older than a question refuses it; then it is answered here. False: there is none left.
-    bool forget_a_question(client::ZoneClient::ListQuery& query) const {
-        if (query.since) {
-            query.since.reset();
-            return true;
-        }
-        const bool filters_say_it = choice_.states.empty() && !query.states.empty();
-        if (filters_say_it) query.states.clear();
-        return filters_say_it;
-    }
-
-    /// How many rows of the page are of `since` or later.
-    Result<std::size_t> add_fitting(const Json& rows, const std::optional<Time>& since, Json& fitting) const {
-        std::size_t count = 0;
-        Json recent = Json::array();
-        for (const Json& row : rows) {
-            if (since && submitted_us(row) < to_microseconds(*since)) continue;
-            ++count;
+    Result<void> add_fitting(const Json& rows, Json& fitting) const {
+        Json named = Json::array();
+        for (const Json& row : rows)
             if (choice_.name.empty() || fnmatch(choice_.name.c_str(), text_of(row, "name").c_str(), 0) == 0)
-                recent.push_back(row);
-        }
-        const Result<Listing> kept = chosen(applications_of(recent, caller_), {.filters = context_.choice.filters});
+                named.push_back(row);
+        const Result<Listing> kept = chosen(applications_of(named, caller_), {.filters = context_.choice.filters});
         if (!kept) return kept.error();
         for (const Json& item : kept->items) fitting.push_back(item);
-        return count;
+        return {};
     }
 
     const Context& context_;

@@ -17,16 +17,13 @@ inline constexpr std::size_t kMostRowsLookedAt = 10'000;
 
 /// Which applications a list is of, before `--filter` chooses among them.
 struct ApplicationChoice {
-    std::string states;  ///< words with commas between them; empty: what `--filter state=` says, else all
-    std::string user;    ///< a name or a URI; empty: everybody whose applications the caller may see
+    std::string states;   ///< words with commas between them; empty: what `--filter state=` says, else all
+    std::string user;     ///< a name or a URI; empty: everybody whose applications the caller may see
     std::string since{};  ///< `command_line::parse_since`; empty: ever
     std::string name{};   ///< a shell pattern that the name fits; empty: any
     int limit = 100;
     bool limit_was_asked = false;  ///< whoever asks for three need not be told that there are more
     std::size_t most_looked_at = kMostRowsLookedAt;
-    /// An older zone pages by id, and ids carry the clocks of those who submitted: there, the newest by the zone's
-    /// clock are looked for among so many rows.
-    std::size_t least_looked_at_by_id = limits::kMaxApplicationRows;
 };
 
 /// The states of applications that have not ended, with commas between them.

@@ -85,13 +85,9 @@ std::vector<std::string> members_of(const Result<Json>& answer, const char* noun
 
 std::vector<std::string> find_words(client::ZoneClient& zone, const std::string& kind) {
     const auto any = [](const Json&) { return true; };
-    const auto open_one = [](const Json& item) { return !is_ended(text_of(item, "state")); };
     if (kind == "applications") return members_of(zone.list({.limit = kMostOffered}), "applications", "id", any);
     if (kind == "open-applications") {
-        Result<Json> open = zone.list({.limit = kMostOffered, .states = open_states()});
-        if (!open && open.error().code == ErrorCode::kInvalidArgument)  // a zone that is older than this question
-            open = zone.list({.limit = kMostOffered});
-        return members_of(open, "applications", "id", open_one);
+        return members_of(zone.list({.limit = kMostOffered, .states = open_states()}), "applications", "id", any);
     }
     if (kind == "profiles") return members_of(zone.get("/v1/profiles"), "profiles", "id", any);
     if (kind == "organisations") return members_of(zone.get("/v1/peerings"), "peers", "organisation", any);

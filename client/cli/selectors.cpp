@@ -26,18 +26,12 @@ Result<std::vector<std::string>> own_applications(const Context& context, client
                                                   ApplicationChoice choice) {
     Context plain = context;
     plain.choice = {};
-    const bool only_open = !choice.states.empty();
     const Caller caller = context.caller(zone);
     if (caller.kind == CallerKind::kOperator) choice.user = to_uri(caller);
-    Result<FoundApplications> found = find_applications(plain, zone, choice);
-    if (!found && found.error().code == ErrorCode::kInvalidArgument && only_open) {
-        choice.states.clear();  // a zone that is older than this question
-        found = find_applications(plain, zone, choice);
-    }
+    const Result<FoundApplications> found = find_applications(plain, zone, choice);
     if (!found) return found.error();
     std::vector<std::string> ids;
-    for (const Json& one : found->rows.items)
-        if (!only_open || !is_ended(text_of(one, "state"))) ids.push_back(text_of(one, "id"));
+    for (const Json& one : found->rows.items) ids.push_back(text_of(one, "id"));
     return ids;
 }
 
@@ -65,9 +59,7 @@ Result<std::vector<std::string>> find_named(const Context& context, client::Zone
                                                                   .most_looked_at = kNoEnd});
         if (!open || !open->empty() || word == "all" || meant == Meant::kOpen) return open;
     }
-    return own_applications(
-        context, zone,
-        {.states = {}, .name = name, .limit = 1, .most_looked_at = kNoEnd, .least_looked_at_by_id = kMostRowsLookedAt});
+    return own_applications(context, zone, {.states = {}, .name = name, .limit = 1, .most_looked_at = kNoEnd});
 }
 
 }  // namespace

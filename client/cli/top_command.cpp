@@ -27,10 +27,7 @@ void draw_zone(const codec::Json& zone) {
 }
 
 /// What runs before what waits before what has ended, each newest first; with `--sort` in its order among all of them.
-/// `can_choose` false: of a zone that knows no states.
-Result<FoundApplications> find_rows(const Context& context, client::ZoneClient& zone, const ApplicationChoice& choice,
-                                    bool can_choose) {
-    if (!can_choose) return find_applications(context, zone, choice);
+Result<FoundApplications> find_rows(const Context& context, client::ZoneClient& zone, const ApplicationChoice& choice) {
     return find_applications(
         context, zone, choice,
         {"running,launching", "accepted,planned,held,committed", "completed,failed,cancelled,rejected"});
@@ -46,16 +43,6 @@ std::string counts_text(const codec::Json& answer) {
            " ended";
 }
 
-/// By state, as a zone counts them that can.
-codec::Json counted(const codec::Json& applications) {
-    codec::Json counts = codec::Json::object();
-    for (const codec::Json& one : applications) {
-        codec::Json& count = counts[text_of(one, "state")];
-        count = count.is_null() ? 1 : count.get<int>() + 1;
-    }
-    return {{"counts", counts}};
-}
-
 /// False where something went wrong.
 bool draw_top(Context& context, const ApplicationChoice& choice) {
     const auto zone = context.connect();
@@ -66,12 +53,9 @@ bool draw_top(Context& context, const ApplicationChoice& choice) {
     };
     const Result<codec::Json> nodes = zone->get("/v1/nodes");
     if (!nodes) return failed(nodes.error());
-    Result<codec::Json> counts = zone->get("/v1/applications/counts");
-    // An older zone takes the last word for an id.
-    const bool is_old =
-        !counts && (counts.error().code == ErrorCode::kNotFound || counts.error().code == ErrorCode::kInvalidArgument);
-    if (!counts && !is_old) return failed(counts.error());
-    const Result<FoundApplications> found = find_rows(context, *zone, choice, !is_old);
+    const Result<codec::Json> counts = zone->get("/v1/applications/counts");
+    if (!counts) return failed(counts.error());
+    const Result<FoundApplications> found = find_rows(context, *zone, choice);
     if (!found) return failed(found.error());
     const Listing* const rows = &found->rows;
     if (context.output == "csv" || context.output == "name") {
@@ -80,22 +64,15 @@ bool draw_top(Context& context, const ApplicationChoice& choice) {
     }
     if (!context.for_people()) {
         codec::Json document = {{"zone", *nodes}, {"applications", rows->items}};
-        if (!is_old) document.update(*counts);
+        document.update(*counts);
         if (rows->truncated) document["truncated"] = true;
         print_document(context, document);
         return true;
     }
     draw_zone(*nodes);
-    std::cout << "applications: ";
-    if (is_old) {
-        const Result<codec::Json> newest = zone->list({.limit = limits::kMaxApplicationRows});
-        if (!newest) return failed(newest.error());
-        const codec::Json all = newest->value("applications", codec::Json::array());
-        std::cout << counts_text(counted(all)) << ", of the newest " << all.size();
-    } else {
-        std::cout << counts_text(*counts) << " since " << time_text(*counts, "ended_since_us").substr(0, 16);
-    }
-    std::cout << "\n\n" << written(*rows, context.output);
+    std::cout << "applications: " << counts_text(*counts) << " since "
+              << time_text(*counts, "ended_since_us").substr(0, 16) << "\n\n"
+              << written(*rows, context.output);
     return true;
 }
 

@@ -184,7 +184,7 @@ Listing machine_links(const Json& machines, std::size_t most) {
     return listing;
 }
 
-/// The machines of the answer about links; empty of a zone that is older than they are.
+/// The machines of the answer about links.
 std::optional<Json> ask_machine_links(Context& context, client::ZoneClient& zone) {
     const Result<Json> answer = zone.get("/v1/links");
     if (!answer) return context.fail(answer.error()), std::nullopt;

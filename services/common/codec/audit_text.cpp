@@ -15,9 +15,6 @@ std::string utc_text(Time at) {
 std::string audit_summary_text(const AuditSummary& summary, const std::string& head, bool against_head) {
     std::string text = "good: " + std::to_string(summary.head.entries) + " entries, " + utc_text(summary.first) +
                        " to " + utc_text(summary.last) + "; head " + head + "\n";
-    if (summary.begun > 1)
-        text += "written by an earlier version before entry " + std::to_string(summary.begun) +
-                ": that nothing stood before entry 1 is not on record\n";
     text += against_head ? "nothing was cut off its end since the given head\n"
                          : "that its end was cut off would only show against a head noted earlier: --head\n";
     return text;
@@ -28,7 +25,6 @@ Json audit_summary(const AuditSummary& summary, const std::string& head, bool ag
             {"first_us", to_microseconds(summary.first)},
             {"last_us", to_microseconds(summary.last)},
             {"head", head},
-            {"begun", summary.begun},
             {"end_checked", against_head}};
 }
 

@@ -362,7 +362,7 @@ Result<LaunchRequest> decode_launch_request(const Json& json) {
     }
     if (in.ok() && request.proxies.empty()) in.fail("proxies", "must name at least one proxy");
     request.profile = in.boolean("profile");
-    request.preload = in.boolean_or("preload", request.profile);
+    request.preload = in.boolean("preload");
     if (in.ok() && request.profile && !request.preload) in.fail("preload", "must be true where the run is profiled");
     if (in.has("launcher")) request.launcher = read_word(in, "launcher", kLaunchers);
     if (in.has("program")) {

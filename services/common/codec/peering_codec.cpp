@@ -60,8 +60,7 @@ Result<TrustHistory> decode_history(const Json& json, const std::string& pointer
     history.at = read_time(in, "at_us");
     const Json& weight = in.array("weight", kTrustEvents.size());
     const Json& count = in.array("count", kTrustEvents.size());
-    // Fewer come from a version that knew fewer kinds: of the others nothing has happened.
-    if (in.ok() && (weight.empty() || weight.size() != count.size()))
+    if (in.ok() && (weight.size() != kTrustEvents.size() || weight.size() != count.size()))
         in.fail("weight", "must hold a number for each kind of event, as 'count' must");
     for (std::size_t i = 0; i < weight.size() && in.ok(); ++i) {
         if (!weight[i].is_number() || !(weight[i].get<double>() >= 0) || !count[i].is_number_unsigned()) {

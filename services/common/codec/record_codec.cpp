@@ -54,7 +54,7 @@ Result<PartRecord> decode_part_record(const Json& json) {
     if (in.has("machines")) record.machines = in.texts("machines", limits::kMaxRanks, 64);
     record.profile = in.boolean("profile");
     if (in.has("verdict")) record.verdict = in.text_or("verdict", "", 4096);
-    record.account = in.text_or("account", "", 32);
+    record.account = in.text("account", 32);
     if (in.has("starts_at_us")) record.starts_at = time_from_microseconds(in.integer("starts_at_us", 0, INT64_MAX));
     record.ended = time_from_microseconds(in.integer_or("ended_us", 0, 0, INT64_MAX));
     if (in.has("staging")) {

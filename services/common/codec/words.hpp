@@ -143,7 +143,7 @@ inline std::vector<std::pair<std::string, std::string>> read_environment(JsonRea
     return environment;
 }
 
-/// How a job stands to others: left out where nothing was asked for, so that zones of earlier versions take it.
+/// How a job stands to others: left out if nothing was asked for.
 inline void write_standing(Json& json, int priority, const std::optional<int>& share) {
     if (priority != kUsualPriority) json["priority"] = priority;
     if (share) json["share"] = *share;

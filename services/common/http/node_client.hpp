@@ -57,8 +57,8 @@ class NodeClient {
     void set_slices(const SliceColumn& column, Respond<void> respond) const;
     void set_shares(const ShareTable& table, Respond<void> respond) const;
 
-    /// Has the agent measure the way to another one, which takes it some seconds at most. Errors: kNotFound where it
-    /// is older than such measurements, kTooManyRequests while it measures another.
+    /// Has the agent measure the way to another one, which takes it some seconds at most. Errors:
+    /// kTooManyRequests while it measures another.
     void probe(const ProbeRequest& request, Respond<ProbeReport> respond) const;
 
   private:

@@ -16,8 +16,6 @@ namespace zbs {
 inline constexpr std::size_t kMaxProfilesOfAKind = 8;
 /// Of one owner; the oldest give way.
 inline constexpr std::size_t kMaxProfilesOfAnOwner = 1'000;
-/// Argument class of profiles from before classes were noted.
-inline constexpr const char* kUnknownArguments = "?";
 
 /// A model of a finished run, or an imported one, in the home zone's store.
 struct Profile {

@@ -164,8 +164,7 @@ struct Peer {
     std::optional<PeeringState> we_accept_them{};  ///< none: it never asked
     std::string reason;
     Time last_heard{};
-    std::optional<Time>
-        leased_until{};  ///< by the registry, at its last word; none: not listed there, or an older one. Is not stored
+    std::optional<Time> leased_until{};  ///< by the registry, at its last word; none: not listed there. Is not stored
     std::optional<PeerCondition> condition{};  ///< of this moment. Is not stored
     bool operator==(const Peer&) const = default;
 };

@@ -41,9 +41,8 @@ struct AuditHead {
 /// What a whole log says of itself.
 struct AuditSummary {
     AuditHead head;
-    Time first{};             ///< of entry 1
-    Time last{};              ///< of the head
-    std::uint64_t begun = 0;  ///< the entry that says that the log begins: 1, but in a log of an earlier version
+    Time first{};  ///< of entry 1
+    Time last{};   ///< of the head
     bool operator==(const AuditSummary&) const = default;
 };
 

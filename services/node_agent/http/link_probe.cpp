@@ -14,7 +14,6 @@ constexpr std::size_t kShortBytes = 1;
 /// How many bytes came.
 Result<std::size_t> read_probe(const Result<HttpAnswer>& answer) {
     if (!answer) return answer.error();
-    if (answer->status == 404) return Error{ErrorCode::kRejected, "its agent is older than probes", {}};
     if (answer->status != 200) return http::read_problem(answer->status, answer->body);
     return answer->body.size();
 }
@@ -70,10 +69,9 @@ void LinkProbe::answered(const std::shared_ptr<Run>& run, const Result<std::size
     const std::string other = "node '" + report.node + "' at " + run->other.url;
     if (!bytes) {
         const ErrorCode why = bytes.error().code;
-        const bool is_told = why == ErrorCode::kTooManyRequests || why == ErrorCode::kRejected;
-        return end(
-            run,
-            Error{is_told ? why : ErrorCode::kUnavailable, "probe of " + other + ": " + bytes.error().message, {}});
+        return end(run, Error{why == ErrorCode::kTooManyRequests ? why : ErrorCode::kUnavailable,
+                              "probe of " + other + ": " + bytes.error().message,
+                              {}});
     }
     if (*bytes != run->wanted())
         return end(run, Error{ErrorCode::kUnavailable, other + " answered with another size than was asked for", {}});

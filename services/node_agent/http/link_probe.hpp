@@ -36,10 +36,9 @@ class LinkProbe {
     /// Where this agent listens, once that is known.
     void listens_at(std::string url) { options_.self.url = std::move(url); }
 
-    /// `respond` is called once, on the strand. Errors: kTooManyRequests while another one is under way, and where the
-    /// other side, or this agent itself, gives no more bytes now; kRejected where the other agent is older than probes;
-    /// kUnavailable where it does not answer or is not that node, and after `kDeadline`. Where this agent does not
-    /// reach itself within `kOwnDeadline` the overhead is told as 0.
+    /// `respond` is called once, on the strand. Errors: kTooManyRequests while another one is under way, and if the
+    /// other side, or this agent itself, gives no more bytes now; kUnavailable if it does not answer or is not that
+    /// node, and after `kDeadline`. If this agent does not reach itself within `kOwnDeadline`, the overhead is 0.
     void measure(const ProbeRequest& request, std::function<void(Result<ProbeReport>)> respond);
 
   private:

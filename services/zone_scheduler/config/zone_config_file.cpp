@@ -213,11 +213,6 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     settings.require_isolation = file.boolean("require_isolation", false);
     if (file.has("shared_memory")) settings.shared_memory = file.boolean("shared_memory", false);
     settings.allow_private_addresses = file.boolean("allow_private_addresses", false);
-    file.gone("registry",
-              "'registry' is gone, because an address proves nothing: join one with 'zbs-zone enrol TOKEN'");
-    file.gone("accept",
-              "'accept' is gone, because a name proves nothing: write a [[peering]] with organisations and the "
-              "fingerprint of their bundle, or accept who asks with 'zbs-zone peer accept ORG'");
     read_slurm(file, settings);
     read_database(file, settings);
     read_machines(file, zone);

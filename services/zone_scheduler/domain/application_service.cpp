@@ -365,19 +365,8 @@ Result<std::shared_ptr<const Application>> ApplicationService::find(const Caller
 Result<std::vector<ApplicationSummary>> ApplicationService::list(const Caller& caller, const Page& page) const {
     const bool sees_all = caller.is_operator_of(config_.organisation);
     if (!sees_all && page.owner && !(*page.owner == caller)) return std::vector<ApplicationSummary>{};
-    std::optional<ApplicationPlace> after = page.after;
-    if (page.after_application) {
-        const Result<std::shared_ptr<const Application>> last = find(caller, *page.after_application);
-        if (!last && last.error().code == ErrorCode::kNotFound)
-            return invalid(
-                "no application of yours with this id is here any more; give what a page called 'next', or begin again "
-                "without it",
-                "after");
-        if (!last) return last.error();
-        after = place_of(summary_of(**last));
-    }
     return store_.list_applications({.owner = sees_all ? page.owner : caller,
-                                     .after = after,
+                                     .after = page.after,
                                      .since = page.since,
                                      .states = page.states,
                                      .limit = page.limit});

@@ -56,14 +56,13 @@ class ApplicationService {
     Result<std::shared_ptr<const Application>> find(const Caller& caller, const ApplicationId& id) const;
     /// Newest first, by when the zone took them, on its clock; an operator's are everybody's.
     struct Page {
-        std::optional<ApplicationPlace> after{};           ///< only what lies behind this
-        std::optional<ApplicationId> after_application{};  ///< only what lies behind this one, of who has its id alone
-        std::optional<Time> since{};                       ///< only what was submitted then or later
-        std::vector<ApplicationState> states{};            ///< only in one of these; empty: in any
-        std::optional<Caller> owner{};                     ///< only this user's; of others only an operator sees any
+        std::optional<ApplicationPlace> after{};  ///< only what lies behind this
+        std::optional<Time> since{};              ///< only what was submitted then or later
+        std::vector<ApplicationState> states{};   ///< only in one of these; empty: in any
+        std::optional<Caller> owner{};            ///< only this user's; of others only an operator sees any
         std::size_t limit = 100;
     };
-    /// Errors: kInvalidArgument (the caller sees no application `after_application`); the store's.
+    /// Errors: the store's.
     Result<std::vector<ApplicationSummary>> list(const Caller& caller, const Page& page) const;
     /// How many of those that `list` tells of are in each state: all that have not ended, and what ended since `since`.
     struct Counts {

@@ -84,8 +84,6 @@ std::optional<Link> NodeLinkSensor::median_of_pairs(bool also_failing) const {
 void NodeLinkSensor::answered(const Pair& pair, const Result<ProbeReport>& report) {
     if (!report) {
         const ErrorCode code = report.error().code;
-        if (code == ErrorCode::kNotFound) return note_too_old(pair, pair.first);
-        if (code == ErrorCode::kRejected) return note_too_old(pair, pair.second);
         if (code == ErrorCode::kTooManyRequests) return;  // says nothing of the way
         return note_failed(pair, report.error());
     }
@@ -100,8 +98,6 @@ void NodeLinkSensor::answered(const Pair& pair, const Result<ProbeReport>& repor
     entry.answered = clock_.steady_now();
     entry.both_ways = report->round_trip - report->overhead;
     told_.erase(pair);
-    too_old_.erase(pair.first);
-    too_old_.erase(pair.second);
 }
 
 /// What of the round trip is not the way. A call to another one takes this side's half of a call and the other's half
@@ -117,13 +113,6 @@ void NodeLinkSensor::note_failed(const Pair& pair, const Error& error) {
     entry_of(pair).link.fail();
     if (told_.size() >= kMostTold || !told_.insert(pair).second) return;
     log_.info("node_probe_failed", {{"node", pair.first}, {"other", pair.second}, {"reason", error.message}});
-}
-
-/// This agent cannot measure or be measured: nothing is known of the pair.
-void NodeLinkSensor::note_too_old(const Pair& pair, const std::string& agent) {
-    if (const auto at = pairs_.find(pair); at != pairs_.end() && !at->second.link.measured()) pairs_.erase(at);
-    if (too_old_.insert(agent).second)
-        log_.info("node_cannot_probe", {{"node", agent}, {"remedy", "its zbs-node is older than probes"}});
 }
 
 /// Makes room for a new one.

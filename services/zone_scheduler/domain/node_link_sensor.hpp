@@ -72,7 +72,6 @@ class NodeLinkSensor {
     void probe_next();
     void answered(const Pair& pair, const Result<ProbeReport>& report);
     void note_failed(const Pair& pair, const Error& error);
-    void note_too_old(const Pair& pair, const std::string& agent);
     Duration overhead_of_both(const Pair& pair, const ProbeReport& report);
     void update_median();
     bool is_present(const std::string& name) const;
@@ -93,8 +92,7 @@ class NodeLinkSensor {
     std::uint64_t round_ = 0;
     std::map<Pair, Entry> pairs_;
     std::optional<Link> median_;
-    std::set<std::string> too_old_;  ///< agents of which it was told that they know no probes
-    std::set<Pair> told_;            ///< pairs of which it was told that they fail
+    std::set<Pair> told_;  ///< pairs of which it was told that they fail
 };
 
 }  // namespace zbs

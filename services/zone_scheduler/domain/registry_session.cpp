@@ -52,7 +52,6 @@ Result<SignedText> RegistrySession::entry(ZoneStanding standing) {
 }
 
 void RegistrySession::publish() {
-    tells_leases_ = true;  // it may have been replaced by a newer one
     if (leaving_) return;
     const bool drain_told = draining_;
     const Result<SignedText> signed_entry = entry(draining_ ? ZoneStanding::kDrain : ZoneStanding::kActive);
@@ -154,12 +153,8 @@ void RegistrySession::discover() { look_on({}); }
 void RegistrySession::look_on(const std::string& after) {
     if (leaving_) return;
     const ZoneQuery query{
-        .category = kCategory, .interface_version = kInterfaceVersion, .after = after, .leases = tells_leases_};
+        .category = kCategory, .interface_version = kInterfaceVersion, .after = after, .leases = true};
     transport_.list_zones(config_.registry, query, [this, after](const Result<ZonePage>& page) {
-        if (!page && tells_leases_ && page.error().code == ErrorCode::kInvalidArgument) {
-            tells_leases_ = false;  // an older registry does not know the word
-            return look_on(after);
-        }
         if (page) {
             std::vector<ZoneEntry> good = verified(*page);
             listed_.insert(listed_.end(), std::make_move_iterator(good.begin()), std::make_move_iterator(good.end()));

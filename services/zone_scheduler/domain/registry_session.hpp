@@ -84,7 +84,6 @@ class RegistrySession {
     bool without_code_ = false;  ///< the next attempt is made without the code
     bool enrolled_ = false;
     bool leaving_ = false;
-    bool tells_leases_ = true;  ///< the registry, as far as is known
     bool draining_ = false;
     unsigned entry_version_ = 0;
     unsigned version_told_ = 0;  ///< what the registry has of it

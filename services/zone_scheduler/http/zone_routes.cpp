@@ -88,14 +88,9 @@ Reply list_applications(const Request& request, ZoneServices& services) {
     ApplicationService::Page page{
         .limit = static_cast<std::size_t>(std::min<std::uint64_t>(*limit, limits::kMaxApplicationRows))};
     if (const std::string after = http::text_parameter(request.call, "after", ""); !after.empty()) {
-        // Before there were places, the last row's id was the way to the next page.
-        if (const std::optional<Id128> id = parse_id128(after)) {
-            page.after_application = ApplicationId{*id};
-        } else {
-            const Result<ApplicationPlace> place = codec::decode_place(after, "after");
-            if (!place) return http::problem(place.error());
-            page.after = *place;
-        }
+        const Result<ApplicationPlace> place = codec::decode_place(after, "after");
+        if (!place) return http::problem(place.error());
+        page.after = *place;
     }
     if (const std::string since = http::text_parameter(request.call, "since", ""); !since.empty()) {
         page.since = parse_instant(since);

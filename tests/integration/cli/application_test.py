@@ -203,8 +203,8 @@ class Applications(Manners):
 
     def test_top_prints_its_applications_as_rows(self):
         Zone.answers["/v1/nodes"] = {"zone": "x", "nodes": []}
-        self.assertEqual([row["ID"] for row in csv.DictReader(io.StringIO(self.good("top", "-o", "csv")))], ["01", "02", "03"])
-        self.assertEqual(self.good("top", "-o", "name").split(), ["01", "02", "03"])
+        self.assertEqual([row["ID"] for row in csv.DictReader(io.StringIO(self.good("top", "-o", "csv")))], ["01", "03", "02"])
+        self.assertEqual(self.good("top", "-o", "name").split(), ["01", "03", "02"])
 
     def test_what_was_measured_is_a_number_to_programs(self):
         series = lambda next_s: {"next": next_s, "error": next_s / 2, "values": [next_s]}  # noqa: E731

@@ -57,9 +57,15 @@ class Zone(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         path, _, query = self.path.partition("?")
+        asked = dict(urllib.parse.parse_qsl(query))
         found = Zone.answers.get(path)
+        if path == "/v1/applications/counts" and found is None:
+            states = [row["state"] for row in Zone.answers["/v1/applications"]["applications"]]
+            found = {"counts": {state: states.count(state) for state in states}, "ended_since_us": 60_000_000}
+        if path == "/v1/applications" and "state" in asked and isinstance(found, dict):
+            found = dict(found, applications=[row for row in found["applications"] if row["state"] in asked["state"].split(",")])
         if callable(found):
-            found = found(dict(urllib.parse.parse_qsl(query)))
+            found = found(asked)
             if found is None:
                 return self.reply(400, {"title": "Bad Request", "status": 400, "detail": "is not a parameter of this call"})
         self.reply(404 if found is None else 200, found if found is not None else {"title": "Not Found", "status": 404, "detail": "nothing there"})

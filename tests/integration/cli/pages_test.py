@@ -16,6 +16,7 @@ import sys
 import tempfile
 import threading
 import unittest
+import urllib.parse
 
 PROGRAMS = pathlib.Path(sys.argv[1])
 NAMES = {"zbs": 1, "zbs-zone": 8, "zbs-registry": 8, "zbs-node": 8}
@@ -42,7 +43,12 @@ class Zone(http.server.ThreadingHTTPServer):
 
 class Answers(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
-        data = json.dumps(Zone.ANSWERS[self.path.partition("?")[0]]).encode()
+        path, _, query = self.path.partition("?")
+        answer = Zone.ANSWERS[path]
+        if "state=" in query:
+            wanted = urllib.parse.parse_qs(query)["state"][0].split(",")
+            answer = {"applications": [row for row in answer["applications"] if row["state"] in wanted]}
+        data = json.dumps(answer).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))

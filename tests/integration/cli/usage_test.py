@@ -253,7 +253,7 @@ class Watching(Manners):
         with Terminal(self, ["top", "--every", "0.1"]) as screen:
             text = screen.until(lambda seen: seen.count("3 of 16 processors") >= 3)
         first = text.split("\x1b[H")[1]
-        self.assertIn("applications: 20 running, 0 waiting, 0 ended, of the newest", first)
+        self.assertIn("applications: 20 running, 0 waiting, 0 ended since", first)
         lines = first.split("\x1b[J")[0].replace("\x1b[K", "").splitlines()
         self.assertLessEqual(len(lines), 9)
         self.assertLessEqual(max(map(len, lines)), 60)
@@ -261,7 +261,7 @@ class Watching(Manners):
     def test_top_shows_the_applications_that_were_asked_for(self):
         chosen = ("--filter", "state=running", "--sort", "-ranks", "--columns", "id,ranks,submitted_us")
         told = self.good("top", *chosen)
-        self.assertTrue(told.endswith("applications: 2 running, 0 waiting, 1 ended, of the newest 3\n\nID  RANKS  SUBMITTED\n03  100    1970-01-01 00:00:01\n01  8      1970-01-01 00:00:03\n"), told)
+        self.assertTrue(told.endswith("applications: 2 running, 0 waiting, 1 ended since 1970-01-01 00:01\n\nID  RANKS  SUBMITTED\n03  100    1970-01-01 00:00:01\n01  8      1970-01-01 00:00:03\n"), told)
         found = json.loads(self.good("top", *chosen, "-o", "json"))
         self.assertEqual(found["applications"], [{"id": "03", "ranks": 100, "submitted_us": 1_000_000}, {"id": "01", "ranks": 8, "submitted_us": 3_000_000}])
         self.assertEqual((found["version"], found["zone"]["zone"]), (1, "x"))
@@ -271,7 +271,7 @@ class Watching(Manners):
 
     def test_top_prints_once_elsewhere(self):
         told = self.good("top")
-        self.assertTrue(told.startswith("zone x: 3 of 16 processors in use, 2 machines\napplications: 2 running, 0 waiting, 1 ended, of the newest 3\n\nID "), told)
+        self.assertTrue(told.startswith("zone x: 3 of 16 processors in use, 2 machines\napplications: 2 running, 0 waiting, 1 ended since 1970-01-01 00:01\n\nID "), told)
         self.assertNotIn("\x1b", told)
         self.assertEqual(json.loads(self.good("top", "-o", "json"))["version"], 1)
 

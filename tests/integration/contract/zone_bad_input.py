@@ -22,7 +22,7 @@ class BadInput:
         self.bad_bodies("PUT", f"/v1/delegations/{mine}", USER, {"chain": "x"})
         self.bad_bodies("POST", "/v1/peerings", HOME, {"zone": "alpha-two", "organisation": "alpha", "url": "http://127.0.0.1:9", "interface_version": 1})
         self.bad_bodies("POST", at + "/commit", HOME, {"token": 1})
-        self.bad_bodies("POST", at + "/launch", HOME, {"token": 1, "operation": "a", "options": [], "proxies": [{"id": 0, "machine": "a"}], "profile": False})
+        self.bad_bodies("POST", at + "/launch", HOME, {"token": 1, "operation": "a", "options": [], "proxies": [{"id": 0, "machine": "a"}], "profile": False, "preload": False})
         self.assertEqual(self.call("POST", "/v1/applications", USER, self.application(mapper="best"), status=400).json["errors"][0]["pointer"], "/mapper")
 
     def test_ids_in_paths(self):

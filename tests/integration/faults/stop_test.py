@@ -73,7 +73,7 @@ class Stopped(unittest.TestCase):
         self.assertEqual(status, 409, answer)
         status, answer = self.w.ask("b", "POST", f"/v1/parts/{part}/launch",
                                     {"token": token, "operation": "run-" + part, "options": [{"name": "control-port", "value": "127.0.0.1:1"}],
-                                     "proxies": [{"id": 0, "machine": "n0"}], "profile": False}, me)
+                                     "proxies": [{"id": 0, "machine": "n0"}], "profile": False, "preload": False}, me)
         self.assertEqual(status, 409, answer)
 
     def test_peer_is_stopped_while_it_holds(self):

@@ -142,7 +142,7 @@ class Leaks(unittest.TestCase):
         at = f"/v1/parts/{wanted['id']}"
         status, held = self.exchange(zone, "POST", "/v1/parts", wanted)
         self.assertEqual((status, {place["machine"] for place in held["assignment"]}), (201, {"n0"}))
-        launch = {"token": held["token"], "operation": "run-" + held["id"], "options": [{"name": "control-port", "value": "127.0.0.1:1"}], "proxies": [{"id": 0, "machine": "n0"}], "profile": True}
+        launch = {"token": held["token"], "operation": "run-" + held["id"], "options": [{"name": "control-port", "value": "127.0.0.1:1"}], "proxies": [{"id": 0, "machine": "n0"}], "profile": True, "preload": True}
         steps = [(at + "/launch", launch), (at + "/commit", {"token": held["token"] + 1}), (at + "/commit", {"token": held["token"]}),
                  (at + "/launch", launch | {"proxies": [{"id": 0, "machine": "m0"}]}), (at + "/launch", launch | {"options": [{"name": "exec", "value": "/bin/sh"}]}), (at + "/launch", launch), ("/v1/parts", wanted | {"seed": 2})]
         self.assertEqual([self.exchange(zone, "POST", target, body)[0] for target, body in steps], [409, 409, 200, 400, 400, 200, 422])

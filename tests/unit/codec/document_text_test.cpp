@@ -20,7 +20,7 @@ TEST(DocumentVersion, IsThisOneOrNoneAndAnotherIsToldWithTheRemedy) {
         return in.ok() ? std::string{} : in.error().pointer + " " + in.error().message;
     };
     EXPECT_EQ(fault_of({{"version", 1}}), "");
-    EXPECT_EQ(fault_of(Json::object()), "") << "older files";
+    EXPECT_EQ(fault_of(Json::object()), "") << "written by hand";
     EXPECT_EQ(fault_of({{"version", 2}}),
               "/version is 2, and this program reads 1; make the file again with the 'zbs map' beside it, or read it "
               "with the release that made it");

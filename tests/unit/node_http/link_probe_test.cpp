@@ -114,14 +114,6 @@ TEST_F(LinkProbeTest, WhoDoesNotAnswerIsNamedAndTheNextProbeGoesOn) {
     EXPECT_TRUE(measure());
 }
 
-TEST_F(LinkProbeTest, AnOlderAgentOnTheOtherSideIsNoOlderAgentHere) {
-    world.peer.answer = HttpAnswer{404, "{}", {}};
-    const auto report = measure();
-    ASSERT_FALSE(report);
-    EXPECT_EQ(report.error().code, ErrorCode::kRejected);
-    EXPECT_THAT(report.error().message, HasSubstr("older"));
-}
-
 TEST_F(LinkProbeTest, AnotherSizeThanWasAskedForIsNoMeasurement) {
     world.peer.answer = HttpAnswer{200, "abc", {}};
     const auto report = measure();

@@ -375,17 +375,6 @@ TEST_F(StepExecutorTest, AStepOfAnEarlierLifeOfThisHostIsToldAsSuch) {
     EXPECT_EQ(status.reason, executor->status("old").reason) << "it is kept";
 }
 
-TEST_F(StepExecutorTest, ARecordWithoutAHostIsOfThisOne) {
-    ASSERT_TRUE(start("older", "echo ready; sleep 60"));
-    ASSERT_TRUE(wait_for_text("older", "stdout", "ready"));
-    const auto process = *supervisor_of("older");
-    ASSERT_TRUE(write_file(folder.path("steps/older/supervisor"),
-                           std::to_string(process.pid) + " " + std::to_string(process.start_time) + "\n"));
-    EXPECT_EQ(executor->status("older").state, State::kRunning);
-    executor->stop("older", 0s);
-    EXPECT_EQ(wait("older").reason, "stopped");
-}
-
 TEST_F(StepExecutorTest, AKilledSupervisorIsNoticedAndItsTreeEnds) {
     ASSERT_TRUE(start("orphan", "setsid sh -c 'echo > up; sleep 60' & wait"));
     ASSERT_TRUE(eventually([&] { return executor->read("orphan", "up", 0, 1).has_value(); }));

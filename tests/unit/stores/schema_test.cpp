@@ -46,32 +46,5 @@ TEST(ZoneSchemas, BothDatabasesHaveTheSameColumns) {
     EXPECT_EQ(in_server, in_file);
 }
 
-/// Of files tests/unit/sqlite keeps each version's text.
-TEST(ZoneSchemas, ApplicationsInPostgresqlFromBeforeHaveTheirPlaceInLists) {
-    ZBS_NEEDS_POSTGRES();
-    const postgresql::Address address{PostgresServer::shared()->url(), PostgresServer::shared()->fresh_schema(),
-                                      "zbs test"};
-    const std::vector<std::string> second(postgresql::zone_schema().begin(), postgresql::zone_schema().begin() + 2);
-    {
-        const auto before = postgresql::Database::open(address, second);
-        ASSERT_TRUE(before) << before.error();
-        for (const std::uint64_t low : {1, 2}) {
-            sql::Query row(**before,
-                           "INSERT INTO application(id, owner, open, ended_us, ranks, program, outline, status, name, "
-                           "state) VALUES(?, 'spiffe://alpha/user/ana', 0, 9, 2, './a', ?, '{}', '', 'failed')");
-            row.bind(to_string(some_id(low)));
-            row.bind(R"({"state":"failed","reason":"","zones":[],"submitted_us":)" + std::to_string(9 - low) + "}");
-            ASSERT_TRUE(row.step());
-        }
-    }
-    const auto opened = postgresql::open_zone_database(address, sql::Durability::kEachCall);
-    ASSERT_TRUE(opened) << opened.error();
-    const auto rows = opened->stores.zone->list_applications({});
-    ASSERT_TRUE(rows) << rows.error();
-    ASSERT_EQ(rows->size(), 2U);
-    EXPECT_EQ(place_of(rows->front()), (ApplicationPlace{time_from_microseconds(8), {some_id(1)}}));
-    EXPECT_EQ(place_of(rows->back()), (ApplicationPlace{time_from_microseconds(7), {some_id(2)}}));
-}
-
 }  // namespace
 }  // namespace zbs::test

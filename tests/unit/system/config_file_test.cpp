@@ -203,20 +203,5 @@ TEST_F(ConfigFileTest, KeysAndTheirTablesAreOfBoundedDepth) {
     EXPECT_THAT(fault_of_settings("queue = " + nested + "1" + ends + "\n"), HasSubstr("must be a text"));
 }
 
-TEST_F(ConfigFileTest, WhatIsGoneIsToldWhereItSaysSomething) {
-    for (const auto& [text, good] : std::vector<std::pair<std::string, bool>>{{"", true},
-                                                                              {"old = ''\n", true},
-                                                                              {"old = []\n", true},
-                                                                              {"old = 'x'\n", false},
-                                                                              {"old = ['x']\n", false}}) {
-        put("zone.toml", text);
-        Result<ConfigFile> file = read();
-        ASSERT_TRUE(file) << file.error();
-        file->gone("old", "'old' is gone");
-        EXPECT_EQ(file->finish().has_value(), good) << text;
-        EXPECT_TRUE(file->values().empty());
-    }
-}
-
 }  // namespace
 }  // namespace zbs::test

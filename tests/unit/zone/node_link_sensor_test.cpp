@@ -27,8 +27,6 @@ struct NodeLinkSensorTest : testing::Test {
     void run(int rounds) { clock.advance(rounds * 61s); }
     Result<ProbeReport> answer(const std::string& from, const ProbeRequest& to) {
         EXPECT_EQ(to.url, "https://" + to.node + ":1");
-        if (old.contains(from)) return Error{ErrorCode::kNotFound, "no such path", {}};
-        if (old.contains(to.node)) return Error{ErrorCode::kRejected, "its agent is older than probes", {}};
         if (dead.contains(to.node)) return Error{ErrorCode::kUnavailable, "no answer", {}};
         if (busy.contains(to.node)) return Error{ErrorCode::kTooManyRequests, "probed too often", {}};
         const Duration extra = varies ? Duration{40 * (asked.size() % 3)} : Duration{0};
@@ -41,7 +39,7 @@ struct NodeLinkSensorTest : testing::Test {
     VirtualClock clock;
     SilentLog log;
     std::vector<NodeLinkSensor::Agent> agents;
-    std::set<std::string> old, dead, busy;
+    std::set<std::string> dead, busy;
     bool varies = false;
     Duration overhead{0};
     std::string sluggish;  ///< its programs take twice as long
@@ -212,25 +210,6 @@ TEST_F(NodeLinkSensorTest, AMachineThatDoesNotAnswerStopsNobodyAndKeepsItsForeca
     dead.clear();
     run(2);
     EXPECT_EQ(sensor.failing(), 0);
-}
-
-TEST_F(NodeLinkSensorTest, AnAgentOlderThanProbesIsToldOnce) {
-    use_agents(3);
-    old = {"n10"};
-    sensor.start();
-    run(6);
-    EXPECT_EQ(log.count("node_cannot_probe"), 1);
-    EXPECT_EQ(log.count("node_probe_failed"), 0);
-    EXPECT_EQ(sensor.source(), LinkView::Source::kMeasured) << "by the others";
-}
-
-TEST_F(NodeLinkSensorTest, WhereAllAgentsAreOlderItIsAssumed) {
-    use_agents(2);
-    old = {"n10", "n11"};
-    sensor.start();
-    run(3);
-    EXPECT_EQ(sensor.source(), LinkView::Source::kAssumed);
-    EXPECT_TRUE(sensor.worst().empty()) << "nothing is known of any pair";
 }
 
 TEST_F(NodeLinkSensorTest, KeepsNoMorePairsThanItsBound) {

@@ -133,7 +133,7 @@ TEST_F(ProfileLibraryTest, AChangedFileUsesWhatItsPathHasUntilItHasRun) {
     EXPECT_EQ(choose(4).learned, "");
 }
 
-TEST_F(ProfileLibraryTest, ProfilesFromBeforeDigestsAreFoundByThePath) {
+TEST_F(ProfileLibraryTest, ProfilesWithoutADigestAreFoundByThePath) {
     run({.bytes = 1000});
     files = {{"/app", std::string(64, 'a')}};
     EXPECT_EQ(first_bytes(choose(4)), 1000);

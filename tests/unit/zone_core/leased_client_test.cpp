@@ -47,7 +47,7 @@ TEST_F(LeasedClientTest, OrdersNameTheTurnWhereThereIsOne) {
     send(7, "POST", "/v1/steps/a/stop");
     send(7, "PUT", "/v1/files/0?x=1");
     send(7, "GET", "/v1/steps?since=1");
-    send(7, "DELETE", "/v1/steps/a?at_most=5");  // what has ended; older agents know no turn there
+    send(7, "DELETE", "/v1/steps/a?at_most=5");  // what has ended needs no turn
     send(0, "PUT", "/v1/slices");
     EXPECT_EQ(agents.paths,
               (std::vector<std::string>{"POST /v1/steps/a/stop?turn=7", "PUT /v1/files/0?x=1&turn=7",

@@ -252,20 +252,6 @@ TEST_F(RegistrySessionTest, ALeaseLastsAsLongAsTheRegistrySaysWhenItIsListed) {
     EXPECT_LE(*leased_until[0], clock.now() + seconds{25});
 }
 
-TEST_F(RegistrySessionTest, AnOlderRegistryIsAskedWithoutLeases) {
-    transport.pages = [&](const ZoneQuery& query) -> Result<ZonePage> {
-        if (query.leases) return Error{ErrorCode::kInvalidArgument, "what are leases?", {}};
-        return ZonePage{{sign(away, entry(away))}, {}};
-    };
-    session->start();
-    clock.advance(seconds{1});
-    EXPECT_THAT(found, ElementsAre("beta at https://beta:1"));
-    EXPECT_THAT(leased_until, ElementsAre(std::nullopt));
-    EXPECT_EQ(transport.looks, 2);
-    clock.advance(home.config.discover_every);
-    EXPECT_EQ(transport.looks, 3) << "once is enough";
-}
-
 TEST_F(RegistrySessionTest, HalfAListIsNotTold) {
     transport.pages = [&](const ZoneQuery& query) -> Result<ZonePage> {
         if (query.after.empty()) return ZonePage{{sign(away, entry(away))}, "beta"};

@@ -33,7 +33,7 @@ bool is_file(const std::string& name) {
     return file_name_fault(name).empty() && name != kEndFile && name != kNewEndFile && name != kLeftOutFile;
 }
 
-constexpr const char* kSiteFault = " site-fault";  ///< behind the code; files of earlier versions lack it
+constexpr const char* kSiteFault = " site-fault";  ///< behind the code
 constexpr off_t kMostUnwritten = 16 << 20;         ///< bytes
 
 /// Has the disk write a file that grows by and by: its end would keep everybody waiting for all of it.

@@ -3,12 +3,16 @@
 namespace zbs::postgresql {
 namespace {
 
-// As version 7 of the tables in SQLite. Keys are compared by bytes, whatever the server's locale. Columns of which the
-// database reads a field are json, which keeps the text as it came.
+// The same tables and columns as in SQLite. Keys are compared by bytes, whatever the server's locale. Columns of which
+// the database reads a field are json, which keeps the text as it came.
 constexpr const char* kFirst = R"sql(
 CREATE TABLE application(id text COLLATE "C" PRIMARY KEY, owner text NOT NULL, open bigint NOT NULL,
-  ended_us bigint NOT NULL, ranks bigint NOT NULL, program text NOT NULL, outline text NOT NULL, status json NOT NULL);
-CREATE INDEX application_by_owner ON application(owner, id);
+  ended_us bigint NOT NULL, ranks bigint NOT NULL, program text NOT NULL, outline text NOT NULL, status json NOT NULL,
+  name text NOT NULL, state text NOT NULL, submitted_us bigint NOT NULL);
+CREATE INDEX application_by_time ON application(submitted_us, id);
+CREATE INDEX application_by_owner ON application(owner, submitted_us, id);
+CREATE INDEX application_by_state ON application(state, submitted_us, id);
+CREATE INDEX application_by_owner_and_state ON application(owner, state, submitted_us, id);
 CREATE INDEX application_open ON application(id) WHERE open=1;
 CREATE INDEX application_ended ON application(ended_us, id) WHERE open=0;
 CREATE TABLE application_request(id text COLLATE "C" PRIMARY KEY, request text NOT NULL);
@@ -50,24 +54,6 @@ CREATE TRIGGER audit_never_emptied BEFORE TRUNCATE ON audit FOR EACH STATEMENT E
 CREATE TABLE state_folder(id text PRIMARY KEY)
 )sql";
 
-constexpr const char* kNamesAndStates = R"sql(
-ALTER TABLE application ADD COLUMN name text NOT NULL DEFAULT '';
-ALTER TABLE application ADD COLUMN state text NOT NULL DEFAULT '';
-UPDATE application SET state=outline::json ->> 'state';
-CREATE INDEX application_by_state ON application(state, id)
-)sql";
-
-constexpr const char* kListsByTime = R"sql(
-ALTER TABLE application ADD COLUMN submitted_us bigint NOT NULL DEFAULT 0;
-UPDATE application SET submitted_us=coalesce((outline::json ->> 'submitted_us')::bigint, 0);
-DROP INDEX application_by_owner;
-DROP INDEX application_by_state;
-CREATE INDEX application_by_time ON application(submitted_us, id);
-CREATE INDEX application_by_owner ON application(owner, submitted_us, id);
-CREATE INDEX application_by_state ON application(state, submitted_us, id);
-CREATE INDEX application_by_owner_and_state ON application(owner, state, submitted_us, id)
-)sql";
-
 }  // namespace
 
 const char* const kLeaseSchema = R"sql(
@@ -83,7 +69,7 @@ END $$
 )sql";
 
 const std::vector<std::string>& zone_schema() {
-    static const std::vector<std::string> steps = {kFirst, kNamesAndStates, kListsByTime};
+    static const std::vector<std::string> steps = {kFirst};
     return steps;
 }
 

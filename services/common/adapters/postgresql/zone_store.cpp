@@ -160,7 +160,7 @@ Result<std::unique_ptr<AuditLog>> open_audit_log(std::shared_ptr<Database> datab
                      {}};
     }
     if (*begun == 0) {
-        const Result<AuditRecord> record = sql::beginning_record(head, beginning);
+        const Result<AuditRecord> record = sql::beginning_record(beginning);
         if (!record) return record.error();
         const Result<void> written = database->together([&]() -> Result<void> {
             auto done = sql::insert_audit_row(*database, "INSERT INTO audit VALUES(?,?,?,?,?,?,?,?,?)", *record);

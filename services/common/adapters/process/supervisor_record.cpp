@@ -64,8 +64,8 @@ std::optional<SupervisorRecord> read_supervisor_record(const std::string& folder
     if (!text) return std::nullopt;
     SupervisorRecord record;
     std::istringstream words(*text);
-    if (!(words >> record.process.pid >> record.process.start_time)) return std::nullopt;
-    words >> record.host.id >> record.host.name;
+    if (!(words >> record.process.pid >> record.process.start_time >> record.host.id >> record.host.name))
+        return std::nullopt;
     if (record.host.id == kNoId) record.host.id.clear();
     return record;
 }

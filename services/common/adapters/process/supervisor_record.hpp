@@ -18,7 +18,7 @@ const HostLife& this_host();
 /// Who supervises a step, as it has put down in the step's folder, which other hosts may see, too.
 struct SupervisorRecord {
     ProcessRef process;
-    HostLife host;  ///< without id where a supervisor of an older program wrote it
+    HostLife host;  ///< without id if the kernel gave none
     /// Whether `process` says anything here.
     bool is_of_this_host() const { return host.id.empty() || this_host().id.empty() || host.id == this_host().id; }
     /// Why nothing can be said of a step with this record; for one that is not of this host.

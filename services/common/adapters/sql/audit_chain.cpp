@@ -60,15 +60,12 @@ Result<std::string> chain_hash(const std::string& before, std::uint64_t number, 
     return text;
 }
 
-Result<AuditRecord> beginning_record(const AuditHead& head, const AuditBeginning& beginning) {
-    const std::string detail = head.entries == 0 ? "the audit log begins"
-                                                 : "the audit log of an earlier version goes on; entries before: " +
-                                                       std::to_string(head.entries);
-    AuditRecord record{
-        head.entries + 1,
-        stored_form({beginning.at, beginning.who, std::string(kAuditBegins), "", "recorded", "", detail}),
-        {}};
-    Result<std::string> hash = chain_hash(head.hash, record.number, record.entry);
+Result<AuditRecord> beginning_record(const AuditBeginning& beginning) {
+    AuditRecord record{1,
+                       stored_form({beginning.at, beginning.who, std::string(kAuditBegins), "", "recorded", "",
+                                    "the audit log begins"}),
+                       {}};
+    Result<std::string> hash = chain_hash(AuditHead{}.hash, record.number, record.entry);
     if (!hash) return hash.error();
     record.hash = *std::move(hash);
     return record;
@@ -103,7 +100,7 @@ Result<void> ChainCheck::step(const AuditRecord& record) {
     head_ = {number, record.hash};
     if (number == 1) found_.first = record.entry.at;
     found_.last = record.entry.at;
-    if (found_.begun == 0 && record.entry.action == kAuditBegins) found_.begun = number;
+    if (number == 1 && record.entry.action != kAuditBegins) return broken(1, "is not the one with which a log begins");
     if (expected_ && expected_->entries == number && expected_->hash != record.hash)
         return broken(number, "is not the one noted: the log up to it was written anew");
     return {};
@@ -114,12 +111,7 @@ Result<AuditSummary> ChainCheck::finish() const {
         return broken(head_.entries + 1, "is missing: " + std::to_string(expected_->entries) +
                                              " entries were noted, so the end was cut off");
     if (head_.entries == 0) return broken(1, "is missing: a log begins with the entry of its own making");
-    if (found_.begun == 0)
-        return Error{ErrorCode::kConflict,
-                     "the audit log does not say where it begins; one of an earlier version gets that entry when its "
-                     "service starts the next time, any other lost its beginning: compare it with a backup",
-                     {}};
-    return AuditSummary{head_, found_.first, found_.last, found_.begun};
+    return AuditSummary{head_, found_.first, found_.last};
 }
 
 }  // namespace zbs::sql

@@ -22,8 +22,8 @@ struct AuditBeginning {
     std::string who;  ///< URI of the service
     Time at{};
 };
-/// The entry that says that a log begins, behind `head`, where an earlier version left one.
-Result<AuditRecord> beginning_record(const AuditHead& head, const AuditBeginning& beginning);
+/// The entry with which a log begins.
+Result<AuditRecord> beginning_record(const AuditBeginning& beginning);
 
 /// Steps along a whole log, from entry 1 on, and finds where the chain is broken.
 class ChainCheck {

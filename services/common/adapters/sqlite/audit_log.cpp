@@ -5,6 +5,7 @@
 
 #include "services/common/adapters/sql/audit_chain.hpp"
 #include "services/common/adapters/sql/audit_row.hpp"
+#include "services/common/adapters/sql/statements.hpp"
 #include "services/common/adapters/sqlite/database.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/limits.hpp"
@@ -17,7 +18,7 @@ using sql::Query;
 constexpr std::size_t kMostPending = 64;
 constexpr std::size_t kMostPendingOfOutbox = 4'096;  ///< they are durable already
 
-// Append only: each entry lifts the schema by one version. The trigger on INSERT also stops "INSERT OR REPLACE", which
+// The trigger on INSERT also stops "INSERT OR REPLACE", which
 // deletes without telling a trigger on DELETE.
 const std::vector<std::string> kAuditSchema = {
     "CREATE TABLE audit(number INTEGER PRIMARY KEY, at_us INTEGER NOT NULL, who TEXT NOT NULL, action TEXT NOT NULL,"
@@ -29,7 +30,7 @@ const std::vector<std::string> kAuditSchema = {
     "CREATE TRIGGER audit_never_changes BEFORE UPDATE ON audit"
     " BEGIN SELECT RAISE(ABORT, 'the audit log is append-only: entries never change'); END;"
     "CREATE TRIGGER audit_never_forgets BEFORE DELETE ON audit"
-    " BEGIN SELECT RAISE(ABORT, 'the audit log is append-only: entries never go'); END",
+    " BEGIN SELECT RAISE(ABORT, 'the audit log is append-only: entries never go'); END;"
     // A row once the log has its beginning, written with it: tells a new log from one that was emptied.
     "CREATE TABLE audit_begun(entry INTEGER NOT NULL)"};
 
@@ -131,13 +132,6 @@ class SqliteAuditLog : public AuditLog {
     std::size_t in_outbox_ = 0;  ///< the first so many of `pending_`
 };
 
-Result<std::optional<std::int64_t>> find_number(Database& database, const char* sql) {
-    Query query(database, sql);
-    const Result<bool> row = query.step();
-    if (!row) return row.error();
-    return *row ? std::optional(query.integer(0)) : std::nullopt;
-}
-
 /// Both or none: the entry, and the note that it was written.
 Result<void> begin(Database& database, const AuditRecord& record) {
     if (auto ok = run(database, "BEGIN IMMEDIATE"); !ok) return ok;
@@ -193,9 +187,9 @@ Result<std::unique_ptr<AuditLog>> open_audit_log(const std::string& path, const 
         if (!row) return row.error();
         if (*row) head = {static_cast<std::uint64_t>(last.integer(0)), last.text(1)};
     }
-    const auto begun = find_number(**database, "SELECT entry FROM audit_begun");
+    const Result<std::int64_t> begun = sql::number_of(**database, "SELECT entry FROM audit_begun");
     if (!begun) return begun.error();
-    if (*begun && head.entries < static_cast<std::uint64_t>(**begun)) {
+    if (head.entries < static_cast<std::uint64_t>(*begun)) {
         return Error{
             ErrorCode::kConflict,
             "the audit log " + path +
@@ -203,8 +197,8 @@ Result<std::unique_ptr<AuditLog>> open_audit_log(const std::string& path, const 
                 "and restore it from a backup, or move it away to begin a new one",
             {}};
     }
-    if (!*begun) {
-        const Result<AuditRecord> record = sql::beginning_record(head, beginning);
+    if (*begun == 0) {
+        const Result<AuditRecord> record = sql::beginning_record(beginning);
         if (!record) return record.error();
         if (auto ok = begin(**database, *record); !ok) return ok.error();
         head = {record->number, record->hash};

@@ -17,8 +17,8 @@ using sql::to_string;
 /// AuditLog in its own SQLite file. Triggers refuse every change but appending, and each entry's hash covers all before
 /// it, so whoever edits the file behind the triggers' back is found by `verify_audit_log`.
 ///
-/// The first entry of a new log says that it begins, when, and whose it is; a log of an earlier version, which has
-/// none, gets it behind what is there. Errors: kConflict for a log that had one and has lost it: it was emptied.
+/// The first entry of a new log records that it begins, when, and whose it is. Errors: kConflict for a log that has
+/// lost this entry: it was emptied.
 ///
 /// What waits in `outbox` (which has to outlive the log) is taken over first: as it is where it goes on from the log's
 /// end, else, because the log is another one now, as new entries behind it.

@@ -29,10 +29,7 @@ class SqliteRegistryStore : public RegistryStore {
 }  // namespace
 
 const std::vector<std::string>& registry_schema() {
-    static const std::vector<std::string> steps = {
-        "CREATE TABLE zone(name TEXT PRIMARY KEY, entry TEXT NOT NULL) WITHOUT ROWID",
-        std::string("DROP TABLE zone;") + kRecordSchema,
-    };
+    static const std::vector<std::string> steps = {kRecordSchema};
     return steps;
 }
 

@@ -209,8 +209,8 @@ struct ConfigFile::Impl {
     std::vector<std::string> files;
     toml::table table;
     std::set<std::string> known;
-    std::set<std::string> tables;         ///< asked whether they are there, or how many
-    std::optional<Error> fault, missing;  ///< the first fault of what is there; of what is not
+    std::set<std::string> tables;                 ///< asked whether they are there, or how many
+    std::optional<Error> fault, missing;          ///< the first fault of what is there; of what is not
     std::map<std::string, std::size_t> answered;  ///< keys -> place in `values`
     std::vector<ConfigValue> values;
 
@@ -464,14 +464,6 @@ std::size_t ConfigFile::table_count(const std::string& key) {
     if (!node->is_array_of_tables())
         return impl_->fail(node, "'" + key + "' must be written as [[" + key + "]] tables"), 0;
     return node->as_array()->size();
-}
-
-void ConfigFile::gone(const std::string& key, const std::string& message) {
-    impl_->known.insert(key);
-    const toml::node* const node = impl_->find(key);
-    if (node == nullptr) return;
-    const toml::array* const array = node->as_array();
-    if (array != nullptr ? !array->empty() : node->value_or(std::string{"?"}) != "") impl_->fail(node, message);
 }
 
 std::string ConfigFile::folder(const std::string& key) const {

@@ -43,8 +43,6 @@ class ConfigFile {
     std::vector<std::string> texts(const std::string& key);
     /// How many tables stand in the array of tables `key`; their fields are then "key.0.field" and so on.
     std::size_t table_count(const std::string& key);
-    /// A setting that there is no more: what to do now, where it stands and is not empty.
-    void gone(const std::string& key, const std::string& message);
     /// Where `key` stands, "file:line", or the main file.
     std::string place(const std::string& key) const;
     /// The folder of the file that `key` stands in: relative paths begin there.

@@ -1,5 +1,5 @@
 // The home zone at a glance.
-import { get, Refusal, type Nodes, type Peer, type QueueRow, type Summary } from "./api";
+import { get, type Nodes, type Peer, type QueueRow, type Summary } from "./api";
 import { applicationRows } from "./applications";
 import { detailsOf, kEnds } from "./details";
 import { badge, facts, h, link, problem, redraw, table } from "./dom";
@@ -12,26 +12,13 @@ const kWaits = 50; // ended ones whose waits are told
 const kSamples = 720; // of the utilisation, while the page is open
 const kStates = ["running", "launching", "committed", "held", "planned", "accepted", "completed", "failed", "cancelled", "rejected"];
 const samples: { at: number; share: number }[] = [];
-let tellsCounts = true; // the zone, as far as is known
-
 function card(name: string, value: string | number, more: string | HTMLElement = ""): HTMLElement {
   return h("div", { class: "card" }, h("span", { class: "quiet" }, name), h("b", {}, value), typeof more === "string" ? h("span", { class: "quiet" }, more) : more);
 }
 
-/** By state: of all that the caller may see, where the zone counts them; else of `list`. */
-async function countsOf(list: Summary[], isAll: boolean): Promise<{ counts: Map<string, number>; of: string }> {
-  if (tellsCounts) {
-    try {
-      const { counts } = await get<{ counts: Record<string, number> }>("v1/applications/counts");
-      return { counts: new Map(Object.entries(counts)), of: "of all" };
-    } catch (fault) {
-      if (!(fault instanceof Refusal) || fault.status === 0 || fault.status >= 500) throw fault;
-      tellsCounts = false; // an older zone
-    }
-  }
-  const counts = new Map<string, number>();
-  for (const one of list) counts.set(one.state, (counts.get(one.state) ?? 0) + 1);
-  return { counts, of: isAll ? "of all" : `of the newest ${list.length}` };
+async function countsByState(): Promise<Map<string, number>> {
+  const { counts } = await get<{ counts: Record<string, number> }>("v1/applications/counts");
+  return new Map(Object.entries(counts));
 }
 
 function stateBars(counts: Map<string, number>): HTMLElement {
@@ -85,8 +72,8 @@ async function waitsOf(list: Summary[], signal: AbortSignal): Promise<HTMLElemen
 export async function overviewPage(room: HTMLElement, signal: AbortSignal): Promise<void> {
   const draw = async () => {
     const [nodes, queue, list, known] = await Promise.all([
-      get<Nodes>("v1/nodes"), get<{ parts: QueueRow[] }>("v1/queue"), get<{ applications: Summary[]; next?: string }>(`v1/applications?limit=${kNewest}`), get<{ peers: Peer[] }>("v1/peerings")]);
-    const [{ counts, of }, waits] = await Promise.all([countsOf(list.applications, list.next === undefined), waitsOf(list.applications, signal)]);
+      get<Nodes>("v1/nodes"), get<{ parts: QueueRow[] }>("v1/queue"), get<{ applications: Summary[] }>(`v1/applications?limit=${kNewest}`), get<{ peers: Peer[] }>("v1/peerings")]);
+    const [counts, waits] = await Promise.all([countsByState(), waitsOf(list.applications, signal)]);
     if (signal.aborted) return;
     const processors = nodes.nodes.reduce((sum, node) => sum + node.processors, 0);
     const used = nodes.nodes.reduce((sum, node) => sum + node.used, 0);
@@ -97,10 +84,10 @@ export async function overviewPage(room: HTMLElement, signal: AbortSignal): Prom
     redraw(room,
       h("div", { class: "cards" },
         card("Processors in use", `${used} of ${processors}`, processors > 0 ? `${Math.round((100 * used) / processors)} % of the zone` : ""),
-        card("Running", running, of), card("Waiting", open - running, of),
+        card("Running", running, "of all"), card("Waiting", open - running, "of all"),
         card("Parts held or running here", queue.parts.length), card("Peers", known.peers.filter((peer) => peer.they_accept_us === "accepted").length, "accept this zone")),
       h("div", { class: "halves" },
-        h("section", {}, h("h2", {}, "Applications by state"), h("p", { class: "quiet" }, `Counted ${of}.`), stateBars(counts)),
+        h("section", {}, h("h2", {}, "Applications by state"), h("p", { class: "quiet" }, "Counted of all."), stateBars(counts)),
         h("section", {}, h("h2", {}, "Utilisation"), course()),
         h("section", {}, h("h2", {}, "Waits"), waits),
         h("section", {}, h("h2", {}, "Peers"), table("Peers", ["Zone", "Accepts us", "Accepted here", "Last heard"], known.peers.map((peer) => [
