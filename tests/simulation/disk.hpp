@@ -24,6 +24,8 @@ class Disk {
     void die() { dead_ = true; }
     /// Syncs fail from now on, as on a dying or full disk.
     void fail_syncs(bool fail) { fails_ = fail; }
+    /// Syncs are confirmed from now on, and nothing becomes durable.
+    void ignore_syncs(bool ignore) { ignores_ = ignore; }
     /// Called at every sync; where the simulation lets it cost time.
     void on_sync(std::function<void()> hook) { on_sync_ = std::move(hook); }  ///< before and after it
     std::uint64_t syncs() const { return syncs_; }
@@ -53,6 +55,7 @@ class Disk {
     std::function<void()> on_sync_;
     std::uint64_t syncs_ = 0;
     bool fails_ = false;
+    bool ignores_ = false;
     bool dead_ = false;
 };
 

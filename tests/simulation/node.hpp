@@ -7,6 +7,7 @@
 #include "tests/simulation/disk.hpp"
 #include "tests/simulation/jobs.hpp"
 #include "tests/simulation/network.hpp"
+#include "tests/simulation/planted_fault.hpp"
 #include "tests/simulation/timeline.hpp"
 #include "tests/support/memory_depot.hpp"
 
@@ -20,6 +21,7 @@ struct Surroundings {
     Jobs& jobs;
     std::map<std::string, Disk>& disks;
     std::vector<std::string> organisations;  ///< whose bundles everybody knows
+    PlantedFault fault = PlantedFault::kNone;
 };
 
 /// Settings of a zone that takes the users of all organisations without limits; its machines are for the caller to add.
@@ -33,6 +35,7 @@ class Node {
     Node(Surroundings& world, const std::string& name)
         : world_(world), host_(world.time, name), disk_(world.disks[name]) {
         disk_.on_sync([this] { host_.step(); });
+        disk_.ignore_syncs(world.fault == PlantedFault::kCommitWithoutSync);
     }
     virtual ~Node() = default;
     virtual Result<void> boot() = 0;

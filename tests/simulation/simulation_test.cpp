@@ -1,27 +1,17 @@
 #include <gtest/gtest.h>
 
-#include "algorithms/base/deliberate_bug.hpp"
 #include "tests/simulation/world.hpp"
 
-// What the simulated world itself is worth: it repeats itself, and it finds bugs that are there. The seeds that look
+// What the simulated world itself is worth: it repeats itself, and it finds faults that are there. The seeds that look
 // for bugs which should not be there are run by `simulation`.
 
 namespace zbs::simulation {
 namespace {
 
-class WithBug {
-  public:
-    explicit WithBug(DeliberateBug bug) { g_deliberate_bug = bug; }
-    ~WithBug() { g_deliberate_bug = DeliberateBug::kNone; }
-    WithBug(const WithBug&) = delete;
-    WithBug& operator=(const WithBug&) = delete;
-};
-
-/// The first seed of 200 that shows the bug; 0 where none does.
-std::uint64_t find(DeliberateBug bug, std::string& violation) {
-    const WithBug with(bug);
+/// The first seed of 200 that shows the fault; 0 if none does.
+std::uint64_t find(PlantedFault fault, std::string& violation) {
     for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-        if (const Outcome outcome = run_world({.seed = seed}); outcome.violation) {
+        if (const Outcome outcome = run_world({.seed = seed, .fault = fault}); outcome.violation) {
             violation = *outcome.violation;
             return seed;
         }
@@ -38,9 +28,9 @@ TEST(SimulatedWorld, SeedReplaysBitForBit) {
     EXPECT_GT(once.applications, 0);
 }
 
-class SimulatedWorldFinds : public testing::TestWithParam<std::pair<DeliberateBug, const char*>> {};
+class SimulatedWorldFinds : public testing::TestWithParam<std::pair<PlantedFault, const char*>> {};
 
-TEST_P(SimulatedWorldFinds, BugWithin200Seeds) {
+TEST_P(SimulatedWorldFinds, FaultWithin200Seeds) {
     std::string violation;
     const std::uint64_t seed = find(GetParam().first, violation);
     EXPECT_GT(seed, 0u);
@@ -49,10 +39,10 @@ TEST_P(SimulatedWorldFinds, BugWithin200Seeds) {
                 violation.c_str());
 }
 
-INSTANTIATE_TEST_SUITE_P(Deliberate, SimulatedWorldFinds,
-                         testing::Values(std::pair{DeliberateBug::kCommitWithoutSync, "CommitWithoutSync"},
-                                         std::pair{DeliberateBug::kNoFencing, "NoFencing"},
-                                         std::pair{DeliberateBug::kKeepRefusedHolds, "KeepRefusedHolds"}),
+INSTANTIATE_TEST_SUITE_P(Planted, SimulatedWorldFinds,
+                         testing::Values(std::pair{PlantedFault::kCommitWithoutSync, "CommitWithoutSync"},
+                                         std::pair{PlantedFault::kNoFencing, "NoFencing"},
+                                         std::pair{PlantedFault::kKeepRefusedHolds, "KeepRefusedHolds"}),
                          [](const auto& instance) { return std::string(instance.param.second); });
 
 }  // namespace

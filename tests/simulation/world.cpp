@@ -58,7 +58,7 @@ Outcome run_world(const WorldOptions& options) {
     jobs.longest_way = std::chrono::seconds{20};
     jobs.lingering = 0.3;
     jobs.longest_linger = std::chrono::seconds{60};
-    Surroundings around{time, chronicle, network, jobs, disks, {"grid"}};
+    Surroundings around{time, chronicle, network, jobs, disks, {"grid"}, options.fault};
     Checks checks(time, jobs);
     network.on_served = [&checks](const std::string& host, const http::Call& call, const http::Reply& reply) {
         checks.served(host, call, reply);

@@ -17,6 +17,7 @@ struct WorldOptions {
     Duration storm = std::chrono::minutes{33};  ///< faults happen
     Duration calm = std::chrono::minutes{27};   ///< none do; by the end everything must have come to rest
     bool chronicle = false;                     ///< keep what happened, line by line
+    PlantedFault fault = PlantedFault::kNone;   ///< around the ports of all zones
 };
 
 struct Outcome {

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "algorithms/base/deliberate_bug.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/zone_scheduler/domain/application_run.hpp"
 #include "services/zone_scheduler/domain/delegation_service.hpp"
@@ -414,8 +413,7 @@ void ApplicationService::hold(const std::shared_ptr<Run>& run) {
 void ApplicationService::plan_again(const std::shared_ptr<Run>& run, const std::string& zone,
                                     const std::string& reason) {
     ApplicationStatus changed = run->app.status;
-    if (!has_bug(DeliberateBug::kKeepRefusedHolds))
-        changed.releasing.insert(changed.releasing.end(), changed.parts.begin(), changed.parts.end());
+    changed.releasing.insert(changed.releasing.end(), changed.parts.begin(), changed.parts.end());
     changed.parts.clear();
     changed.start.reset();
     const std::string what = (zone.empty() ? "" : "zone " + zone + ": ") + reason;

@@ -3,7 +3,6 @@
 #include <set>
 #include <utility>
 
-#include "algorithms/base/deliberate_bug.hpp"
 #include "algorithms/formats/rank_profile.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/limits.hpp"
@@ -63,7 +62,7 @@ Result<PartStatus> PartService::commit(const Caller& caller, const PartId& id, s
     const Result<std::shared_ptr<Live>> found = find(caller, id);
     if (!found) return found.error();
     Live* const part = found->get();
-    if (part->record.status.token != token && !has_bug(DeliberateBug::kNoFencing)) {
+    if (part->record.status.token != token) {
         peerings_.note(caller.organisation, TrustEvent::kFailedCheck);
         return wrong_token(id);
     }
@@ -95,7 +94,7 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
     if (!found) return found.error();
     Live* const part = found->get();
     PartRecord& record = part->record;
-    if (record.status.token != request.token && !has_bug(DeliberateBug::kNoFencing)) {
+    if (record.status.token != request.token) {
         peerings_.note(caller.organisation, TrustEvent::kFailedCheck);
         return wrong_token(id);
     }

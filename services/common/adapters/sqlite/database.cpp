@@ -4,8 +4,6 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include "algorithms/base/deliberate_bug.hpp"
-
 namespace zbs::sqlite {
 
 Database::~Database() {
@@ -73,9 +71,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, const 
     sqlite3_extended_result_codes(handle, 1);
     sqlite3_busy_timeout(handle, 2'000);
     sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-    const char* const durability =
-        has_bug(DeliberateBug::kCommitWithoutSync) ? "PRAGMA synchronous=OFF" : "PRAGMA synchronous=FULL";
-    for (const char* pragma : {"PRAGMA journal_mode=WAL", durability, "PRAGMA foreign_keys=ON",
+    for (const char* pragma : {"PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", "PRAGMA foreign_keys=ON",
                                "PRAGMA trusted_schema=OFF", "PRAGMA journal_size_limit=67108864"}) {
         if (auto ok = database->run(pragma); !ok) {
             return Error{
