@@ -6,9 +6,7 @@ import http.server
 import json
 import os
 import pathlib
-import pty
 import re
-import select
 import shutil
 import socket
 import subprocess
@@ -215,63 +213,6 @@ COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*"; _{program.replace("-", 
                 self.assertEqual(self.complete_in_bash("zbs", "show", "0", **home), [], home)
             done = subprocess.run([PROGRAMS / "zbs", "--url", url, "--token", "x", "--identity", "spiffe://org-a/user/ana", "complete", "applications"], capture_output=True, text=True, timeout=60)
             self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
-
-    @unittest.skipUnless(shutil.which("fish"), "fish is not installed")
-    def test_fish_completes(self):
-        home = dict(os.environ, HOME=str(self.folder))
-        ask = lambda line: [word.split("\t")[0] for word in output_of("fish", "--no-config", "-c", f"source '{self.folder}/zbs/completions/fish/zbs.fish'; complete -C '{line}'", env=home).splitlines()]  # noqa: E731
-        self.assertEqual(ask("zbs can"), ["cancel"])
-        self.assertIn("show", ask("zbs zone "))
-        self.assertEqual(ask("zbs run --launcher open"), ["openmpi"])
-        self.assertIn("--ntasks", ask("zbs run --nta"))
-        self.assertEqual(ask("zbs list --columns id,ran"), ["id,ranks"])
-        self.assertEqual(ask("zbs list --filter state=runn"), ["state=running"])
-        self.assertEqual(ask("zbs -o js"), ["json", "jsonl"])
-        with Zone() as zone:
-            home |= {"ZBS_URL": zone.url, "ZBS_TOKEN": "x", "ZBS_IDENTITY": "spiffe://org-a/user/ana", "PATH": f"{PROGRAMS}:{os.environ['PATH']}"}
-            self.assertEqual(ask("zbs show 01"), [ONE, TWO])
-            self.assertEqual(ask("zbs cancel 01"), [ONE])
-
-    @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
-    def test_zsh_reads_its_script(self):
-        home = dict(os.environ, HOME=str(self.folder))
-        self.assertEqual("_zbs: function\n", output_of("zsh", "-f", "-c", f"exec 2>&1; autoload -U compinit && compinit -u -D; source '{self.folder}/zbs/completions/zsh/_zbs'; whence -w _zbs", env=home))
-
-    @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
-    def test_zsh_completes_in_a_terminal(self):
-        with Zone() as zone:
-            home = dict(os.environ, HOME=str(self.folder), PATH=f"{PROGRAMS}:{os.environ['PATH']}", TERM="dumb", ZBS_URL=zone.url, ZBS_TOKEN="x", ZBS_IDENTITY="spiffe://org-a/user/ana")
-            for typed, made in (("zbs can", "zbs cancel"), ("zbs list --columns id,ran", "zbs list --columns id,ranks"), ("zbs list --output=ya", "zbs list --output=yaml"),
-                                ("zbs list --filter state=runn", "zbs list --filter state=running"), ("zbs cancel 01", f"zbs cancel {ONE}")):
-                self.assertEqual(self.typed_in_zsh(typed, home), made)
-            self.assertEqual(self.typed_in_zsh("zbs can", home, found=True), "zbs cancel", "installed, it is read by the first tab")
-
-    def typed_in_zsh(self, line, env, found=False):
-        """What stands on the command line after a tab; zsh says it by a widget of ours. The script is sourced, or `found` among zsh's own."""
-        folder = self.folder / "zbs/completions/zsh"
-        read = f"fpath=('{folder}' $fpath); autoload -U compinit && compinit -u -D" if found else f"autoload -U compinit && compinit -u -D; source '{folder}/_zbs'"
-        (self.folder / ".zshrc").write_text(f"""PS1='ready> '; unsetopt zle_bracketed_paste 2>/dev/null
-{read}
-say() {{ print -r -- "<<$BUFFER>>" > '{self.folder}/said'; exit }}; zle -N say; bindkey '^X' say
-""")
-        terminal, inside = pty.openpty()
-        with subprocess.Popen(["zsh", "-i"], stdin=inside, stdout=inside, stderr=inside, env=env | {"ZDOTDIR": str(self.folder)}, start_new_session=True) as shell:
-            os.close(inside)
-            seen = b""
-            try:
-                while b"ready> " not in seen:
-                    self.assertTrue(select.select([terminal], [], [], 60)[0], seen)
-                    seen += os.read(terminal, 65536)
-                self.assertNotIn(b"_bash_complete", seen, "reading the script says nothing")
-                os.write(terminal, line.encode() + b"\t\x18")
-                while select.select([terminal], [], [], 60)[0]:
-                    seen += os.read(terminal, 65536)
-            except OSError:
-                pass  # it has gone
-            finally:
-                shell.kill()
-        os.close(terminal)
-        return (self.folder / "said").read_text().strip()[2:-2].rstrip(" ,")
 
     def test_pages_that_cannot_be_written_are_told(self):
         done = subprocess.run([PROGRAMS / "zbs", "pages", "/proc/none"], capture_output=True, text=True, timeout=60)

@@ -29,9 +29,7 @@ void write_pages(const Command& command, const Command& program, const ManualEdi
 
 void write_all(const Command& program, const ManualEdition& edition, const std::filesystem::path& folder) {
     write_pages(program, program, edition, folder / "man");
-    write(folder / "completions/bash" / program.name, completion_script(program, Shell::kBash));
-    write(folder / "completions/zsh" / ("_" + program.name), completion_script(program, Shell::kZsh));
-    write(folder / "completions/fish" / (program.name + ".fish"), completion_script(program, Shell::kFish));
+    write(folder / "completions/bash" / program.name, completion_script(program));
 }
 
 bool has_name(const CLI::App& command, const std::string& name) {
@@ -62,9 +60,9 @@ void add_page_commands(CLI::App& app, const std::string& program, const ManualEd
         "completion", "a script that completes commands and options in your shell\n\nExample: " + program +
                           " completion bash > ~/.local/share/bash-completion/completions/" + program);
     auto shell = std::make_shared<std::string>();
-    completion->add_option("SHELL", *shell, "which shell")->required()->check(one_of({"bash", "zsh", "fish"}));
+    completion->add_option("SHELL", *shell, "which shell")->required()->check(one_of({"bash"}));
     completion->callback([&app, &exit_code, program, shell] {
-        std::cout << completion_script(command_tree(app, program), *parse_shell(*shell)) << std::flush;
+        std::cout << completion_script(command_tree(app, program)) << std::flush;
         exit_code = std::cout ? 0 : 1;
     });
     for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; }))

@@ -2,30 +2,10 @@
 
 #include <algorithm>
 
+#include "services/common/messages/quoting.hpp"
+
 namespace zbs::command_line {
 namespace {
-
-/// Inside of single quotes of a POSIX shell.
-std::string quoted(const std::string& text) {
-    std::string made = "'";
-    for (const char c : text) made += c == '\'' ? std::string("'\\''") : std::string(1, c == '\n' ? ' ' : c);
-    return made + "'";
-}
-
-/// fish reads \' and \\ inside of single quotes.
-std::string quoted_for_fish(const std::string& text) {
-    std::string made = "'";
-    for (const char c : text) {
-        if (c == '\'' || c == '\\') made += '\\';
-        made += c == '\n' ? ' ' : c;
-    }
-    return made + "'";
-}
-
-std::string brief(const std::string& text) {
-    const std::size_t end = std::min({text.find(". "), text.find('\n'), text.find(';')});
-    return text.substr(0, end);
-}
 
 std::string joined(const std::vector<std::string>& words) {
     std::string made;
@@ -43,9 +23,9 @@ std::string function_of(const Command& program) {
 /// `ask` for, and whether it may be a `file`, too.
 std::string assignments(const CommandOption& option) {
     const std::vector<std::string>& words = option.words.empty() ? option.offers.words : option.words;
-    std::string made = "words=" + quoted(joined(words));
+    std::string made = "words=" + shell_word(joined(words));
     if (option.offers.is_list) made += "; list=1";
-    if (!option.offers.kind.empty()) made += "; ask=" + quoted(option.offers.kind);
+    if (!option.offers.kind.empty()) made += "; ask=" + shell_word(option.offers.kind);
     if (option.offers.is_file_too) made += "; file=1";
     return made;
 }
@@ -67,7 +47,7 @@ void add_cases(const Command& command, const Command& program, std::string& word
             for (const std::string& name : option.names) {
                 if (std::find(options.begin(), options.end(), name) != options.end()) continue;
                 options.push_back(name);
-                pattern += (pattern.empty() ? "" : "|") + quoted(command.path + " " + name);
+                pattern += (pattern.empty() ? "" : "|") + shell_word(command.path + " " + name);
             }
             if (pattern.empty() || option.value.empty()) continue;
             values += "        " + pattern + ") takes=1 list='' ask='' file=''; " + assignments(option) + " ;;\n";
@@ -75,18 +55,20 @@ void add_cases(const Command& command, const Command& program, std::string& word
         if (from == &program) break;
     }
     for (const Command& sub : command.commands) commands.push_back(sub.name);
-    words += "        " + quoted(command.path) + ") commands=" + quoted(joined(commands)) +
-             "; options=" + quoted(joined(options)) + (argument.empty() ? "" : "; " + argument) + " ;;\n";
+    words += "        " + shell_word(command.path) + ") commands=" + shell_word(joined(commands)) +
+             "; options=" + shell_word(joined(options)) + (argument.empty() ? "" : "; " + argument) + " ;;\n";
     for (const Command& sub : command.commands) {
-        known += (known.empty() ? "" : "|") + quoted(sub.path);
+        known += (known.empty() ? "" : "|") + shell_word(sub.path);
         add_cases(sub, program, words, values, known);
     }
 }
 
+}  // namespace
+
 /// Walks the words before the cursor to the innermost command, then offers what that has. Bash takes = for a word of
-/// its own (--output=js is three), other shells do not; `split` is what stands before the cursor's word then and must
+/// its own (--output=js is three); `split` is what stands before the cursor's word then and must
 /// not come again, `keep` what is part of that word and must.
-std::string bash_script(const Command& program) {
+std::string completion_script(const Command& program) {
     std::string words;
     std::string values;
     std::string known;
@@ -94,7 +76,7 @@ std::string bash_script(const Command& program) {
     if (known.empty()) known = "''";
     const std::string name = function_of(program);
     return "# Completion of " + program.name + " for bash, made from the program's own parser.\n" + name +
-           "() {\n    local at=" + quoted(program.name) +
+           "() {\n    local at=" + shell_word(program.name) +
            " i word option left takes='' words='' commands='' options='' list='' ask='' file='' split='' keep=''\n"
            "    COMPREPLY=()\n"
            "    for ((i = 1; i < COMP_CWORD; ++i)); do\n"
@@ -141,98 +123,6 @@ std::string bash_script(const Command& program) {
            "    return 0\n"
            "}\ncomplete -o default -F " +
            name + " " + program.name + "\n";
-}
-
-/// zsh reads bash's; its own completion system would show descriptions, at the price of a second description of all.
-std::string zsh_script(const Command& program) {
-    const std::string name = function_of(program);
-    return "#compdef " + program.name + "\nautoload -U +X bashcompinit && bashcompinit\n" + bash_script(program) +
-           "# Found by its name, the file itself is what is called the first time; where it is sourced nothing is "
-           "completed.\n"
-           "if (( ${+compstate} )); then _bash_complete -o default -F " +
-           name + "; fi\n";
-}
-
-/// fish's condition that the words so far name exactly this command.
-std::string condition(const Command& command, const Command& program) {
-    std::string made = "__fish_" + function_of(program).substr(1) + "_at " + command.path.substr(program.name.size());
-    while (made.ends_with(' ')) made.pop_back();
-    return made;
-}
-
-/// Words and calls that fish evaluates where somebody asks.
-std::string offered_in_fish(const CommandOption& option, const Command& program) {
-    const std::vector<std::string>& words = option.words.empty() ? option.offers.words : option.words;
-    std::string made = joined(words);
-    if (option.offers.is_list && !made.empty()) made = "(__fish_append , " + made + ")";
-    if (option.offers.kind.empty()) return made;
-    return made + (made.empty() ? "" : " ") + "(command " + program.name + " complete " + option.offers.kind +
-           " (commandline -c) 2>/dev/null)";
-}
-
-void add_fish(const Command& command, const Command& program, std::string& made) {
-    const std::string begin = "complete -c " + program.name + " -n " + quoted_for_fish(condition(command, program));
-    for (const Command& sub : command.commands)
-        made += begin + " -f -a " + quoted_for_fish(sub.name) + " -d " + quoted_for_fish(brief(sub.text)) + "\n";
-    for (const CommandOption& option : command.options) {
-        if (option.is_argument) {
-            if (const std::string offered = offered_in_fish(option, program); !offered.empty())
-                made += begin + (option.offers.is_file_too ? " -a " : " -f -a ") + quoted_for_fish(offered) + "\n";
-            continue;
-        }
-        std::string line = &command == &program ? "complete -c " + program.name : begin;
-        for (const std::string& name : option.names)
-            line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
-        if (const std::string offered = offered_in_fish(option, program); !option.value.empty())
-            line += offered.empty() ? " -r"
-                                    : (option.offers.is_file_too ? " -r -a " : " -x -a ") + quoted_for_fish(offered);
-        made += line + " -d " + quoted_for_fish(brief(option.text)) + "\n";
-    }
-    for (const Command& sub : command.commands) add_fish(sub, program, made);
-}
-
-void list_paths(const Command& command, std::string& made) {
-    for (const Command& sub : command.commands) {
-        made += (made.empty() ? "" : " ") + quoted_for_fish(sub.path);
-        list_paths(sub, made);
-    }
-}
-
-std::string fish_script(const Command& program) {
-    std::string paths;
-    list_paths(program, paths);
-    const std::string name = "__fish_" + function_of(program).substr(1) + "_at";
-    std::string made = "# Completion of " + program.name + " for fish, made from the program's own parser.\nfunction " +
-                       name + "\n    set -l at " + program.name +
-                       "\n    for word in (commandline -opc)[2..-1]\n"
-                       "        contains -- \"$at $word\" " +
-                       paths +
-                       "; and set at \"$at $word\"\n    end\n"
-                       "    test \"$at\" = (string join ' ' " +
-                       program.name + " $argv)\nend\n";
-    add_fish(program, program, made);
-    return made;
-}
-
-}  // namespace
-
-std::optional<Shell> parse_shell(std::string_view name) {
-    if (name == "bash") return Shell::kBash;
-    if (name == "zsh") return Shell::kZsh;
-    if (name == "fish") return Shell::kFish;
-    return std::nullopt;
-}
-
-std::string completion_script(const Command& program, Shell shell) {
-    switch (shell) {
-        case Shell::kBash:
-            return bash_script(program);
-        case Shell::kZsh:
-            return zsh_script(program);
-        case Shell::kFish:
-            return fish_script(program);
-    }
-    return {};
 }
 
 }  // namespace zbs::command_line
