@@ -23,6 +23,7 @@
 #include "client/cli/watch.hpp"
 #include "services/common/adapters/command_line/since.hpp"
 #include "services/common/adapters/command_line/values.hpp"
+#include "services/common/codec/document_text.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/http/reply.hpp"
@@ -164,7 +165,7 @@ bool show(Context& context, std::string& id, const std::string& format, bool mat
         const Result<Json> document = format == "json" ? codec::parse(*text) : Result<Json>(Json());
         if (!document) return failed_with(context, document.error());
         if (document->is_object()) {
-            std::cout << document_text(*document, "json");
+            std::cout << codec::document_text(*document);
             return false;
         }
         std::cout << *text << (text->ends_with('\n') ? "" : "\n");
@@ -459,7 +460,7 @@ void add_application_commands(CLI::App& app, Context& context) {
                                "--sort, it looks at the "
                                "newest 10,000 applications. A list that is cut says so on standard error (not where "
                                "--limit asked for it), "
-                               "and in JSON and YAML with \"truncated\": true.\n\nExample: zbs list --filter "
+                               "and in JSON with \"truncated\": true.\n\nExample: zbs list --filter "
                                "state=running --sort -ranks\nExample: zbs list --state running,launching");
         add_application_choice(*command, *choice);
         command_line::add_since_option(*command, choice->since);

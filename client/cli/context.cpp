@@ -9,6 +9,7 @@
 
 #include "services/common/adapters/command_line/output.hpp"
 #include "services/common/adapters/system/asio_clock.hpp"
+#include "services/common/codec/document_text.hpp"
 #include "services/common/http/reply.hpp"
 
 namespace zbs::cli {
@@ -142,7 +143,7 @@ void print_document(const Context& context, const codec::Json& json) {
             }
         }
     }
-    std::cout << document_text(json, context.output);
+    std::cout << codec::document_text(json);
 }
 
 bool settle_document_output(Context& context, bool has_name) {
@@ -153,8 +154,7 @@ bool settle_document_output(Context& context, bool has_name) {
         return true;
     }
     context.fail(invalid(std::string(is_list ? "csv is for lists" : "name is for what has an id") +
-                             "; this command prints table, wide, json, jsonl" +
-                             (has_name ? ", yaml or name" : " or yaml"),
+                             "; this command prints table, wide, json" + (has_name ? ", jsonl or name" : " or jsonl"),
                          "--output"));
     return false;
 }

@@ -19,7 +19,6 @@ namespace zbs::cli {
 
 using listing::Cell;
 using listing::chosen;
-using listing::document_text;
 using listing::harmless_line;
 using listing::Listing;
 using listing::output_formats;
@@ -63,7 +62,7 @@ std::string default_credentials_folder();
 
 /// The list, as `-o`, `--columns`, `--sort` and `--filter` ask; a column that is not there is an error.
 void print(Context& context, const Listing& listing);
-/// One document for programs, an object, with its version: `yaml`, else JSON; `name` prints its id, name or zone. Not
+/// One document for programs, an object, with its version; `name` prints its id, name or zone. Not
 /// for `for_people()`.
 void print_document(const Context& context, const codec::Json& json);
 /// Settles on a format that one document can have, and no csv, and no name where it `has_name` not: what -o asks for,

@@ -146,8 +146,7 @@ void look_at_slurm(std::vector<Check>& checks) {
 }
 
 void tell(Context& context, const std::vector<Check>& checks) {
-    if (context.output == "json" || context.output == "yaml")
-        return print_document(context, command_line::document_of(checks));
+    if (context.output == "json") return print_document(context, command_line::document_of(checks));
     if (!context.for_people()) return print(context, command_line::listing_of(checks));
     std::cout << command_line::text_of(checks, command_line::wants_colour(1));
 }

@@ -53,7 +53,7 @@ void whoami(Context& context) {
         until = date_of(*zone->credentials()->not_after());
         item["not_after_us"] = to_microseconds(*zone->credentials()->not_after());
     }
-    if (context.output == "json" || context.output == "yaml") return print_document(context, item);
+    if (context.output == "json") return print_document(context, item);
     std::string groups;
     for (const Json& group : item.value("groups", Json::array()))
         groups += (groups.empty() ? "" : ",") + group.get<std::string>();

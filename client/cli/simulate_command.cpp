@@ -586,12 +586,7 @@ void simulate_workload(Context& context, const SimulateCommand& command) {
     }
     OrderedJson document = {{"version", codec::kDocumentVersion}};
     document.update(command.compare.empty() ? items.front() : OrderedJson{{"schedules", std::move(items)}});
-    if (context.output == "yaml") {
-        document.erase("version");
-        std::cout << document_text(codec::Json(document), "yaml");
-    } else {
-        std::cout << dump(document) << "\n";
-    }
+    std::cout << dump(document) << "\n";
 }
 
 }  // namespace

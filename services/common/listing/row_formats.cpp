@@ -81,65 +81,6 @@ Json items_of(const Listing& listing) {
     return items;
 }
 
-/// Texts that no reader of YAML 1.1 or 1.2 takes for something else: letters first, then nothing that means anything.
-bool is_plain(const std::string& text) {
-    if (text.empty() || text.size() > 200) return false;
-    const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-    const auto is_inner = [&](char c) {
-        return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.' || c == '/';
-    };
-    if ((!is_letter(text[0]) && text[0] != '/') || !std::ranges::all_of(text, is_inner)) return false;
-    std::string lower = text;
-    for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-    for (const char* word : {"y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"})
-        if (lower == word) return false;
-    return true;
-}
-
-std::string yaml_scalar(const Json& value) {
-    if (!value.is_string()) return codec::dump(value);
-    const std::string text = codec::bounded(value.get<std::string>(), value.get_ref<const std::string&>().size() * 3);
-    if (is_plain(text)) return text;
-    std::string out = "\"";
-    for (std::string_view rest = text; !rest.empty();) {
-        const CodePoint c = front_of(rest);
-        const std::size_t length = std::max<std::size_t>(c.length, 1);
-        if (c.length == 0) {
-            out += "\\ufffd";
-        } else if (c.value == '"' || c.value == '\\') {
-            out += std::string("\\") + rest[0];
-        } else if (c.value == '\n') {
-            out += "\\n";
-        } else if (drives_terminals(c.value)) {
-            constexpr char kDigits[] = "0123456789abcdef";
-            out += "\\u";
-            for (int shift = 12; shift >= 0; shift -= 4) out += kDigits[(c.value >> shift) & 0xf];
-        } else {
-            out += rest.substr(0, length);
-        }
-        rest.remove_prefix(length);
-    }
-    return out + "\"";
-}
-
-/// `json` after "key:" or "-", whose column is `indent`.
-void add_yaml(std::string& out, const Json& json, std::size_t indent, bool in_sequence) {
-    if (!json.is_structured() || json.empty()) {
-        out += " " + (json.is_structured() ? std::string(json.is_array() ? "[]" : "{}") : yaml_scalar(json)) + "\n";
-        return;
-    }
-    const bool compact = in_sequence && json.is_object();  // "- key: value", on the line of its dash
-    if (!compact) out += "\n";
-    const std::string margin(indent, ' ');
-    bool first = true;
-    for (const auto& [key, value] : json.items()) {
-        out += compact && first ? " " : margin;
-        first = false;
-        out += json.is_array() ? "-" : yaml_scalar(key) + ":";
-        add_yaml(out, value, indent + 2, json.is_array());
-    }
-}
-
 }  // namespace
 
 std::string harmless_line(std::string_view text) {
@@ -156,28 +97,16 @@ std::string harmless_line(std::string_view text) {
     return out;
 }
 
-std::string yaml_text(const Json& json) {
-    std::string out;
-    add_yaml(out, json, 0, false);
-    return out.substr(1);  // the blank of a scalar, or the line end of a block
-}
-
-std::string document_text(Json document, std::string_view format) {
-    if (format != "yaml") return codec::document_text(std::move(document));
-    document = codec::without_version(std::move(document));
-    return "version: " + std::to_string(codec::kDocumentVersion) + "\n" + (document.empty() ? "" : yaml_text(document));
-}
-
 const std::vector<std::string>& output_formats() {
-    static const std::vector<std::string> kFormats{"table", "wide", "json", "jsonl", "csv", "yaml", "name"};
+    static const std::vector<std::string> kFormats{"table", "wide", "json", "jsonl", "csv", "name"};
     return kFormats;
 }
 
 std::string written(const Listing& listing, std::string_view format) {
-    if (format == "json" || format == "yaml") {
+    if (format == "json") {
         Json document = {{listing.noun, items_of(listing)}};
         if (listing.truncated) document["truncated"] = true;
-        return document_text(std::move(document), format);
+        return codec::document_text(std::move(document));
     }
     if (format == "csv") return csv_text(listing);
     std::string text;

@@ -45,12 +45,12 @@ struct Column {
 /// A list: rows of one cell per column. `items` holds what the service said of each row, for the formats of programs;
 /// where it is empty the cells stand in for it.
 struct Listing {
-    std::string noun;  ///< what the rows are, in the plural: the key of the list in `json` and `yaml`
+    std::string noun;  ///< what the rows are, in the plural: the key of the list in `json`
     std::vector<Column> columns;
     std::vector<std::vector<Cell>> rows;
     codec::Json items = codec::Json::array();
     std::size_t name = 0;    ///< the column that `-o name` prints
-    bool truncated = false;  ///< there are or may be more rows: `json` and `yaml` tell it
+    bool truncated = false;  ///< there are or may be more rows: `json` has it
     bool has_header = true;  ///< of tables and `csv`
 };
 
@@ -75,16 +75,9 @@ const std::vector<std::string>& output_formats();
 
 /// The list in one of `output_formats()`, ended by a line end where there is anything:
 /// `table` (without wide columns) and `wide` align; `csv` is RFC 4180 with LF, a header and all columns, where texts
-/// that a spreadsheet would calculate get a ' in front; `json` and `yaml` are the document {"version": 1, NOUN:
+/// that a spreadsheet would calculate get a ' in front; `json` is the document {"version": 1, NOUN:
 /// [items]}, with "truncated": true where it is; `jsonl` is an item a line, `name` the column of names.
 std::string written(const Listing& listing, std::string_view format);
-
-/// The object `document` as `yaml` or else as JSON, its version first (codec::kDocumentVersion); ends with a line end.
-std::string document_text(codec::Json document, std::string_view format);
-
-/// YAML 1.2 in block style that readers of 1.1 understand alike: texts that could be read as something else ("no",
-/// "1e3", "2026-11-23", "1:30") are in double quotes. Ends with a line end.
-std::string yaml_text(const codec::Json& json);
 
 /// Text from another party on one line of a terminal: control characters (C0, DEL, C1), those that change the direction
 /// of writing, and bytes that are no UTF-8 become '?'.

@@ -136,7 +136,7 @@ class Applications(Manners):
 
     def test_what_is_followed_has_no_format(self):
         for words in (("run", "/bin/true"), ("submit", "--wait", "/bin/true")):
-            for form in (("-o", "csv"), ("-o", "json"), ("--json",), ("-o", "yaml")):
+            for form in (("-o", "csv"), ("-o", "json"), ("--json",)):
                 done = self.zbs(*words[:1], *form, *words[1:])
                 self.assertEqual(done.returncode, 2, done.stderr)
                 self.assertIn("--output: what is followed is the program's own output, byte by byte, and has no other format", done.stderr)

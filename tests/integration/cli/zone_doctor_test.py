@@ -439,7 +439,7 @@ class Doctor(unittest.TestCase):
         self.assertRegex(table, r"(?m)^time_sharing.slots +2 +default$")
         self.assertRegex(table, r"(?m)^database.url +postgresql://zbs:\*\*\*@db/zbs\?password=\*\*\* ")
         self.assertNotIn("20.toml", self.zone("config", "show").stdout)
-        for form in ("table", "wide", "json", "jsonl", "csv", "yaml", "name"):
+        for form in ("table", "wide", "json", "jsonl", "csv", "name"):
             self.assertNotIn("hunter2", self.zone("config", "show", "-o", form).stdout)
 
     def test_which_zone_is_asked_once(self):

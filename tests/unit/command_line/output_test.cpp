@@ -58,12 +58,12 @@ class OutputTest : public testing::Test {
 TEST_F(OutputTest, OptionsGoBeforeTheVariableAndThatBeforeThePreset) {
     const auto format = [&](const std::vector<std::string>& words, const char* said = nullptr) {
         said == nullptr ? unsetenv("ZBS_OUTPUT") : setenv("ZBS_OUTPUT", said, 1);
-        Output output(Output::Kind::kDocument, "yaml");
+        Output output(Output::Kind::kDocument, "jsonl");
         EXPECT_EQ(parse(output, words), "");
         return output.format();
     };
-    EXPECT_EQ(format({}), "yaml");
-    EXPECT_EQ(format({}, ""), "yaml");
+    EXPECT_EQ(format({}), "jsonl");
+    EXPECT_EQ(format({}, ""), "jsonl");
     EXPECT_EQ(format({}, "wide"), "wide");
     EXPECT_EQ(format({"-o", "table"}, "wide"), "table");
     EXPECT_EQ(format({"--json"}, "wide"), "json");
@@ -74,9 +74,9 @@ TEST_F(OutputTest, AWordThatIsNoFormatIsToldWithTheNearestAndTheRemedy) {
     Output list(Output::Kind::kList), document(Output::Kind::kDocument);
     EXPECT_EQ(parse(list, {"-o", "jsno"}), "--output: there is no format 'jsno'; did you mean 'json'?");
     EXPECT_EQ(parse(document, {"-o", "csv"}),
-              "--output: csv is for lists; this command prints table, wide, json, jsonl or yaml");
+              "--output: csv is for lists; this command prints table, wide, json or jsonl");
     Output twice(Output::Kind::kList);
-    EXPECT_EQ(parse(twice, {"-o", "yaml", "--json"}), "--json: contradicts -o yaml; give one of them");
+    EXPECT_EQ(parse(twice, {"-o", "wide", "--json"}), "--json: contradicts -o wide; give one of them");
     EXPECT_THAT(parse(document, {"--columns", "name"}), HasSubstr("--columns")) << "a document has none";
 }
 
@@ -114,12 +114,12 @@ TEST_F(OutputTest, AListIsPartOfItsDocumentUntilSomebodyChooses) {
 }
 
 TEST_F(OutputTest, ADocumentIsATextForPeopleAndHasItsVersionForPrograms) {
-    Output table(Output::Kind::kDocument), yaml(Output::Kind::kDocument);
+    Output table(Output::Kind::kDocument), json(Output::Kind::kDocument);
     table.print_document(whole(), "all\n");
     EXPECT_EQ(printed(), "all\n");
-    EXPECT_EQ(parse(yaml, {"-o", "yaml"}), "");
-    yaml.print_document({{"next", 3}}, "all\n");
-    EXPECT_EQ(printed(), "version: 1\nnext: 3\n");
+    EXPECT_EQ(parse(json, {"-o", "json"}), "");
+    json.print_document({{"next", 3}}, "all\n");
+    EXPECT_EQ(printed(), "{\"version\":1,\"next\":3}\n");
 }
 
 TEST_F(OutputTest, ManPagesAndCompletionKnowTheFormats) {
@@ -127,7 +127,7 @@ TEST_F(OutputTest, ManPagesAndCompletionKnowTheFormats) {
     Output output(Output::Kind::kDocument);
     output.add_to(app);
     const Command tree = command_tree(app, "tool");
-    EXPECT_THAT(tree.options.at(0).words, ElementsAre("table", "wide", "json", "jsonl", "yaml"));
+    EXPECT_THAT(tree.options.at(0).words, ElementsAre("table", "wide", "json", "jsonl"));
     EXPECT_THAT(tree.options.at(0).text, HasSubstr("ZBS_OUTPUT"));
 }
 

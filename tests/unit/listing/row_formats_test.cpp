@@ -37,9 +37,7 @@ TEST(Written, QuotesCsvAsRfc4180AndKeepsSpreadsheetsFromCalculating) {
 
 TEST(Written, MakesItemsOfCellsWhereTheServiceGaveNone) {
     EXPECT_EQ(written(one("x"), "json"), "{\"version\":1,\"jobs\":[{\"name\":\"x\",\"size\":5}]}\n");
-    EXPECT_EQ(written(one("x"), "yaml"), "version: 1\njobs:\n  - name: x\n    size: 5\n");
     EXPECT_EQ(written(Listing{"jobs", {"NAME"}, {}, Json::array()}, "json"), "{\"version\":1,\"jobs\":[]}\n");
-    EXPECT_EQ(written(Listing{"jobs", {"NAME"}, {}, Json::array()}, "yaml"), "version: 1\njobs: []\n");
     EXPECT_EQ(written(Listing{"jobs", {"NAME"}, {}, Json::array()}, "name"), "");
 }
 
@@ -56,30 +54,6 @@ TEST(Written, LetsNoNameDriveATerminal) {
         EXPECT_EQ(text.find('\xff'), std::string::npos) << format;
     }
     EXPECT_EQ(written(one("two\nrows"), "name"), "two?rows\n");
-}
-
-TEST(YamlText, QuotesWhatReadersWouldTakeForSomethingElse) {
-    for (const char* text :
-         {"no", "Yes", "ON",  "y",  "null", "~",  "true", "NaN", "1e3", "12", "0x10", "1:30", "2026-11-23", "",  " a",
-          "a ", "a b", "- a", "#x", "a: b", "&a", "*a",   "!x",  "%a",  "@a", "[a",   "{a",   ".inf",       "=", "<<"})
-        EXPECT_EQ(yaml_text(text), "\"" + std::string(text) + "\"\n");
-    for (const char* text : {"running", "org-a", "/home/ana/solver.sh", "01.x"})
-        EXPECT_EQ(yaml_text(text), text[0] == '0' ? "\"01.x\"\n" : std::string(text) + "\n");
-    EXPECT_EQ(yaml_text("a\"b\\c\n\t\x7f"), "\"a\\\"b\\\\c\\n\\u0009\\u007f\"\n");
-    EXPECT_EQ(yaml_text("\u00e9"), "\"\u00e9\"\n");
-}
-
-TEST(YamlText, NestsBlocks) {
-    const Json json = Json::parse(R"({"a":[1,[2,3],{"b":null,"c":[]}],"d":{"e":true},"f":{}})");
-    EXPECT_EQ(yaml_text(json), "a:\n  - 1\n  -\n    - 2\n    - 3\n  - b: null\n    c: []\nd:\n  e: true\nf: {}\n");
-}
-
-TEST(DocumentText, VersionComesFirstAndHidesNone) {
-    EXPECT_EQ(document_text({{"id", "x"}, {"a", 2}}, "json"), "{\"version\":1,\"a\":2,\"id\":\"x\"}\n");
-    EXPECT_EQ(document_text({{"a", 2}}, "yaml"), "version: 1\na: 2\n");
-    EXPECT_EQ(document_text({{"version", "0.9"}}, "json"), "{\"version\":1,\"document_version\":\"0.9\"}\n");
-    EXPECT_EQ(document_text(Json::object(), "json"), "{\"version\":1}\n");
-    EXPECT_EQ(document_text(Json::object(), "yaml"), "version: 1\n");
 }
 
 TEST(Written, ListThatServiceTellsAsNullIsEmpty) {

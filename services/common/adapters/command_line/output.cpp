@@ -8,6 +8,7 @@
 
 #include "algorithms/base/suggestion.hpp"
 #include "services/common/adapters/command_line/offers.hpp"
+#include "services/common/codec/document_text.hpp"
 
 namespace zbs::command_line {
 namespace {
@@ -34,7 +35,7 @@ std::string fault_of(const std::string& word, const std::vector<std::string>& fo
 }  // namespace
 
 const std::vector<std::string>& document_formats() {
-    static const std::vector<std::string> kFormats{"table", "wide", "json", "jsonl", "yaml"};
+    static const std::vector<std::string> kFormats{"table", "wide", "json", "jsonl"};
     return kFormats;
 }
 
@@ -113,8 +114,8 @@ std::string Output::format() const {
 
 Result<void> Output::print(const listing::Listing& listing, const codec::Json& whole) const {
     const std::string form = format();
-    if (choice_.empty() && whole.is_object() && (form == "json" || form == "yaml")) {
-        std::cout << listing::document_text(whole, form);
+    if (choice_.empty() && whole.is_object() && form == "json") {
+        std::cout << codec::document_text(whole);
         return {};
     }
     const Result<listing::Listing> rows = listing::chosen(listing, choice_);
@@ -124,7 +125,7 @@ Result<void> Output::print(const listing::Listing& listing, const codec::Json& w
 }
 
 void Output::print_document(const codec::Json& document, const std::string& text) const {
-    std::cout << (for_people() ? text : listing::document_text(document, format()));
+    std::cout << (for_people() ? text : codec::document_text(document));
 }
 
 const std::vector<std::string>& Output::formats() const {

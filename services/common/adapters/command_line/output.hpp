@@ -47,8 +47,8 @@ class Output {
     /// Whether rows or columns are chosen, or the rows wanted alone.
     bool has_choice() const { return !choice_.empty() || choice_.no_header; }
 
-    /// The rows that were asked for. `whole` is what the service said, where the list is a member of that: `json` and
-    /// `yaml` print it as it is where nobody chooses rows or columns. Errors: as `listing::chosen`.
+    /// The rows that were asked for. `whole` is what the service said, if the list is a member of that: `json` prints
+    /// it as it is unless rows or columns are chosen. Errors: as `listing::chosen`.
     Result<void> print(const listing::Listing& listing, const codec::Json& whole = {}) const;
     /// `text` for people, else the document.
     void print_document(const codec::Json& document, const std::string& text) const;
