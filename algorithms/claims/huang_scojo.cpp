@@ -8,8 +8,8 @@
 #include <numeric>
 
 #include "algorithms/base/rng.hpp"
+#include "algorithms/claims/directory.hpp"
 #include "algorithms/claims/samples.hpp"
-#include "algorithms/directory/directory.hpp"
 #include "algorithms/policy/registry.hpp"
 #include "algorithms/policy/scojo.hpp"
 #include "algorithms/sim/workload_simulation.hpp"

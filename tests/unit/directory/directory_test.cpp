@@ -1,4 +1,4 @@
-#include "algorithms/directory/directory.hpp"
+#include "algorithms/claims/directory.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

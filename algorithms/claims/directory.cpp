@@ -1,4 +1,4 @@
-#include "algorithms/directory/directory.hpp"
+#include "algorithms/claims/directory.hpp"
 
 #include <algorithm>
 #include <cmath>
