@@ -32,10 +32,7 @@ auto mpi_of(S s) {
                     s.zone.profiler, s.zone.max_output_bytes);
 }
 std::string place_of(S s) { return s.database ? s.database->schema + "\n" + s.database->url : ""; }
-std::tuple<std::string, Duration, Duration> lease_of(S s) {
-    const DatabaseSettings settings = s.database.value_or(DatabaseSettings{});
-    return {settings.node, settings.lease, settings.renew_every};
-}
+std::string node_of(S s) { return s.database ? s.database->node : ""; }
 auto timing_of(S s) {
     return std::tie(s.zone.hold_ttl, s.zone.launch_window, s.zone.max_grace, s.zone.reserve_ahead, s.zone.lease,
                     s.zone.renew_every, s.zone.discover_every);
@@ -73,7 +70,7 @@ constexpr std::array kSettings = {
     Setting{"time_sharing", kRestart, [](S a, S b) { return turns_of(a) == turns_of(b); }},
     Setting{"slurm", kRestart, same<&ZoneSettings::slurm>},
     Setting{"database", kRestart, [](S a, S b) { return place_of(a) == place_of(b); }},
-    Setting{"high_availability", kRestart, [](S a, S b) { return lease_of(a) == lease_of(b); }},
+    Setting{"high_availability", kRestart, [](S a, S b) { return node_of(a) == node_of(b); }},
     Setting{"link", kRestart, same_in_zone<&ZoneConfig::links>},
     Setting{"network", kRestart, [](S a, S b) { return network_of(a) == network_of(b); }},
     Setting{"mpi", kRestart, [](S a, S b) { return mpi_of(a) == mpi_of(b); }},

@@ -47,8 +47,7 @@ Duration seconds_of(system::ConfigFile& file, const char* key, Duration fallback
 }
 
 http::Rate rate_of(system::ConfigFile& file, const std::string& prefix, const http::Rate& fallback) {
-    return {file.number(prefix + "_per_s", fallback.per_second, 0, 100'000),
-            file.number(prefix + "_burst", fallback.burst, 1, 1'000'000)};
+    return {file.number(prefix + "_per_s", fallback.per_second, 0, 100'000), fallback.burst};
 }
 
 Link link_of(system::ConfigFile& file, const std::string& prefix, const Link& fallback) {
@@ -64,7 +63,6 @@ void read_slurm(system::ConfigFile& file, ZoneSettings& settings) {
                         .configuration = file.text("slurm.configuration", ""),
                         .folders = file.texts("slurm.folders"),
                         .submit_options = file.texts("slurm.submit_options")};
-    slurm.wait = seconds_to_duration(file.number("slurm.wait_s", to_seconds(slurm.wait), 0, 8));  // home waits 15 s
     for (const std::string& folder : slurm.folders)
         if (!folder.starts_with('/')) file.fail("slurm.folders", "'folders' of [slurm] must be absolute paths");
     if (file.table_count("machine") > 0)
@@ -94,14 +92,6 @@ void read_database(system::ConfigFile& file, ZoneSettings& settings) {
                   "'schema' of [database] must be 1 to 63 of a-z 0-9 . _ -, starting with a letter or digit");
     if (database.node.empty() || database.node.size() > 255 || !printable(database.node))
         file.fail("high_availability.node", "'node' of [high_availability] must be 1 to 255 printable characters");
-    const auto length = [&](const char* key, Duration fallback, double least) {
-        return seconds_to_duration(file.number(key, to_seconds(fallback), least, 3'600));
-    };
-    database.lease = length("high_availability.lease_s", database.lease, 1);
-    database.renew_every = length("high_availability.renew_s", database.renew_every, 0.1);
-    if (database.renew_every * 3 > database.lease)
-        file.fail("high_availability.renew_s",
-                  "'renew_s' must be at most a third of 'lease_s', so that one slow answer does not end the zone");
     settings.database = std::move(database);
 }
 
@@ -148,7 +138,6 @@ void read_staging(system::ConfigFile& file, ZoneConfig& zone) {
     if (staging.user_bytes < staging.job_bytes)
         file.fail("staging.user_MiB",
                   "'user_MiB' must not be less than 'job_MiB', what one job may bring: raise it, or lower 'job_MiB'");
-    staging.window = seconds_of(file, "staging.window_s", staging.window);
     staging.shared_file_system = file.text("staging.shared_file_system", "");
     if (!staging.shared_file_system.empty() && !is_valid_name(staging.shared_file_system))
         file.fail("staging.shared_file_system",

@@ -19,7 +19,8 @@ struct SlurmSettings {
     std::string configuration;                ///< slurm.conf; empty = as Slurm finds it
     std::vector<std::string> folders;         ///< where its commands are looked for first
     std::vector<std::string> submit_options;  ///< of sbatch, for every hold
-    Duration wait = std::chrono::seconds{5};  ///< for Slurm to start a hold
+    /// For Slurm to start a hold: a scheduling cycle and its answer; a home waits 15 s for a hold.
+    static constexpr Duration kWait = std::chrono::seconds{5};
     bool operator==(const SlurmSettings&) const = default;
 };
 
@@ -28,8 +29,10 @@ struct DatabaseSettings {
     std::string url;     ///< as libpq reads it, without a password
     std::string schema;  ///< default: the zone's name
     std::string node;    ///< as the others are told who is active; default: the host's name
-    Duration lease = std::chrono::seconds{8};
-    Duration renew_every = std::chrono::seconds{2};
+    /// How long the active scheduler counts without a sign of life: a standby takes over soon after. A quarter of it
+    /// between renewals, so that one slow answer does not end the zone.
+    static constexpr Duration kLease = std::chrono::seconds{8};
+    static constexpr Duration kRenewEvery = std::chrono::seconds{2};
     bool operator==(const DatabaseSettings&) const = default;
 };
 

@@ -25,12 +25,13 @@ struct AskedOrganisation {
 
 /// Bounds of files that come with applications and go back: each of one application, in and out.
 struct StagingConfig {
-    std::uint64_t file_bytes = 256ULL << 20;     ///< of one file
-    std::uint64_t job_bytes = 1024ULL << 20;     ///< of all inputs of one application, and of all its results; 0: none
-    std::uint64_t user_bytes = 4096ULL << 20;    ///< of one user, kept for further applications
-    Duration window = std::chrono::minutes{10};  ///< longest that a committed part waits for its files
-    std::string shared_file_system;              ///< zones that name the same one need nothing sent; empty: none
-    bool nodes_share_state = false;              ///< the machines see the zone's state folder under the same path
+    std::uint64_t file_bytes = 256ULL << 20;   ///< of one file
+    std::uint64_t job_bytes = 1024ULL << 20;   ///< of all inputs of one application, and of all its results; 0: none
+    std::uint64_t user_bytes = 4096ULL << 20;  ///< of one user, kept for further applications
+    /// Longest that a committed part waits for its files, and home for results of a silent zone: processors wait, too.
+    Duration window = std::chrono::minutes{10};
+    std::string shared_file_system;  ///< zones that name the same one need nothing sent; empty: none
+    bool nodes_share_state = false;  ///< the machines see the zone's state folder under the same path
     bool operator==(const StagingConfig&) const = default;
 };
 

@@ -44,8 +44,8 @@ Result<Copied> copy_files(const ZoneSettings& settings, const StateFolder& state
                                     {.folder_id = folder,
                                      .lease = {.node = "'zbs-zone database move' on " + database.node,
                                                .url = {},
-                                               .length = database.lease,
-                                               .renew_every = database.renew_every}});
+                                               .length = DatabaseSettings::kLease,
+                                               .renew_every = DatabaseSettings::kRenewEvery}});
 }
 
 /// What was moved is kept, under a name that no zone opens.

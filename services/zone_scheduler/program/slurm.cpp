@@ -69,7 +69,7 @@ Result<std::unique_ptr<Allocations>> open_slurm(ZoneSettings& settings,
     if (auto good = ResourceGraph::make({zone}, {}); !good) return good.error();
     return std::unique_ptr<Allocations>(std::make_unique<slurm::SlurmAllocations>(
         std::move(back_end),
-        slurm::PartitionUse{.partition = wanted.partition, .account = wanted.account, .wait = wanted.wait},
+        slurm::PartitionUse{.partition = wanted.partition, .account = wanted.account, .wait = SlurmSettings::kWait},
         std::move(post)));
 }
 

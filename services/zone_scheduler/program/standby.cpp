@@ -12,8 +12,8 @@ Result<std::unique_ptr<Standby>> Standby::make(const ZoneSettings& settings, Log
     const DatabaseSettings& database = *settings.database;
     auto lease = postgresql::Lease::open(database_address(settings), {.node = database.node,
                                                                       .url = settings.zone.url,
-                                                                      .length = database.lease,
-                                                                      .renew_every = database.renew_every});
+                                                                      .length = DatabaseSettings::kLease,
+                                                                      .renew_every = DatabaseSettings::kRenewEvery});
     if (!lease) return lease.error();
     return std::unique_ptr<Standby>(new Standby(*std::move(lease), settings.zone.zone.name, log));
 }

@@ -150,8 +150,6 @@ TEST_F(ZoneConfigFileTest, ADatabaseInPostgresqlHasTheUsualNamesAndTimes) {
     ASSERT_TRUE(settings) << settings.error();
     EXPECT_EQ(settings->database->schema, "alpha");
     EXPECT_NE(settings->database->node, "");
-    EXPECT_EQ(settings->database->lease, std::chrono::seconds{8});
-    EXPECT_EQ(settings->database->renew_every, std::chrono::seconds{2});
 }
 
 TEST_F(ZoneConfigFileTest, ADatabaseThatCannotBeIsNamedWithItsKey) {
@@ -163,8 +161,6 @@ TEST_F(ZoneConfigFileTest, ADatabaseThatCannotBeIsNamedWithItsKey) {
         {good + "schema = '" + std::string(64, 'a') + "'\n", "1 to 63"},
         {"[high_availability]\nnode = 'one'\n", "set 'url' of [database]"},
         {good + "[high_availability]\nnode = ''\n", "'node' of [high_availability]"},
-        {good + "[high_availability]\nlease_s = 0.5\n", "lease_s"},
-        {good + "[high_availability]\nlease_s = 6\nrenew_s = 2.1\n", "a third of 'lease_s'"},
     };
     for (const auto& [tables, word] : cases) EXPECT_THAT(fault("", tables), HasSubstr(word)) << tables;
 }
@@ -355,16 +351,15 @@ TEST_F(ZoneConfigFileTest, StagingHasBoundsAndAName) {
     const StagingConfig usual = read("")->zone.staging;
     EXPECT_EQ(usual, StagingConfig{});
     const StagingConfig staging = read("",
-                                       "[staging]\nfile_MiB = 1\njob_MiB = 0\nuser_MiB = 3\nwindow_s = 60\n"
+                                       "[staging]\nfile_MiB = 1\njob_MiB = 0\nuser_MiB = 3\n"
                                        "shared_file_system = 'lustre-1'\nnodes_share_state = true\n")
                                       ->zone.staging;
     EXPECT_EQ(staging, (StagingConfig{.file_bytes = 1 << 20,
                                       .job_bytes = 0,
                                       .user_bytes = 3 << 20,
-                                      .window = std::chrono::minutes{1},
                                       .shared_file_system = "lustre-1",
                                       .nodes_share_state = true}));
-    for (const char* bad : {"file_MiB = 0", "file_MiB = 1048577", "job_MiB = -1", "user_MiB = 0", "window_s = -1",
+    for (const char* bad : {"file_MiB = 0", "file_MiB = 1048577", "job_MiB = -1", "user_MiB = 0",
                             "shared_file_system = '/lustre'", "limit = 1"})
         EXPECT_THAT(fault("", "[staging]\n" + std::string(bad) + "\n"), HasSubstr("zone.toml:")) << bad;
 }
@@ -386,13 +381,12 @@ TEST_F(ZoneConfigFileTest, BoundsOfStagingFitIntoOneAnother) {
 TEST_F(ZoneConfigFileTest, RatesAreSetOneByOne) {
     const http::RateLimits defaults;
     EXPECT_EQ(read("")->rates, defaults);
-    const auto settings = read("", "[rates]\nuser_per_s = 5\nuser_burst = 7\nanonymous_per_s = 0\n");
+    const auto settings = read("", "[rates]\nuser_per_s = 5\nanonymous_per_s = 0\n");
     ASSERT_TRUE(settings) << settings.error();
-    EXPECT_EQ(settings->rates.user, (http::Rate{5, 7}));
+    EXPECT_EQ(settings->rates.user, (http::Rate{5, defaults.user.burst}));
     EXPECT_EQ(settings->rates.anonymous, (http::Rate{0, defaults.anonymous.burst}));
     EXPECT_EQ(settings->rates.zone, defaults.zone);
     EXPECT_THAT(fault("", "[rates]\nzone_per_s = -1\n"), HasSubstr("must be a number from 0"));
-    EXPECT_THAT(fault("", "[rates]\nzone_burst = 0\n"), HasSubstr("must be a number from 1"));
 }
 
 }  // namespace
