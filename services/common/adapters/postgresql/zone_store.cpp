@@ -1,7 +1,6 @@
 #include "services/common/adapters/postgresql/zone_store.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "services/common/adapters/postgresql/zone_schema.hpp"
@@ -21,23 +20,6 @@ constexpr std::string_view kSelectEntries =
     "SELECT number, at_us, who, action, object, decision, request_id, detail, hash FROM audit WHERE number>=? ORDER BY "
     "number LIMIT ?";
 
-Result<KnowsStep> known_steps(Database& database) {
-    const auto known = std::make_shared<std::set<std::string>>();
-    for (const char* sql :
-         {"SELECT status ->> 'operation' FROM application", "SELECT record ->> 'operation' FROM part"}) {
-        Query query(database, sql);
-        for (;;) {
-            const Result<bool> row = query.step();
-            if (!row) return row.error();
-            if (!*row) break;
-            if (std::string operation = query.text(0); !operation.empty()) known->insert(std::move(operation));
-        }
-    }
-    return KnowsStep([known](const std::string& operation) {
-        return known->contains(operation) || known->contains(operation.substr(0, operation.rfind("-p")));
-    });
-}
-
 Result<std::string> known_folder(Database& database) {
     Query query(database, "SELECT id FROM state_folder");
     const Result<bool> row = query.step();
@@ -48,7 +30,7 @@ Result<std::string> known_folder(Database& database) {
 /// The next token.
 Result<std::int64_t> lift_counters(Database& database, std::int64_t least,
                                    const std::function<Result<void>(const KnowsStep&)>& look) {
-    const Result<KnowsStep> knows = known_steps(database);
+    const Result<KnowsStep> knows = sql::known_steps(database);
     if (!knows) return knows.error();
     if (auto looked = look(*knows); !looked) return looked.error();
     Query lift(database, "UPDATE counter SET value=? WHERE value<? AND name<>'believed_us'");
@@ -93,13 +75,7 @@ class PostgresAuditLog : public AuditLog {
         Query query(*database_, kSelectEntries);
         query.bind(static_cast<std::int64_t>(std::min<std::uint64_t>(from, INT64_MAX)));
         query.bind(static_cast<std::int64_t>(std::min(limit, limits::kMaxAuditRows)));
-        std::vector<AuditRecord> records;
-        for (;;) {
-            const Result<bool> row = query.step();
-            if (!row) return row.error();
-            if (!*row) return records;
-            records.push_back(sql::audit_record_of(query));
-        }
+        return sql::rows_of(query, [](const Query& row) { return Result<AuditRecord>(sql::audit_record_of(row)); });
     }
 
     AuditHead head() const override { return database_->is_dirty() ? durable_ : written_; }

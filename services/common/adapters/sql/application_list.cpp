@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "services/common/adapters/sql/statements.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/words.hpp"
 
@@ -71,15 +72,7 @@ void bind_application_list(Query& query, const ApplicationQuery& wanted) {
 Result<std::vector<ApplicationSummary>> list_applications(Database& database, const ApplicationQuery& wanted) {
     Query query(database, application_list_sql(wanted));
     bind_application_list(query, wanted);
-    std::vector<ApplicationSummary> rows;
-    for (;;) {
-        const Result<bool> row = query.step();
-        if (!row) return row.error();
-        if (!*row) return rows;
-        Result<ApplicationSummary> summary = summary_in(query);
-        if (!summary) return summary.error();
-        rows.push_back(*std::move(summary));
-    }
+    return rows_of(query, summary_in);
 }
 
 std::string application_count_sql(bool of_one_owner) {
@@ -100,14 +93,14 @@ Result<std::map<ApplicationState, std::size_t>> count_applications(Database& dat
     query.bind(to_microseconds(ended_after));
     if (owner) query.bind(to_uri(*owner));
     std::map<ApplicationState, std::size_t> counts;
-    for (;;) {
-        const Result<bool> row = query.step();
-        if (!row) return row.error();
-        if (!*row) return counts;
-        const std::optional<ApplicationState> state = codec::find_word(query.text(0), codec::kApplicationStates);
+    const Result<void> read = for_each_row(query, [&](const Query& row) -> Result<void> {
+        const std::optional<ApplicationState> state = codec::find_word(row.text(0), codec::kApplicationStates);
         if (!state) return corrupt(invalid("bad state"));
-        counts[*state] += static_cast<std::size_t>(query.integer(1));  // an ended one may still be open
-    }
+        counts[*state] += static_cast<std::size_t>(row.integer(1));  // an ended one may still be open
+        return {};
+    });
+    if (!read) return read.error();
+    return counts;
 }
 
 }  // namespace zbs::sql

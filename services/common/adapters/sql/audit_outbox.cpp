@@ -4,6 +4,7 @@
 
 #include "services/common/adapters/sql/audit_chain.hpp"
 #include "services/common/adapters/sql/audit_row.hpp"
+#include "services/common/adapters/sql/statements.hpp"
 
 namespace zbs::sql {
 namespace {
@@ -21,17 +22,14 @@ class SqlAuditOutbox : public AuditOutbox {
     Result<void> forget(std::uint64_t up_to) override {
         Query query(*database_, "DELETE FROM audit_outbox WHERE number<=?");
         query.bind(static_cast<std::int64_t>(up_to));
-        const Result<bool> step = query.step();
-        if (!step) return step.error();
-        return {};
+        return carry_out(query);
     }
 
     Result<void> note(const AuditHead& head) override {
         Query query(*database_,
                     "INSERT INTO record VALUES(?,'',?) ON CONFLICT(kind, key) DO UPDATE SET value=excluded.value");
         query.bind(kHead).bind(to_string(head));
-        if (const Result<bool> step = query.step(); !step) return step.error();
-        return {};
+        return carry_out(query);
     }
 
     Result<std::optional<AuditHead>> noted() const override {
@@ -49,13 +47,7 @@ class SqlAuditOutbox : public AuditOutbox {
         Query query(*database_,
                     "SELECT number, at_us, who, action, object, decision, request_id, detail, hash FROM "
                     "audit_outbox ORDER BY number");
-        std::vector<AuditRecord> all;
-        for (;;) {
-            const Result<bool> row = query.step();
-            if (!row) return row.error();
-            if (!*row) return all;
-            all.push_back(audit_record_of(query));
-        }
+        return rows_of(query, [](const Query& row) { return Result<AuditRecord>(audit_record_of(row)); });
     }
 
   private:

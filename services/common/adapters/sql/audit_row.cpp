@@ -1,5 +1,7 @@
 #include "services/common/adapters/sql/audit_row.hpp"
 
+#include "services/common/adapters/sql/statements.hpp"
+
 namespace zbs::sql {
 
 Result<void> insert_audit_row(Database& database, std::string_view insert, const AuditRecord& record) {
@@ -7,9 +9,7 @@ Result<void> insert_audit_row(Database& database, std::string_view insert, const
     query.bind(static_cast<std::int64_t>(record.number)).bind(to_microseconds(record.entry.at));
     query.bind(record.entry.who).bind(record.entry.action).bind(record.entry.object).bind(record.entry.decision);
     query.bind(record.entry.request_id).bind(record.entry.detail).bind(record.hash);
-    const Result<bool> step = query.step();
-    if (!step) return step.error();
-    return {};
+    return carry_out(query);
 }
 
 AuditRecord audit_record_of(const Query& row) {

@@ -1,5 +1,6 @@
 #include "services/common/adapters/sql/profile_table.hpp"
 
+#include "services/common/adapters/sql/statements.hpp"
 #include "services/common/codec/model_codec.hpp"
 
 namespace zbs::sql {
@@ -9,12 +10,6 @@ using codec::Json;
 
 constexpr std::int64_t kNoTime = -1;
 
-Result<void> carry_out(Query& query) {
-    const Result<bool> step = query.step();
-    if (!step) return step.error();
-    return {};
-}
-
 Error unreadable(const Error& error) {
     return {ErrorCode::kInternal, "the database holds a profile that this version cannot read: " + error.message,
             error.pointer};
@@ -23,7 +18,7 @@ Error unreadable(const Error& error) {
 constexpr std::string_view kSummary =
     "SELECT id, at_us, application, program, ranks, complete, digest, arguments, predicted_us, measured_us";
 constexpr int kAfterSummary = 10;
-Result<ProfileSummary> read_summary(Query& query) {
+Result<ProfileSummary> read_summary(const Query& query) {
     const auto id = parse_id128(query.text(0));
     const std::string of = query.text(2);
     const auto application = parse_id128(of);
@@ -42,17 +37,6 @@ Result<ProfileSummary> read_summary(Query& query) {
                           query.text(7),
                           time(8),
                           time(9)};
-}
-Result<std::vector<ProfileSummary>> read_summaries(Query& query) {
-    std::vector<ProfileSummary> all;
-    for (;;) {
-        const Result<bool> row = query.step();
-        if (!row) return row.error();
-        if (!*row) return all;
-        Result<ProfileSummary> summary = read_summary(query);
-        if (!summary) return summary.error();
-        all.push_back(*std::move(summary));
-    }
 }
 
 Result<std::optional<Profile>> read_profile(Query& query, const Caller& owner) {
@@ -97,7 +81,7 @@ Result<std::vector<ProfileSummary>> ProfileTable::of(const ZoneStore::ProgramQue
             " FROM profile WHERE owner=? AND (program=? OR (digest<>'' AND digest=?)) ORDER BY id DESC LIMIT ?");
     query.bind(to_uri(wanted.owner)).bind(wanted.program).bind(wanted.digest);
     query.bind(static_cast<std::int64_t>(wanted.limit));
-    return read_summaries(query);
+    return rows_of(query, read_summary);
 }
 
 Result<std::optional<Profile>> ProfileTable::load(const Caller& owner, const ProfileId& id) {
@@ -118,7 +102,7 @@ Result<std::optional<Caller>> ProfileTable::owner_of(const ProfileId& id) {
 Result<std::vector<ProfileSummary>> ProfileTable::list(const Caller& owner) {
     Query query(database_, std::string(kSummary) + " FROM profile WHERE owner=? ORDER BY id DESC LIMIT 1000");
     query.bind(to_uri(owner));
-    return read_summaries(query);
+    return rows_of(query, read_summary);
 }
 
 /// What is older than the newest of its kind, and of its owner, gives way.

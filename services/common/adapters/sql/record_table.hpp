@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "services/common/adapters/sql/database.hpp"
+#include "services/common/adapters/sql/statements.hpp"
 #include "services/common/codec/json.hpp"
 #include "services/common/ports/record_table.hpp"
 
@@ -22,35 +23,26 @@ class SqlRecordTable : public RecordTable<Record> {
                     "INSERT INTO record(kind, key, value) VALUES(?,?,?) ON CONFLICT(kind, key) DO UPDATE SET "
                     "value=excluded.value");
         query.bind(kind_).bind(key_of(record)).bind(codec::dump(encode_(record)));
-        return finish(query);
+        return carry_out(query);
     }
     Result<void> remove(const std::string& key) override {
         Query query(*database_, "DELETE FROM record WHERE kind=? AND key=?");
         query.bind(kind_).bind(key);
-        return finish(query);
+        return carry_out(query);
     }
     Result<std::vector<Record>> load() override {
         Query query(*database_, "SELECT key, value FROM record WHERE kind=? ORDER BY key");
         query.bind(kind_);
-        std::vector<Record> all;
-        for (;;) {
-            const Result<bool> row = query.step();
-            if (!row) return row.error();
-            if (!*row) return all;
-            const Result<Json> json = codec::parse(query.text(1));
-            if (!json) return unreadable(query.text(0), json.error());
+        return rows_of(query, [this](const Query& row) -> Result<Record> {
+            const Result<Json> json = codec::parse(row.text(1));
+            if (!json) return unreadable(row.text(0), json.error());
             Result<Record> record = decode_(*json);
-            if (!record) return unreadable(query.text(0), record.error());
-            all.push_back(*std::move(record));
-        }
+            if (!record) return unreadable(row.text(0), record.error());
+            return record;
+        });
     }
 
   private:
-    static Result<void> finish(Query& query) {
-        const Result<bool> step = query.step();
-        if (!step) return step.error();
-        return {};
-    }
     Error unreadable(const std::string& key, const Error& error) const {
         return {ErrorCode::kInternal,
                 std::string("the database holds a ") + kind_ + " ('" + key +

@@ -1,6 +1,7 @@
 #include "services/common/adapters/sql/zone_store.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "services/common/adapters/sql/application_list.hpp"
 #include "services/common/adapters/sql/audit_outbox.hpp"
@@ -8,6 +9,7 @@
 #include "services/common/adapters/sql/profile_table.hpp"
 #include "services/common/adapters/sql/record_table.hpp"
 #include "services/common/adapters/sql/site_store.hpp"
+#include "services/common/adapters/sql/statements.hpp"
 #include "services/common/codec/event_codec.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
@@ -20,16 +22,10 @@ namespace {
 
 using codec::Json;
 
-Result<void> finish(Query& query) {
-    const Result<bool> step = query.step();
-    if (!step) return step.error();
-    return {};
-}
-
 /// Writes what is of an application or a part.
 Result<void> write(Database& database, Query& query) {
     if (auto reached = failpoint::reach(failpoint::Point::kStoreBeforeWrite); !reached) return reached;
-    if (auto done = finish(query); !done) return done;
+    if (auto done = carry_out(query); !done) return done;
     auto reached = failpoint::reach(failpoint::Point::kStoreAfterWrite);
     if (!reached) static_cast<void>(Query(database, "ROLLBACK").step());
     return reached;
@@ -67,10 +63,10 @@ class SqlZoneStore : public ZoneStore {
             query.bind(application.request.argv.empty() ? "" : application.request.argv[0]);
             query.bind(application.request.name).bind(to_microseconds(summary_of(application).submitted));
             bind_status(query, application.status);
-            if (auto done = finish(query); !done) return done;
+            if (auto done = carry_out(query); !done) return done;
             Query request(*database_, "INSERT INTO application_request(id, request) VALUES(?,?)");
             request.bind(to_string(id)).bind(codec::dump(codec::encode(application.request)));
-            if (auto done = finish(request); !done) return done;
+            if (auto done = carry_out(request); !done) return done;
             auto reached = failpoint::reach(failpoint::Point::kStoreAfterWrite);
             if (!reached) static_cast<void>(Query(*database_, "ROLLBACK").step());
             return reached;
@@ -103,15 +99,11 @@ class SqlZoneStore : public ZoneStore {
                     "SELECT id, status ->> 'operation' FROM application WHERE open=0 AND ended_us<? "
                     "ORDER BY ended_us, id LIMIT ?");
         query.bind(to_microseconds(time)).bind(static_cast<std::int64_t>(limit));
-        std::vector<EndedApplication> all;
-        for (;;) {
-            const Result<bool> row = query.step();
-            if (!row) return row.error();
-            if (!*row) return all;
-            const auto id = parse_id128(query.text(0));
+        return rows_of(query, [](const Query& row) -> Result<EndedApplication> {
+            const auto id = parse_id128(row.text(0));
             if (!id) return corrupt("application", invalid("bad id"));
-            all.push_back({ApplicationId{*id}, query.text(1)});
-        }
+            return EndedApplication{ApplicationId{*id}, row.text(1)};
+        });
     }
 
     Result<std::vector<ApplicationSummary>> list_applications(const ApplicationQuery& wanted) override {
@@ -163,21 +155,17 @@ class SqlZoneStore : public ZoneStore {
                     "SELECT id, record ->> 'operation', record ->> 'proxies' FROM part "
                     "WHERE open=0 AND ended_us<? ORDER BY ended_us, id LIMIT ?");
         query.bind(to_microseconds(time)).bind(static_cast<std::int64_t>(limit));
-        std::vector<EndedPart> all;
-        for (;;) {
-            const Result<bool> row = query.step();
-            if (!row) return row.error();
-            if (!*row) return all;
-            const auto id = parse_id128(query.text(0));
-            const Result<Json> proxies = codec::parse(query.text(2));
+        return rows_of(query, [](const Query& row) -> Result<EndedPart> {
+            const auto id = parse_id128(row.text(0));
+            const Result<Json> proxies = codec::parse(row.text(2));
             if (!id || !proxies || !proxies->is_array()) return corrupt("part", invalid("bad id or proxies"));
-            EndedPart part{PartId{*id}, query.text(1), {}};
+            EndedPart part{PartId{*id}, row.text(1), {}};
             for (const Json& proxy : *proxies) {
                 if (!proxy.is_number_integer()) return corrupt("part", invalid("bad proxy"));
                 part.proxies.push_back(proxy.get<int>());
             }
-            all.push_back(std::move(part));
-        }
+            return part;
+        });
     }
 
     Result<std::vector<PartRecord>> recent_parts(Time time, std::size_t limit) override {
@@ -208,12 +196,12 @@ class SqlZoneStore : public ZoneStore {
         Query insert(*database_, "INSERT INTO event(id, subject, owner, event) VALUES(?,?,?,?)");
         insert.bind(static_cast<std::int64_t>(event.id)).bind(subject);
         insert.bind(event.owner ? to_uri(*event.owner) : "").bind(codec::dump(codec::encode(event)));
-        if (auto done = finish(insert); !done) return done;
+        if (auto done = carry_out(insert); !done) return done;
         Query trim(*database_,
                    "DELETE FROM event WHERE subject=? AND id<=(SELECT id FROM event WHERE subject=? ORDER BY id DESC "
                    "LIMIT 1 OFFSET ?)");
         trim.bind(subject).bind(subject).bind(static_cast<std::int64_t>(kMaxEventsOfOne));
-        return finish(trim);
+        return carry_out(trim);
     }
 
     Result<std::vector<StateEvent>> events(const EventQuery& wanted) override {
@@ -227,17 +215,9 @@ class SqlZoneStore : public ZoneStore {
             query.bind(to_uri(*wanted.owner));
         query.bind(static_cast<std::int64_t>(std::min<std::uint64_t>(wanted.after, INT64_MAX)));
         query.bind(static_cast<std::int64_t>(wanted.limit));
-        std::vector<StateEvent> found;
-        for (;;) {
-            const Result<bool> row = query.step();
-            if (!row) return row.error();
-            if (!*row) return found;
-            const Result<Json> json = codec::parse(query.text(0));
-            if (!json) return corrupt("event", json.error());
-            Result<StateEvent> event = codec::decode_state_event(*json);
-            if (!event) return corrupt("event", event.error());
-            if (fits(*event, wanted)) found.push_back(*std::move(event));
-        }
+        Result<std::vector<StateEvent>> found = read_records<StateEvent>(query, "event", codec::decode_state_event);
+        if (found) std::erase_if(*found, [&](const StateEvent& event) { return !fits(event, wanted); });
+        return found;
     }
 
     Result<std::uint64_t> last_event() override {
@@ -267,7 +247,7 @@ class SqlZoneStore : public ZoneStore {
                     "INSERT INTO counter(name, value) VALUES('believed_us', ?) ON CONFLICT(name) DO UPDATE SET "
                     "value=excluded.value");
         query.bind(to_microseconds(now));
-        return finish(query);
+        return carry_out(query);
     }
 
     Result<void> save(const Peer& peer) override {
@@ -275,22 +255,12 @@ class SqlZoneStore : public ZoneStore {
             *database_,
             "INSERT INTO peer(zone, record) VALUES(?,?) ON CONFLICT(zone) DO UPDATE SET record=excluded.record");
         query.bind(peer.zone).bind(codec::dump(codec::encode(peer)));
-        return finish(query);
+        return carry_out(query);
     }
 
     Result<std::vector<Peer>> load_peers() override {
         Query query(*database_, "SELECT record FROM peer ORDER BY zone");
-        std::vector<Peer> all;
-        for (;;) {
-            const Result<bool> row = query.step();
-            if (!row) return row.error();
-            if (!*row) return all;
-            const Result<Json> json = codec::parse(query.text(0));
-            if (!json) return corrupt("peer", json.error());
-            Result<Peer> peer = codec::decode_peer(*json);
-            if (!peer) return corrupt("peer", peer.error());
-            all.push_back(*std::move(peer));
-        }
+        return read_records<Peer>(query, "peer", codec::decode_peer);
     }
 
     Result<void> insert(const Profile& profile) override { return profiles_.insert(profile); }
@@ -327,13 +297,11 @@ class SqlZoneStore : public ZoneStore {
 
     /// Reading is the connection's alone; decoding, which takes most of the time, is shared out.
     Result<std::vector<Application>> read_applications(Query& query) {
-        std::vector<ApplicationRow> rows;
-        for (;;) {
-            const Result<bool> row = query.step();
-            if (!row) return row.error();
-            if (!*row) break;
-            rows.push_back({query.text(0), query.text(1), query.text(2)});
-        }
+        Result<std::vector<ApplicationRow>> read = rows_of(query, [](const Query& row) {
+            return Result<ApplicationRow>(ApplicationRow{row.text(0), row.text(1), row.text(2)});
+        });
+        if (!read) return read.error();
+        std::vector<ApplicationRow>& rows = *read;
         std::vector<Application> all(rows.size());
         const std::size_t pieces = (rows.size() + kRowsPerPiece - 1) / kRowsPerPiece;
         std::vector<Result<void>> faults(pieces);
@@ -357,17 +325,20 @@ class SqlZoneStore : public ZoneStore {
     }
 
     static Result<std::vector<PartRecord>> read_parts(Query& query) {
-        std::vector<PartRecord> all;
-        for (;;) {
-            const Result<bool> row = query.step();
-            if (!row) return row.error();
-            if (!*row) return all;
-            const Result<Json> json = codec::parse(query.text(0));
-            if (!json) return corrupt("part", json.error());
-            Result<PartRecord> part = codec::decode_part_record(*json);
-            if (!part) return corrupt("part", part.error());
-            all.push_back(*std::move(part));
-        }
+        return read_records<PartRecord>(query, "part", codec::decode_part_record);
+    }
+
+    /// Rows of one column, the JSON of a record.
+    template <class Record>
+    static Result<std::vector<Record>> read_records(Query& query, const char* what,
+                                                    Result<Record> (*decode)(const Json&)) {
+        return rows_of(query, [&](const Query& row) -> Result<Record> {
+            const Result<Json> json = codec::parse(row.text(0));
+            if (!json) return corrupt(what, json.error());
+            Result<Record> record = decode(*json);
+            if (!record) return corrupt(what, record.error());
+            return record;
+        });
     }
 
     template <class Record>
@@ -380,7 +351,7 @@ class SqlZoneStore : public ZoneStore {
     Result<void> run(const char* sql, const std::string& id) {
         Query query(*database_, sql);
         query.bind(id);
-        return finish(query);
+        return carry_out(query);
     }
 
     Result<bool> is_there(const char* sql, const std::string& id) {
@@ -399,6 +370,22 @@ class SqlZoneStore : public ZoneStore {
 ZoneDatabase make_zone_database(const std::shared_ptr<Database>& database, TaskRunner* runner) {
     return {std::make_unique<SqlZoneStore>(database, runner), make_site_store(database), database,
             make_outbox(database)};
+}
+
+Result<std::function<bool(const std::string&)>> known_steps(Database& database) {
+    const auto known = std::make_shared<std::set<std::string>>();
+    for (const char* sql :
+         {"SELECT status ->> 'operation' FROM application", "SELECT record ->> 'operation' FROM part"}) {
+        Query query(database, sql);
+        const Result<void> read = for_each_row(query, [&](const Query& row) {
+            if (std::string operation = row.text(0); !operation.empty()) known->insert(std::move(operation));
+            return Result<void>{};
+        });
+        if (!read) return read.error();
+    }
+    return std::function<bool(const std::string&)>([known](const std::string& operation) {
+        return known->contains(operation) || known->contains(operation.substr(0, operation.rfind("-p")));
+    });
 }
 
 }  // namespace zbs::sql

@@ -1,5 +1,7 @@
 #pragma once
+#include <functional>
 #include <memory>
+#include <string>
 
 #include "algorithms/base/task_runner.hpp"
 #include "services/common/adapters/sql/audit_outbox.hpp"
@@ -27,5 +29,8 @@ enum class Durability {
 /// A zone's stores over a database that has its tables. Many records at once are decoded by `runner`, which must
 /// outlive the stores; null is serial.
 ZoneDatabase make_zone_database(const std::shared_ptr<Database>& database, TaskRunner* runner = nullptr);
+
+/// Whether an operation is a step of an application or part in `database`, as it is now; the answer outlives it.
+Result<std::function<bool(const std::string& operation)>> known_steps(Database& database);
 
 }  // namespace zbs::sql

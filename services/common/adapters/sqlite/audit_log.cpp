@@ -39,11 +39,7 @@ constexpr const char* kSelect =
     "ORDER BY number LIMIT ?";
 constexpr std::int64_t kNoLimit = -1;
 
-Result<void> run(Database& database, const char* sql) {
-    const Result<bool> step = Query(database, sql).step();
-    if (!step) return step.error();
-    return {};
-}
+Result<void> run(Database& database, const char* sql) { return sql::run_statements(database, {sql}); }
 
 Result<void> insert(Database& database, const AuditRecord& record) {
     return sql::insert_audit_row(database, "INSERT INTO audit VALUES(?,?,?,?,?,?,?,?,?)", record);
@@ -103,13 +99,7 @@ class SqliteAuditLog : public AuditLog {
         Query query(*database_, kSelect);
         query.bind(static_cast<std::int64_t>(std::min<std::uint64_t>(from, INT64_MAX)));
         query.bind(static_cast<std::int64_t>(std::min(limit, limits::kMaxAuditRows)));
-        std::vector<AuditRecord> records;
-        while (true) {
-            const Result<bool> row = query.step();
-            if (!row) return row.error();
-            if (!*row) return records;
-            records.push_back(sql::audit_record_of(query));
-        }
+        return sql::rows_of(query, [](const Query& row) { return Result<AuditRecord>(sql::audit_record_of(row)); });
     }
 
     AuditHead head() const override { return durable_; }

@@ -28,12 +28,11 @@ Result<bool> remove_again(Database& database, const RemovedFromRegistry& removed
         if (name->empty()) continue;
         Database::Query query(database, sql);
         query.bind(*name);
-        for (;;) {
-            const Result<bool> row = query.step();
-            if (!row) return row.error();
-            if (!*row) break;
+        const Result<void> read = sql::for_each_row(query, [&found](const Database::Query&) {
             found = true;
-        }
+            return Result<void>{};
+        });
+        if (!read) return read.error();
     }
     return found;
 }

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <memory>
-#include <set>
 
 #include "services/common/adapters/sql/statements.hpp"
+#include "services/common/adapters/sql/zone_store.hpp"
 #include "services/common/adapters/sqlite/database.hpp"
 #include "services/common/adapters/sqlite/zone_schema.hpp"
 
@@ -63,20 +63,7 @@ Result<RestoredZone> restore_zone(const std::string& file, const ServiceFiles& t
 Result<std::function<bool(const std::string&)>> known_steps(const std::string& path) {
     const Result<std::unique_ptr<Database>> opened = Database::open_read_only(path);
     if (!opened) return opened.error();
-    const auto known = std::make_shared<std::set<std::string>>();
-    for (const char* sql : {"SELECT json_extract(status, '$.operation') FROM application",
-                            "SELECT json_extract(record, '$.operation') FROM part"}) {
-        Database::Query query(**opened, sql);
-        for (;;) {
-            const Result<bool> row = query.step();
-            if (!row) return row.error();
-            if (!*row) break;
-            if (const std::string operation = query.text(0); !operation.empty()) known->insert(operation);
-        }
-    }
-    return std::function<bool(const std::string&)>([known](const std::string& operation) {
-        return known->contains(operation) || known->contains(operation.substr(0, operation.rfind("-p")));
-    });
+    return sql::known_steps(**opened);
 }
 
 }  // namespace zbs::sqlite
