@@ -1,7 +1,5 @@
 #include "algorithms/formats/hostfile.hpp"
 
-#include <algorithm>
-#include <charconv>
 #include <set>
 
 namespace zbs::formats {
@@ -65,46 +63,6 @@ bool has_returning_host(std::span<const std::string> host_of_rank) {
         if (!seen.insert(host_of_rank[r]).second) return true;
     }
     return false;
-}
-
-Result<std::vector<std::string>> read_hydra_hostfile(std::string_view text, const std::string& source) {
-    std::vector<std::string> hosts;
-    for (std::size_t number = 1; !text.empty(); ++number) {
-        const std::size_t length = std::min(text.find('\n'), text.size());
-        std::string_view line = text.substr(0, length);
-        text.remove_prefix(std::min(length + 1, text.size()));
-        const std::string at = source + ":" + std::to_string(number);
-        line = line.substr(0, line.find('#'));
-
-        std::size_t words = 0;
-        constexpr std::string_view kSpace = " \t\r";
-        for (std::size_t from = line.find_first_not_of(kSpace); from != std::string_view::npos;
-             from = line.find_first_not_of(kSpace)) {
-            line.remove_prefix(from);
-            const std::string_view word = line.substr(0, line.find_first_of(kSpace));
-            line.remove_prefix(word.size());
-            if (words++ > 0) {
-                if (word.starts_with("user=") || word.starts_with("binding=")) continue;
-                return invalid("unknown word \"" + std::string(word) + "\" behind the host", at);
-            }
-            const std::size_t colon = word.find(':');
-            const std::string_view host = word.substr(0, colon);
-            if (!is_host_name(host)) return invalid("\"" + std::string(host) + "\" is no host name", at);
-            std::size_t count = 1;
-            if (colon != std::string_view::npos) {
-                const std::string_view digits = word.substr(colon + 1);
-                const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
-                if (error != std::errc() || end != digits.data() + digits.size() || count == 0) {
-                    return invalid("\"" + std::string(digits) + "\" is no number of ranks >= 1", at);
-                }
-            }
-            if (count > kMaxHostfileRanks - hosts.size())
-                return Error{ErrorCode::kTooLarge, "more than 10000000 ranks", at};
-            hosts.insert(hosts.end(), count, std::string(host));
-        }
-    }
-    if (hosts.empty()) return invalid("the host file names no host", source);
-    return hosts;
 }
 
 }  // namespace zbs::formats

@@ -2,15 +2,11 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "algorithms/base/result.hpp"
 #include "algorithms/formats/launch_request.hpp"
 
 namespace zbs::formats {
-
-/// Most ranks a host file may stand for.
-constexpr std::size_t kMaxHostfileRanks = 10'000'000;
 
 /// Letters, digits, '-', '_' and '.', parts of 1..63 characters that do not begin or end with '-', 253 in all. An IPv4
 /// address passes; an IPv6 address does not, because launchers split at the colon.
@@ -29,9 +25,5 @@ Result<std::string> write_hydra_hostfile(const LaunchZone& zone);
 
 /// Whether a host comes back after another one: such a file does not work inside a Slurm allocation (mpich issue 1575).
 bool has_returning_host(std::span<const std::string> host_of_rank);
-
-/// The host of every rank that a Hydra host file stands for. Accepts comments from '#', blank lines, CRLF and the words
-/// `user=` and `binding=`; refuses other words, counts of 0 and bad names. Errors have `source:line` as pointer.
-Result<std::vector<std::string>> read_hydra_hostfile(std::string_view text, const std::string& source);
 
 }  // namespace zbs::formats

@@ -24,9 +24,4 @@ constexpr std::size_t kMaxGraphEdges = 500'000'000;
 /// fixed multiple of the text, whatever the header promises.
 Result<TaskGraph> read_metis_graph(std::string_view text, const std::string& source);
 
-/// The graph as such a file, with a three-digit `fmt` unless all weights are 1 (some readers know no shorter one).
-/// Messages do not fit into the format and are left out. Reading the result gives the same compute, edges
-/// and bytes where no weight is above kMaxGraphWeight.
-std::string write_metis_graph(const TaskGraph& graph);
-
 }  // namespace zbs::formats

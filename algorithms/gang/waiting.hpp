@@ -33,10 +33,4 @@ struct SpinSituation {
 /// `worthwhile` (delta of the paper: more than two context switches, four in its experiments).
 WaitMode spin_control(const SpinSituation& situation, Duration worthwhile);
 
-/// Where several tasks of one synchronising job share a processor, the one that spins keeps the others from arriving
-/// [DaSilva2000, section 7.1].
-inline WaitMode barrier_wait(std::int32_t tasks_of_job_here, WaitMode otherwise) {
-    return tasks_of_job_here > 1 ? WaitMode::kBlock : otherwise;
-}
-
 }  // namespace zbs::gang

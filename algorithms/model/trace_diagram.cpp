@@ -10,13 +10,6 @@ TraceDiagram::TraceDiagram(std::int32_t processors) : processors_(processors) {
     ZBS_EXPECTS(processors >= 1 && processors <= kMaxProcessors);
 }
 
-std::int32_t TraceDiagram::home_free_count(std::int32_t row) const {
-    std::int32_t count = free_counts_[checked(row)];
-    for (const Entry& entry : entries(row))
-        if (entry.stay == Stay::kAlternative) count += entry.processors;
-    return count;
-}
-
 bool TraceDiagram::all_free(std::int32_t row, std::span<const std::int32_t> processors) const {
     const std::vector<std::uint64_t>& free = rows_[checked(row)].free;
     return std::ranges::all_of(processors, [&](std::int32_t p) { return (free[word(p)] >> (p & 63) & 1) != 0; });

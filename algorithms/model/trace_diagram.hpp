@@ -40,8 +40,6 @@ class TraceDiagram {
     std::int32_t row_count() const { return static_cast<std::int32_t>(free_counts_.size()); }
     /// Idle slots of every row, contiguous: the scan of first and best fit touches nothing else.
     std::span<const std::int32_t> free_counts() const { return free_counts_; }
-    /// Idle slots of a row, whatever is there as an alternative counted as idle: what a new job may claim.
-    std::int32_t home_free_count(std::int32_t row) const;
     JobId job_at(std::int32_t row, std::int32_t processor) const { return cell(row, processor); }
     std::span<const JobId> slots(std::int32_t row) const { return rows_[checked(row)].slots; }
     /// The jobs of a row in the order in which they came.

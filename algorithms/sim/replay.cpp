@@ -416,15 +416,6 @@ Result<ReplayReport> Replay::finish() {
 
 }  // namespace
 
-LinkTraffic ReplayReport::between_all_zones() const {
-    LinkTraffic sum;
-    for (const LinkTraffic& pair : between_zones) {
-        sum.messages += pair.messages;
-        sum.bytes += pair.bytes;
-    }
-    return sum;
-}
-
 Result<ReplayReport> replay(const Trace& trace, const ResourceGraph& resources, const Mapping& mapping,
                             ReplayObserver* observer) {
     return Replay(trace, resources, mapping, observer).run();

@@ -33,8 +33,6 @@ struct ReplayReport {
     double unreceived_messages = 0;          ///< sent, but no receive took them
     std::uint64_t events = 0;
     bool operator==(const ReplayReport&) const = default;
-
-    LinkTraffic between_all_zones() const;
 };
 
 /// Told of every interval of a replay, rank by rank in time order of that rank.

@@ -8,6 +8,7 @@
 
 #include "algorithms/base/rng.hpp"
 #include "algorithms/formats/metis_graph.hpp"
+#include "tests/support/metis_graph_text.hpp"
 
 // Any bytes: no crash, no fault of a sanitizer; what is read is written and read back the same; every refusal has a
 // message and a line. With libFuzzer this is the whole program; without, a replay over generated and mutated graphs.

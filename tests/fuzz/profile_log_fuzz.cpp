@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "algorithms/base/rng.hpp"
-#include "algorithms/formats/hostfile.hpp"
 #include "algorithms/formats/profile_log.hpp"
 #include "algorithms/formats/rank_profile.hpp"
 #include "tests/fuzz/mutation.hpp"
@@ -46,11 +45,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         require(!whole.error().message.empty() && whole.error().pointer.starts_with("fuzz"),
                 "a refusal without message or place");
         require(whole.error().pointer == pieces.error().pointer, "chunks change the place");
-    }
-    if (const auto hosts = read_hydra_hostfile(text.substr(0, 2000), "fuzz"); hosts && hosts->size() < 10000) {
-        const auto written = write_hydra_hostfile(*hosts);
-        require(written.has_value(), "a host file that was read cannot be written");
-        require(*read_hydra_hostfile(*written, "again") == *hosts, "a host file changes on the way");
     }
     const std::string_view files[] = {text};
     if (const auto merged = merge_rank_files(files)) require(merged->graph.task_count() > 0, "a model without ranks");

@@ -11,35 +11,6 @@ std::vector<std::pair<std::string, std::string>> page_headers() {
             {"Cross-Origin-Resource-Policy", "same-origin"}};
 }
 
-std::string html_text(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            case '\'':
-                out += "&#39;";
-                break;
-            default:
-                if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
-                    out += "\xEF\xBF\xBD";
-                else
-                    out += c;
-        }
-    }
-    return out;
-}
-
 bool comes_from_elsewhere(const Call& call) {
     // Origin alone decides about reading: a link on another site's page may lead to ours.
     const bool changes = call.method != "GET" && call.method != "HEAD";

@@ -1,6 +1,5 @@
 #pragma once
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,9 +12,6 @@ inline constexpr const char* kForever = "public, max-age=31536000, immutable";
 
 /// What keeps a page from running, loading or being shown in what is not its own site's.
 std::vector<std::pair<std::string, std::string>> page_headers();
-
-/// `text` between tags or in a quoted attribute: no byte of it is markup; control characters become U+FFFD.
-std::string html_text(std::string_view text);
 
 /// Whether a browser makes the call for a page of another site: it would bring the certificate of whoever sits before
 /// it. Browsers name the page's site in all calls that change something (Origin), and say how it relates to ours

@@ -5,7 +5,8 @@
 #include <numeric>
 #include <utility>
 
-#include "algorithms/elmer/host_priorities.hpp"
+#include "algorithms/elmer/nice_level.hpp"
+#include "algorithms/elmer/virtual_clusters.hpp"
 #include "algorithms/policy/scojo.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/domain/part_promised.hpp"

@@ -1,6 +1,7 @@
 // The zone's pages: files of the dashboard, and how the zone is, for whoever comes without scripts or without a name.
 #include <algorithm>
 
+#include "algorithms/formats/svg.hpp"
 #include "services/common/http/page.hpp"
 #include "services/zone_scheduler/dashboard/bundle.hpp"
 #include "services/zone_scheduler/http/zone_routes.hpp"
@@ -16,9 +17,9 @@ using http::Request;
 /// public.
 std::string status_text(const ZoneServices& services) {
     const ZoneConfig& config = services.config;
-    std::string text = "<h1>ZBS zone " + http::html_text(config.zone.name) + "</h1>\n";
+    std::string text = "<h1>ZBS zone " + formats::xml_escaped(config.zone.name) + "</h1>\n";
     const auto line = [&text](std::string_view name, const std::string& value) {
-        text.append("<p>").append(name).append(": ").append(http::html_text(value)).append("</p>\n");
+        text.append("<p>").append(name).append(": ").append(formats::xml_escaped(value)).append("</p>\n");
     };
     line("Organisation", config.organisation);
     line("Version", ZBS_VERSION);

@@ -2,8 +2,8 @@
 
 #include <cmath>
 #include <cstdio>
-#include <ctime>
 
+#include "services/common/codec/audit_text.hpp"
 #include "services/common/codec/peering_codec.hpp"
 #include "services/common/listing/peer_listing.hpp"
 #include "services/common/messages/printable.hpp"
@@ -42,7 +42,7 @@ std::string text_of(const Json& json, const char* key) { return printable_text(j
 
 std::string moment_of(const Json& json, const char* key) {
     const std::int64_t at = json.value(key, std::int64_t{0});
-    return at > 0 ? utc_text(time_from_microseconds(at)) : "-";
+    return at > 0 ? codec::utc_text(time_from_microseconds(at)) : "-";
 }
 
 std::string amounts_text(const Json& rights) {
@@ -99,14 +99,6 @@ std::string peering_text(const Json& peering) {
 }
 
 }  // namespace
-
-std::string utc_text(Time at) {
-    const std::time_t seconds = std::chrono::floor<std::chrono::seconds>(at.time_since_epoch()).count();
-    std::tm parts{};
-    char text[32] = "-";
-    if (gmtime_r(&seconds, &parts) != nullptr) std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    return text;
-}
 
 std::string peerings_text(const Json& answer) {
     std::string text;

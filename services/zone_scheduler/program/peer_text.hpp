@@ -1,13 +1,9 @@
 #pragma once
 #include <string>
 
-#include "algorithms/base/time.hpp"
 #include "services/common/codec/json.hpp"
 
 namespace zbs::zone_program {
-
-/// "2026-06-01T12:00:00Z"; "-" for an instant that no calendar has.
-std::string utc_text(Time at);
 
 /// What `GET /v1/peerings/ORGANISATION` (or a change) answered, for people: units at every number, instants in UTC.
 /// Texts of other zones cannot drive a terminal.

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "algorithms/base/rng.hpp"
+#include "tests/support/metis_graph_text.hpp"
 
 namespace zbs::formats {
 namespace {

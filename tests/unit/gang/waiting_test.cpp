@@ -25,11 +25,5 @@ TEST(SpinControl, GivesWayOnlyWhereAnIoTaskCanUseTheTime) {
     }
 }
 
-TEST(BarrierWait, TasksOfOneJobOnOneProcessorBlockAtOnce) {
-    EXPECT_EQ(barrier_wait(1, WaitMode::kSpin), WaitMode::kSpin);
-    EXPECT_EQ(barrier_wait(1, WaitMode::kSpinThenBlock), WaitMode::kSpinThenBlock);
-    EXPECT_EQ(barrier_wait(2, WaitMode::kSpin), WaitMode::kBlock);
-}
-
 }  // namespace
 }  // namespace zbs::gang

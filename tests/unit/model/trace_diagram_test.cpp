@@ -55,7 +55,6 @@ TEST(TraceDiagram, AlternativeSlotsGiveWayAndDoNotKeepARow) {
     EXPECT_EQ(diagram.rows_of(JobId{3}), (Pes{0, 1}));
     EXPECT_EQ(diagram.home_row(JobId{3}), 0);
     EXPECT_EQ(diagram.free_counts()[1], 1);
-    EXPECT_EQ(diagram.home_free_count(1), 2);
     std::ostringstream text;
     text << diagram;
     EXPECT_EQ(text.str(), "1 1 1 3\n2 2 . 3+\n");
