@@ -7,7 +7,7 @@
 
 #include "algorithms/base/rng.hpp"
 #include "algorithms/claims/dasilva_support.hpp"
-#include "algorithms/sim/gang_machine.hpp"
+#include "algorithms/claims/models/gang_machine.hpp"
 #include "algorithms/sim/workload_generators.hpp"
 
 namespace zbs::claims {

@@ -10,7 +10,7 @@
 
 #include "algorithms/base/rng.hpp"
 #include "algorithms/claims/dasilva_support.hpp"
-#include "algorithms/gang/fluid_makespan.hpp"
+#include "algorithms/claims/models/fluid_makespan.hpp"
 #include "algorithms/gang/packing.hpp"
 
 namespace zbs::claims {

@@ -8,12 +8,12 @@
 
 #include "algorithms/base/rng.hpp"
 #include "algorithms/claims/dasilva_support.hpp"
+#include "algorithms/claims/models/family.hpp"
+#include "algorithms/claims/models/gang_machine.hpp"
+#include "algorithms/claims/models/periodic_schedule.hpp"
+#include "algorithms/claims/models/waiting.hpp"
 #include "algorithms/gang/classifier.hpp"
-#include "algorithms/gang/family.hpp"
 #include "algorithms/gang/packing.hpp"
-#include "algorithms/gang/periodic_schedule.hpp"
-#include "algorithms/gang/waiting.hpp"
-#include "algorithms/sim/gang_machine.hpp"
 #include "algorithms/sim/workload_generators.hpp"
 
 namespace zbs::claims {

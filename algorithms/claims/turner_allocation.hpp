@@ -1,7 +1,7 @@
 #pragma once
 #include "algorithms/claims/claim.hpp"
+#include "algorithms/claims/models/allocation_simulation.hpp"
 #include "algorithms/claims/samples.hpp"
-#include "algorithms/sim/allocation_simulation.hpp"
 
 // Mesh jobs in a hypercube: the embedding of [Turner1995, chapter 3] and the simulations of chapter 4, free list (FL)
 // against free list with auxiliary free list (AFL). Saturation: 1000 jobs that all wait from the start; curves: 400

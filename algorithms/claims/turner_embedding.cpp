@@ -5,9 +5,9 @@
 #include <functional>
 #include <map>
 
-#include "algorithms/allocation/ecube.hpp"
 #include "algorithms/allocation/hypercube_allocators.hpp"
 #include "algorithms/base/rng.hpp"
+#include "algorithms/claims/models/ecube.hpp"
 
 namespace zbs::claims {
 namespace {

@@ -5,13 +5,13 @@
 #include <map>
 #include <set>
 
+#include "algorithms/claims/models/cluster_programs.hpp"
+#include "algorithms/claims/models/exit_codes.hpp"
+#include "algorithms/claims/models/job_service.hpp"
+#include "algorithms/claims/models/time_sharing_model.hpp"
 #include "algorithms/claims/samples.hpp"
-#include "algorithms/elmer/exit_codes.hpp"
-#include "algorithms/elmer/job_service.hpp"
-#include "algorithms/elmer/time_sharing_model.hpp"
 #include "algorithms/elmer/virtual_clusters.hpp"
 #include "algorithms/policy/registry.hpp"
-#include "algorithms/sim/cluster_programs.hpp"
 #include "algorithms/sim/workload_simulation.hpp"
 
 namespace zbs::claims {

@@ -3,8 +3,8 @@
 #include <functional>
 #include <queue>
 
+#include "algorithms/claims/models/gang_machine.hpp"
 #include "algorithms/gang/packing.hpp"
-#include "algorithms/sim/gang_machine.hpp"
 #include "algorithms/sim/workload_generators.hpp"
 
 namespace zbs {

@@ -4,9 +4,9 @@
 #include <map>
 #include <set>
 
-#include "algorithms/allocation/ecube.hpp"
 #include "algorithms/allocation/hypercube_allocators.hpp"
 #include "algorithms/base/rng.hpp"
+#include "algorithms/claims/models/ecube.hpp"
 
 // Invariants of the auxiliary free list after every step of random histories.
 namespace zbs {

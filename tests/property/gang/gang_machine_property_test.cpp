@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "algorithms/sim/gang_machine.hpp"
+#include "algorithms/claims/models/gang_machine.hpp"
 #include "algorithms/sim/workload_generators.hpp"
 
 namespace zbs {

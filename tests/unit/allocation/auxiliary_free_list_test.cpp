@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "algorithms/allocation/ecube.hpp"
 #include "algorithms/allocation/hypercube_allocators.hpp"
+#include "algorithms/claims/models/ecube.hpp"
 
 namespace zbs {
 namespace {

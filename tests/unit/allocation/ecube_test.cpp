@@ -1,4 +1,4 @@
-#include "algorithms/allocation/ecube.hpp"
+#include "algorithms/claims/models/ecube.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "algorithms/elmer/exit_codes.hpp"
+#include "algorithms/claims/models/exit_codes.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "algorithms/elmer/job_service.hpp"
+#include "algorithms/claims/models/job_service.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

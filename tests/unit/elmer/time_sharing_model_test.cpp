@@ -1,4 +1,4 @@
-#include "algorithms/elmer/time_sharing_model.hpp"
+#include "algorithms/claims/models/time_sharing_model.hpp"
 
 #include <gtest/gtest.h>
 

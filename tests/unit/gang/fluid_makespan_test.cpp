@@ -1,4 +1,4 @@
-#include "algorithms/gang/fluid_makespan.hpp"
+#include "algorithms/claims/models/fluid_makespan.hpp"
 
 #include <gtest/gtest.h>
 

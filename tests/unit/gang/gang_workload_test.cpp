@@ -1,4 +1,4 @@
-#include "algorithms/sim/gang_workload.hpp"
+#include "algorithms/claims/models/gang_workload.hpp"
 
 #include <gtest/gtest.h>
 

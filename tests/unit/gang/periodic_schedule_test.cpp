@@ -1,4 +1,4 @@
-#include "algorithms/gang/periodic_schedule.hpp"
+#include "algorithms/claims/models/periodic_schedule.hpp"
 
 #include <gtest/gtest.h>
 

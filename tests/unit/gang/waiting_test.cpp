@@ -1,4 +1,4 @@
-#include "algorithms/gang/waiting.hpp"
+#include "algorithms/claims/models/waiting.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "algorithms/sim/allocation_simulation.hpp"
+#include "algorithms/claims/models/allocation_simulation.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "algorithms/sim/gang_machine.hpp"
+#include "algorithms/claims/models/gang_machine.hpp"
 
 #include <algorithm>
 #include <array>

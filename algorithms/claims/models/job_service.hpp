@@ -7,7 +7,7 @@
 
 #include "algorithms/base/result.hpp"
 #include "algorithms/base/rng.hpp"
-#include "algorithms/elmer/exit_codes.hpp"
+#include "algorithms/claims/models/exit_codes.hpp"
 #include "algorithms/elmer/virtual_clusters.hpp"
 
 namespace zbs::elmer {

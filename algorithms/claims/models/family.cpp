@@ -1,4 +1,4 @@
-#include "algorithms/gang/family.hpp"
+#include "algorithms/claims/models/family.hpp"
 
 #include <algorithm>
 

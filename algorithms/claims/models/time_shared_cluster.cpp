@@ -1,4 +1,4 @@
-#include "algorithms/sim/time_shared_cluster.hpp"
+#include "algorithms/claims/models/time_shared_cluster.hpp"
 
 #include <algorithm>
 #include <functional>

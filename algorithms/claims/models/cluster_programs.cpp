@@ -1,4 +1,4 @@
-#include "algorithms/sim/cluster_programs.hpp"
+#include "algorithms/claims/models/cluster_programs.hpp"
 
 #include <algorithm>
 #include <numeric>

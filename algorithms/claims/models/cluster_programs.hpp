@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "algorithms/elmer/time_sharing_model.hpp"
-#include "algorithms/sim/time_shared_cluster.hpp"
+#include "algorithms/claims/models/time_shared_cluster.hpp"
+#include "algorithms/claims/models/time_sharing_model.hpp"
 
 // The two programs of the source's experiments, and on which hosts its pairs of jobs ran.
 namespace zbs {

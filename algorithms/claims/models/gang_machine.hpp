@@ -4,12 +4,12 @@
 #include <vector>
 
 #include "algorithms/base/result.hpp"
+#include "algorithms/claims/models/gang_workload.hpp"
+#include "algorithms/claims/models/waiting.hpp"
 #include "algorithms/gang/classifier.hpp"
 #include "algorithms/gang/local_scheduler.hpp"
 #include "algorithms/gang/packing.hpp"
-#include "algorithms/gang/waiting.hpp"
 #include "algorithms/model/plan.hpp"
-#include "algorithms/sim/gang_workload.hpp"
 
 namespace zbs {
 
