@@ -6,7 +6,7 @@
 #include <map>
 
 #include "algorithms/allocation/hypercube_allocators.hpp"
-#include "algorithms/formats/svg.hpp"
+#include "algorithms/claims/models/chart.hpp"
 
 namespace zbs::claims {
 namespace {

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <optional>
 
+#include "algorithms/claims/models/chart.hpp"
 #include "algorithms/formats/svg.hpp"
 #include "algorithms/graph/shortest_path_clustering.hpp"
 #include "algorithms/mapping/mapper.hpp"

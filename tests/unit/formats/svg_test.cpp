@@ -12,7 +12,6 @@ namespace zbs::formats {
 namespace {
 
 using testing::HasSubstr;
-using testing::Not;
 
 TEST(XmlEscaped, KeepsTextsFromBeingMarkup) {
     EXPECT_EQ(xml_escaped("a<b & \"c\" > 'd'"), "a&lt;b &amp; &quot;c&quot; &gt; &#39;d&#39;");
@@ -101,20 +100,6 @@ TEST(GanttCanvas, MillionsOfIntervalsOnThousandsOfRanksStaySmall) {
     const std::string svg = canvas.svg("many");
     expect_well_formed(svg);
     EXPECT_LT(svg.size(), 4'000'000U);
-}
-
-TEST(ChartSvg, LogarithmicAxesLeaveOutWhatHasNoLogarithm) {
-    const std::string svg = chart_svg({.title = "t",
-                                       .x_label = "T x P",
-                                       .y_label = "s",
-                                       .log_x = true,
-                                       .log_y = true,
-                                       .series = {{"a&b", {{10, 1}, {100, 10}, {0, 5}}, true}, {"c", {}, true}}});
-    expect_well_formed(svg);
-    EXPECT_THAT(svg, HasSubstr("a&amp;b"));
-    EXPECT_EQ(count(svg, "r=\"2.5\""), 2U);
-    EXPECT_THAT(svg, Not(HasSubstr("nan")));
-    expect_well_formed(chart_svg({}));
 }
 
 }  // namespace
