@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "services/common/messages/own_files.hpp"
 #include "services/common/messages/part.hpp"
 
 namespace zbs::simulation {
@@ -93,7 +94,7 @@ class Jobs::HostExecutor : public Executor {
             const std::string result = result_of(operation);
             return offset >= result.size() ? std::string{} : result.substr(offset, limit);
         }
-        if (process == nullptr || file != "stdout") return Error{ErrorCode::kNotFound, "no file " + file, {}};
+        if (process == nullptr || file != own_files::kStdout) return Error{ErrorCode::kNotFound, "no file " + file, {}};
         const std::string text = launcher_output(process->proxies);
         return offset >= text.size() ? std::string{} : text.substr(offset, limit);
     }

@@ -36,7 +36,7 @@ class MpiExecutor : public FakeExecutor {
                         "--proxy-id 0 \n";
             }
         }
-        write(spec.operation, "stdout", text + "HYDRA_LAUNCH_END\n");
+        write(spec.operation, ".zbs-stdout", text + "HYDRA_LAUNCH_END\n");
         return {};
     }
 };

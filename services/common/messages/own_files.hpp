@@ -1,8 +1,8 @@
 #pragma once
 #include <string_view>
 
-/// Names of the files that a zone and its agents write at the top of the folder that the ranks of a job run in. No
-/// other file there may begin with the prefix: results and inputs have names of their own.
+/// Names of the files that a zone and its agents write at the top of the folder of a step. No other file there may
+/// begin with the prefix: results and inputs have names of their own.
 namespace zbs::own_files {
 
 inline constexpr std::string_view kPrefix = ".zbs-";
@@ -12,5 +12,10 @@ inline constexpr std::string_view kOut = ".zbs-out.";  ///< with the number of a
 inline constexpr std::string_view kErr = ".zbs-err.";
 inline constexpr std::string_view kEnd = ".zbs-end.";  ///< likewise: how a rank ended
 inline constexpr std::string_view kProfile = ".zbs-profile.json";
+
+/// What the step itself prints.
+constexpr std::string_view of_step(bool error_stream) { return error_stream ? kStderr : kStdout; }
+/// What a rank prints; its number follows.
+constexpr std::string_view of_ranks(bool error_stream) { return error_stream ? kErr : kOut; }
 
 }  // namespace zbs::own_files

@@ -104,13 +104,8 @@ void open_files(const Program& program) {
         close(fd);
     }
     constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC;
-    // Programs of ranks, which write files of their own, run only in folders of steps that know their zone.
-    const bool has_ranks = std::ranges::any_of(program.input.environment,
-                                               [](const auto& variable) { return variable.first == kZoneVariable; });
-    const std::string out_name{has_ranks ? own_files::kStdout : "stdout"};
-    const std::string err_name{has_ranks ? own_files::kStderr : "stderr"};
-    const int out = openat(program.job_folder, out_name.c_str(), kFlags, 0600);
-    const int err = openat(program.job_folder, err_name.c_str(), kFlags, 0600);
+    const int out = openat(program.job_folder, own_files::kStdout.data(), kFlags, 0600);
+    const int err = openat(program.job_folder, own_files::kStderr.data(), kFlags, 0600);
     if (out < 0 || err < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0)
         give_up_with_errno(program.report, "cannot open the output files");
 }

@@ -7,6 +7,7 @@
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/lost_machine.hpp"
+#include "services/common/messages/own_files.hpp"
 #include "services/zone_scheduler/domain/application_run.hpp"
 #include "services/zone_scheduler/domain/launchers.hpp"
 #include "services/zone_scheduler/domain/part_view.hpp"
@@ -102,8 +103,7 @@ void ApplicationService::await_coordinator(const std::shared_ptr<Run>& run) {
     if (lines->done) return launch_parts(run, lines->options);
     const StepStatus status = executor_.status(operation);
     if (status.state != StepStatus::State::kRunning) {
-        const Result<std::string> fault =
-            executor_.read(operation, launcher_file(run->app.request.launcher, true), 0, 4096);
+        const Result<std::string> fault = executor_.read(operation, std::string(own_files::kStderr), 0, 4096);
         const std::string words = fault && !first_line(*fault).empty() ? first_line(*fault) : status.reason;
         return stop(run, "the MPI launcher ended with " +
                              (status.exit_code > 128 && status.exit_code < 128 + 65
@@ -223,11 +223,9 @@ void ApplicationService::stop_at_output_limit(const std::shared_ptr<Run>& run) {
     const Duration begun = clock_.steady_now();
     if (config_.max_output_bytes == 0 || begun < run->weigh_at || !run->app.status.stop_reason.empty()) return;
     std::uint64_t bytes = 0;
-    const std::string out = output_prefix(run->app.request.launcher, false);
-    const std::string err = output_prefix(run->app.request.launcher, true);
     for (const std::string& step : output_steps(run->app)) {
         for (const Executor::File& file : executor_.list(step, {}))
-            if (file.name.starts_with(out) || file.name.starts_with(err)) bytes += file.bytes;
+            if (file.name.starts_with(own_files::kOut) || file.name.starts_with(own_files::kErr)) bytes += file.bytes;
     }
     // A folder of very many files takes its time, and others wait for it.
     run->weigh_at = clock_.steady_now() + std::max(kWeighEvery, kWeighShare * (clock_.steady_now() - begun));
@@ -420,11 +418,10 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
     } else if (*changed.exit_code == 0 && !first && !limit.starts_with(kWalltimeReason) && !ends_application(limit)) {
         state = ApplicationState::kCompleted;
     } else {
-        const Launcher launcher = run->app.request.launcher;
         const Result<std::string> report =
-            executor_.read(changed.operation, launcher_file(launcher, false), 0, kMaxLauncherOutput);
+            executor_.read(changed.operation, std::string(own_files::kStdout), 0, kMaxLauncherOutput);
         const Result<std::string> fault =
-            executor_.read(changed.operation, launcher_file(launcher, true), 0, kMaxLauncherOutput);
+            executor_.read(changed.operation, std::string(own_files::kStderr), 0, kMaxLauncherOutput);
         const RanksEnd told = read_end(run->app.request.launcher, *changed.exit_code,
                                        report ? std::string_view(*report) : std::string_view{},
                                        fault ? std::string_view(*fault) : std::string_view{});

@@ -5,6 +5,7 @@
 
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/common/messages/own_files.hpp"
 #include "services/common/messages/owned_id.hpp"
 #include "services/common/messages/states.hpp"
 #include "services/zone_scheduler/domain/application_run.hpp"
@@ -406,7 +407,7 @@ Result<ApplicationService::LogIndex> ApplicationService::logs(const Caller& call
     index.complete = is_final(application->status.state);
     if (application->status.operation.empty()) return index;
     for (const bool error_stream : {false, true}) {
-        const std::string prefix = output_prefix(application->request.launcher, error_stream);
+        const std::string prefix = std::string(own_files::of_ranks(error_stream));
         for (const std::string& step : output_steps(*application)) {
             for (const Executor::File& file : executor_.list(step, prefix)) {
                 const std::string number = file.name.substr(prefix.size());
@@ -417,8 +418,8 @@ Result<ApplicationService::LogIndex> ApplicationService::logs(const Caller& call
             }
         }
     }
-    const std::string launcher_text = launcher_file(application->request.launcher, true);
-    if (const std::string errors = launcher_errors(executor_, application->status.operation, launcher_text);
+    if (const std::string errors =
+            launcher_errors(executor_, application->status.operation, std::string(own_files::kStderr));
         !errors.empty())
         index.files.push_back({-1, true, errors.size()});
     std::sort(index.files.begin(), index.files.end(), [](const LogFile& a, const LogFile& b) {
@@ -442,9 +443,8 @@ Result<ApplicationService::LogChunk> ApplicationService::log(const Caller& calle
     const bool ended = is_final(application->status.state);
     LogChunk chunk;
     if (!application->status.operation.empty()) {
-        const Launcher launcher = application->request.launcher;
-        const std::string file = rank < 0 ? launcher_file(launcher, error_stream)
-                                          : output_prefix(launcher, error_stream) + std::to_string(rank);
+        const std::string file = rank < 0 ? std::string(own_files::of_step(error_stream))
+                                          : std::string(own_files::of_ranks(error_stream)) + std::to_string(rank);
         const std::string step = rank < 0 ? application->status.operation : output_step(*application, rank);
         if (rank < 0 && error_stream) {
             const std::string errors = launcher_errors(executor_, step, file);

@@ -133,17 +133,7 @@ LaunchRequest::Program program_of_ranks(const ApplicationRequest& request) {
 }
 
 std::string launcher_commands(Launcher launcher) {
-    return launcher == Launcher::kOpenMpi ? open_mpi::kCommandFile : launcher_file(launcher, false);
-}
-
-std::string launcher_file(Launcher launcher, bool error_stream) {
-    if (is_srun(launcher)) return std::string(error_stream ? own_files::kStderr : own_files::kStdout);
-    return error_stream ? "stderr" : "stdout";
-}
-
-std::string output_prefix(Launcher launcher, bool error_stream) {
-    if (launcher == Launcher::kMpich) return error_stream ? "err." : "out.";
-    return std::string(error_stream ? own_files::kErr : own_files::kOut);
+    return launcher == Launcher::kOpenMpi ? open_mpi::kCommandFile : std::string(own_files::kStdout);
 }
 
 Result<mpich::LaunchLines> read_launcher(const Application& application, std::string_view text) {

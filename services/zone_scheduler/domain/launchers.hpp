@@ -40,11 +40,6 @@ Result<mpich::LaunchLines> read_launcher(const Application& application, std::st
 /// What a zone runs for one of them: proxy, daemon or, under srun, the program itself. Errors name the option.
 Result<std::vector<std::string>> proxy_command(const ZoneConfig& config, const LaunchRequest& request, int id);
 
-/// The file of the launcher's step that holds what the launcher itself prints.
-std::string launcher_file(Launcher launcher, bool error_stream);
-/// The name of a file with a rank's output, without the number of the rank. In a folder that ranks run in it is a name
-/// that no program would choose.
-std::string output_prefix(Launcher launcher, bool error_stream);
 /// The step in whose folder a rank's output lies.
 std::string output_step(const Application& application, int rank);
 /// All of these.

@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include "services/common/messages/own_files.hpp"
+
 namespace zbs::mpich {
 namespace {
 
@@ -90,8 +92,8 @@ std::vector<std::string> watched_argv(const CoordinatorSpec& spec) {
 std::vector<std::string> coordinator_argv(const CoordinatorSpec& spec) {
     std::vector<std::string> argv = {spec.mpiexec, "-launcher", "manual", "-rmk", "user", "-f", kHostFile};
     if (!spec.interface.empty()) argv.insert(argv.end(), {"-iface", spec.interface});
-    argv.insert(argv.end(), {"-outfile-pattern", "out.%r", "-errfile-pattern", "err.%r", "-wdir", "/", "-n",
-                             std::to_string(spec.ranks)});
+    argv.insert(argv.end(), {"-outfile-pattern", std::string(own_files::kOut) + "%r", "-errfile-pattern",
+                             std::string(own_files::kErr) + "%r", "-wdir", "/", "-n", std::to_string(spec.ranks)});
     const std::vector<std::string> program = watched_argv(spec);
     argv.insert(argv.end(), program.begin(), program.end());
     return argv;

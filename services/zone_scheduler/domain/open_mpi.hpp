@@ -20,7 +20,7 @@ inline constexpr const char* kRankFile = "ranks";
 inline constexpr const char* kAgentFile = "agent";
 /// Where the agent writes the commands, a line each.
 inline constexpr const char* kCommandFile = "daemons";
-/// Names the folder for the output of each rank (`output_prefix`): what mpirun itself passes on of a rank's output is
+/// Names the folder for the output of each rank (`own_files::kOut`): what mpirun itself passes on of a rank's output is
 /// cut where it is tagged, and mixed where it is not.
 inline constexpr const char* kOutputVariable = "ZBS_OUTPUT";
 

@@ -384,9 +384,9 @@ def plant():
     for target in (STATE + "/zone.db", "/etc/shadow"):
         quietly(lambda: os.link(target, "hard"))
     quietly(lambda: os.mknod("device", 0o600 | stat.S_IFCHR, os.makedev(1, 5)))
-    if os.path.exists("stdout"):
-        os.unlink("stdout")
-    os.symlink(STATE + "/zone.db", "stdout")
+    if os.path.exists(".zbs-stdout"):
+        os.unlink(".zbs-stdout")
+    os.symlink(STATE + "/zone.db", ".zbs-stdout")
 
 
 def leave_daemon():

@@ -88,7 +88,7 @@ int run_unprotected(const StepSpec& job) {
 }
 
 void hand_out(Executor& executor) {
-    std::vector<std::string> names = {"link", "chain", "fifo", "hard", "device", "leased", "stdout", "../exit"};
+    std::vector<std::string> names = {"link", "chain", "fifo", "hard", "device", "leased", ".zbs-stdout", "../exit"};
     for (const Executor::File& file : executor.list(kJob, "")) names.push_back(file.name);
     for (const std::string& name : names) {
         const auto text = executor.read(kJob, name, 0, 1 << 20);

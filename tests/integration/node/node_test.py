@@ -92,10 +92,10 @@ class NodeTest(unittest.TestCase):
         self.world.begin("n1", "hello", "echo out; echo err >&2; cat given; exit 3", files=[{"name": "given", "text": "a file\n"}])
         ended = self.world.wait("n1", "hello")
         self.assertEqual((ended["exit_code"], "usage" in ended), (3, False))
-        self.assertEqual(self.world.read("n1", "hello", "stdout"), "out\na file\n")
-        files = self.world.call("n1", "GET", "/v1/steps/hello/files?prefix=std", status=200).json["files"]
-        self.assertEqual(files, [{"name": "stderr", "bytes": 4}, {"name": "stdout", "bytes": 11}])
-        piece = self.world.call("n1", "GET", "/v1/steps/hello/files/stdout?offset=4&limit=3", status=200)
+        self.assertEqual(self.world.read("n1", "hello", ".zbs-stdout"), "out\na file\n")
+        files = self.world.call("n1", "GET", "/v1/steps/hello/files?prefix=.zbs-std", status=200).json["files"]
+        self.assertEqual(files, [{"name": ".zbs-stderr", "bytes": 4}, {"name": ".zbs-stdout", "bytes": 11}])
+        piece = self.world.call("n1", "GET", "/v1/steps/hello/files/.zbs-stdout?offset=4&limit=3", status=200)
         self.assertEqual((piece.body, piece.headers["Zbs-Next-Offset"]), (b"a f", "7"))
         self.assertEqual(self.world.begin("n1", "hello", "echo again")["state"], "exited", "a repeat starts nothing")
         self.assertEqual(self.world.call("n1", "DELETE", "/v1/steps/hello", status=200).json["complete"], True)
@@ -109,7 +109,7 @@ class NodeTest(unittest.TestCase):
         for method, target, body in (("PUT", "/v1/steps/a_b", {}), ("PUT", "/v1/steps/a", {"argv": []}), ("GET", "/v1/steps?wait_s=31", None), ("GET", "/v1/steps?operations=a,..", None),
                                      ("GET", "/v1/steps?op=a", None), ("PUT", "/v1/slices", {"number": 1}), ("DELETE", "/v1/steps/a?at_most=0", None), ("POST", "/v1/steps/a/stop", {"grace_s": -1})):
             self.world.call("n1", method, target, body, 400)
-        self.world.call("n1", "GET", "/v1/steps/none/files/stdout", status=404)
+        self.world.call("n1", "GET", "/v1/steps/none/files/.zbs-stdout", status=404)
         self.world.call("n1", "GET", "/v1/steps/none/files/..%2Fexit", status=400)
 
     def test_who_waits_is_told_when_a_step_ends(self):
@@ -136,7 +136,7 @@ class NodeTest(unittest.TestCase):
         now = self.world.read("n2", "frozen", "now")
         until(lambda: self.world.read("n2", "frozen", "now") not in ("", now), "the suspended step goes on")
         self.assertEqual(self.world.wait("n2", "lasting")["exit_code"], 7)
-        self.assertEqual(self.world.read("n2", "lasting", "stdout"), "begun\nended\n")
+        self.assertEqual(self.world.read("n2", "lasting", ".zbs-stdout"), "begun\nended\n")
         self.world.end_step("n2", "frozen")
 
     def test_agents_and_steps_outlive_the_zone(self):
@@ -154,7 +154,7 @@ class NodeTest(unittest.TestCase):
             with self.subTest(suspended=suspended):
                 operation = f"stubborn-{suspended}"
                 self.world.begin("n1", operation, stubborn)
-                until(lambda: self.world.read("n1", operation, "stdout"), "the tree")
+                until(lambda: self.world.read("n1", operation, ".zbs-stdout"), "the tree")
                 if suspended:
                     self.set_slices("n1", [[]])
                     until(lambda: self.world.state("n1", operation)["usage"]["activity"] == "suspended", "the tree stands still")
@@ -265,7 +265,7 @@ class NodeTest(unittest.TestCase):
         self.world.begin("n1", "same-name", "echo of n1")
         self.world.begin("n2", "same-name", "echo of n2; exit 1")
         self.assertEqual([self.world.wait(name, "same-name")["exit_code"] for name in ("n1", "n2")], [0, 1])
-        self.assertEqual(self.world.read("n2", "same-name", "stdout"), "of n2\n")
+        self.assertEqual(self.world.read("n2", "same-name", ".zbs-stdout"), "of n2\n")
 
     def test_inputs_come_in_pieces_survive_a_kill_and_lie_in_the_folder_of_a_step(self):
         data = b"#!/bin/sh\necho from the zone\n"
@@ -284,7 +284,7 @@ class NodeTest(unittest.TestCase):
         self.assertTrue(put(0, len(data), 200)["complete"])
         self.world.begin("n2", "with-input", ["./tool"], **spec)
         self.assertEqual(self.world.wait("n2", "with-input")["exit_code"], 0)
-        self.assertEqual(self.world.read("n2", "with-input", "stdout"), "from the zone\n")
+        self.assertEqual(self.world.read("n2", "with-input", ".zbs-stdout"), "from the zone\n")
 
     def test_zz_documented_routes_answered_well(self):
         promised = {(operation["operationId"], int(status)) for _, _, operation in self.world.contract.operations() for status in operation["responses"] if status < "300"}
@@ -336,7 +336,7 @@ class StarterTest(unittest.TestCase):
 
     def test_killed_it_takes_no_step_along_and_the_next_begins_once_it_is_back(self):
         self.world.begin("n1", "beside", "echo begun; while [ ! -e go ]; do sleep 0.05; done; echo ended")
-        until(lambda: self.world.read("n1", "beside", "stdout") == "begun\n", "the step runs")
+        until(lambda: self.world.read("n1", "beside", ".zbs-stdout") == "begun\n", "the step runs")
         self.starter.end(signal.SIGKILL)
         self.assertTrue(marked("beside"))
         begin = time.monotonic()
@@ -354,7 +354,7 @@ class StarterTest(unittest.TestCase):
         self.assertEqual(self.world.wait("n1", "too-early")["exit_code"], 0)
         (self.folder / "n1/steps/beside/job/go").touch()
         self.assertEqual(self.world.wait("n1", "beside")["exit_code"], 0)
-        self.assertEqual(self.world.read("n1", "beside", "stdout"), "begun\nended\n")
+        self.assertEqual(self.world.read("n1", "beside", ".zbs-stdout"), "begun\nended\n")
 
     def test_the_option_goes_before_the_setting(self):
         with self.assertRaisesRegex(AssertionError, "/nowhere/socket"):

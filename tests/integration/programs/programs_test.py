@@ -269,7 +269,7 @@ class Programs(unittest.TestCase):
         application = world.submit("--", "/bin/sh", "-c", program)
         world.wait_state(application, {"completed"}, 300)
         folder = f"{world.folder}/state/a/steps/mpi-{application}/job"
-        self.assertEqual(os.path.getsize(folder + "/out.0"), GIGABYTE)
+        self.assertEqual(os.path.getsize(folder + "/.zbs-out.0"), GIGABYTE)
         digest = hashlib.sha256()
         with subprocess.Popen([PROGRAMS + "/zbs", "logs", application, "--rank", "0"], stdout=subprocess.PIPE, env=world.environment) as reader:
             while block := reader.stdout.read(1 << 20):
@@ -281,7 +281,7 @@ class Programs(unittest.TestCase):
         self.assertEqual(digest.hexdigest(), wanted.hexdigest())
         for zone, pid in zone_processes().items():
             self.assertLess(resident_mb(pid) - before[zone], 100, f"zone {zone}")
-        os.remove(folder + "/out.0")
+        os.remove(folder + "/.zbs-out.0")
 
     def test_output_without_end_stops_its_job_and_no_other(self):
         other = world.submit("--", "/bin/sleep", "8")

@@ -455,7 +455,7 @@ TEST(MessageLimits, HoldAtTheLimitAndBreakOneOver) {
         {"StepPage", "/steps/0/work", "mixed", "sleep"},
         {"PartStatus", "/work", "computation", "compute"},
         {"StepFiles", "/files/0/name", "a/b", "a/../b"},
-        {"StepFiles", "/files/0/name", "a", ".a"},
+        {"StepFiles", "/files/0/name", ".a", "./a"},
         {"SliceColumn", "/number", 1, 0},
         {"SliceColumn", "/slice_us", limits::kMinSliceMicroseconds, limits::kMinSliceMicroseconds - 1},
         {"SliceColumn", "/slice_us", limits::kMaxSliceMicroseconds, limits::kMaxSliceMicroseconds + 1},

@@ -197,7 +197,7 @@ TEST_F(StagingCodec, PiecesStayInsideOfTheirFile) {
 }
 
 TEST_F(StagingCodec, ResultsOfAPeerCannotNameAPlaceElsewhere) {
-    for (const char* name : {"../x", "a/../../b", "/b", ".bashrc", "", "-rf", "a\\b"}) {
+    for (const char* name : {"../x", "a/../../b", "/b", "", "a/", ".zbs-out.1", "a\nb"}) {
         const auto read = decode_staged_results(encode(StagedResults{true, {{name, kDigest, 1}}, {}}));
         ASSERT_FALSE(read) << name;
         EXPECT_EQ(read.error().pointer, "/files/0/name");

@@ -172,13 +172,13 @@ TEST_P(ProcessControlTest, SwitchesBySuspensionAreKnown) {
 
 TEST_P(ProcessControlTest, TimeOfEndedChildrenCounts) {
     ASSERT_TRUE(start("s", "(i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done); echo done; sleep 1000"));
-    ASSERT_TRUE(wait_for_text("s", "stdout", "done"));
+    ASSERT_TRUE(wait_for_text("s", ".zbs-stdout", "done"));
     EXPECT_GE(control->usage("s")->cpu, 50ms);
 }
 
 TEST_P(ProcessControlTest, DiskWritesAreCounted) {
     ASSERT_TRUE(start("s", "dd if=/dev/zero of=big bs=64k count=64 conv=fsync; echo done; sleep 1000"));
-    ASSERT_TRUE(wait_for_text("s", "stdout", "done"));
+    ASSERT_TRUE(wait_for_text("s", ".zbs-stdout", "done"));
     // On a file system in memory nothing is written to a disk.
     const auto usage = control->usage("s");
     ASSERT_TRUE(usage);

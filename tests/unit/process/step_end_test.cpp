@@ -38,7 +38,7 @@ TEST_F(StepEndTest, WhatDoesNotListenIsKilledWhenTheGraceIsOverAndNotLater) {
     auto least = SteadyClock::duration::max();
     for (const char* operation : {"a", "b", "c"}) {
         ASSERT_TRUE(start(operation, kDeaf));
-        ASSERT_TRUE(wait_for_text(operation, "stdout", "ready"));
+        ASSERT_TRUE(wait_for_text(operation, ".zbs-stdout", "ready"));
         const auto begin = SteadyClock::now();
         executor->stop(operation, 210ms);
         EXPECT_EQ(wait(operation).exit_code, 137);
@@ -50,7 +50,7 @@ TEST_F(StepEndTest, WhatDoesNotListenIsKilledWhenTheGraceIsOverAndNotLater) {
 
 TEST_F(StepEndTest, WithoutAGraceOfItsOwnATreeIsGoneWithinTwoSeconds) {
     ASSERT_TRUE(start("deaf", kDeaf));
-    ASSERT_TRUE(wait_for_text("deaf", "stdout", "ready"));
+    ASSERT_TRUE(wait_for_text("deaf", ".zbs-stdout", "ready"));
     const auto begin = SteadyClock::now();
     ASSERT_TRUE(send_signal(*supervisor_of("deaf"), SIGTERM));
     EXPECT_EQ(wait("deaf").exit_code, 137);
@@ -80,7 +80,7 @@ TEST_F(StepEndTest, EachProcessOfAStopGetsOneSignalHoweverOftenItIsAsked) {
 
 TEST_F(StepEndTest, AProcessThatIsForkedDuringAStopGetsTheSignal) {
     ASSERT_TRUE(start("forks", "echo ready; i=0; while [ $i -lt 400 ]; do sleep 1000 & i=$((i+1)); done; wait"));
-    ASSERT_TRUE(wait_for_text("forks", "stdout", "ready"));
+    ASSERT_TRUE(wait_for_text("forks", ".zbs-stdout", "ready"));
     const auto begin = SteadyClock::now();
     executor->stop("forks", 30s);
     EXPECT_EQ(wait("forks").exit_code, 143);
@@ -107,7 +107,7 @@ TEST_F(StepEndTest, TheGraceAtTheWalltimeIsTheOneAskedFor) {
 
 TEST_F(StepEndTest, ALaterStopBringsTheEndNearer) {
     ASSERT_TRUE(start("deaf", kDeaf));
-    ASSERT_TRUE(wait_for_text("deaf", "stdout", "ready"));
+    ASSERT_TRUE(wait_for_text("deaf", ".zbs-stdout", "ready"));
     executor->stop("deaf", 60s);
     executor->stop("deaf", 200ms);
     EXPECT_EQ(wait("deaf").exit_code, 137);
@@ -129,7 +129,7 @@ TEST_F(StepEndTest, ALauncherGetsNoSignalAndEndsWithWhatItLaunched) {
 
 TEST_F(StepEndTest, ALauncherThatLaunchesNothingIsNotWaitedFor) {
     ASSERT_TRUE(start("idle", "echo ready; exec sleep 60", {.is_launcher = true}));
-    ASSERT_TRUE(wait_for_text("idle", "stdout", "ready"));
+    ASSERT_TRUE(wait_for_text("idle", ".zbs-stdout", "ready"));
     const auto begin = SteadyClock::now();
     executor->stop("idle", 30s);
     EXPECT_EQ(wait("idle").exit_code, 137);
@@ -164,7 +164,8 @@ TEST_F(StepEndTest, AProgramThatEndsInTheGraceDoesNotWaitForACommandThatHangs) {
 
 /// As Slurm's daemon on a node does it; the supervisor of the step is on another host.
 constexpr const char* kLaunchesOnANode =
-    "(until [ -e stop ]; do sleep 0.02; done; kill -URG $$) & exec " ZBS_STEP " launcher node ";
+    "(until [ -e stop ]; do sleep 0.02; done; while kill -URG $$; do sleep 0.02; done) & "
+    "exec " ZBS_STEP " launcher node ";
 
 TEST_F(StepEndTest, OnANodeALauncherGetsNoSignalAndWhatItLaunchedGetsOne) {
     const std::string launcher =
@@ -225,7 +226,7 @@ TEST_F(StepEndTest, AStopAndTheWalltimeAreHeardBeforeTheProgramBegins) {
         SCOPED_TRACE(operation);
         const std::string own = folder.path(operation);
         std::filesystem::create_directories(own + "/job");
-        ASSERT_EQ(mkfifo((own + "/job/stdout").c_str(), 0600), 0);
+        ASSERT_EQ(mkfifo((own + "/job/.zbs-stdout").c_str(), 0600), 0);
         const ProcessRef supervisor =
             spawn({ZBS_STEP, "--operation", operation, "--folder", own, "--walltime-s", operation == "long" ? "1" : "0",
                    "--namespaces", "none", "--", "/bin/true"});

@@ -61,20 +61,20 @@ TEST_F(StepExecutorTest, AServiceThatIsKilledWhileItStartsAStepDoesNotTakeItAlon
         std::this_thread::yield();  // the supervisor has yet to put itself down
     const StepStatus status = wait("orphan");
     EXPECT_EQ(status.exit_code, 0) << status.reason;
-    EXPECT_EQ(text("orphan", "stdout"), "done\n");
+    EXPECT_EQ(text("orphan", ".zbs-stdout"), "done\n");
 }
 
 TEST_F(StepExecutorTest, OutputIsKeptApartAndReadInPieces) {
     ASSERT_TRUE(start("out", "printf 0123456789; printf error >&2"));
     wait("out");
-    EXPECT_EQ(text("out", "stdout"), "0123456789");
-    EXPECT_EQ(text("out", "stderr"), "error");
-    EXPECT_EQ(*executor->read("out", "stdout", 4, 3), "456");
-    EXPECT_EQ(*executor->read("out", "stdout", 8, 100), "89");
-    EXPECT_EQ(*executor->read("out", "stdout", 10, 100), "");
-    EXPECT_EQ(*executor->read("out", "stdout", UINT64_MAX, 100), "");
+    EXPECT_EQ(text("out", ".zbs-stdout"), "0123456789");
+    EXPECT_EQ(text("out", ".zbs-stderr"), "error");
+    EXPECT_EQ(*executor->read("out", ".zbs-stdout", 4, 3), "456");
+    EXPECT_EQ(*executor->read("out", ".zbs-stdout", 8, 100), "89");
+    EXPECT_EQ(*executor->read("out", ".zbs-stdout", 10, 100), "");
+    EXPECT_EQ(*executor->read("out", ".zbs-stdout", UINT64_MAX, 100), "");
     EXPECT_EQ(executor->read("out", "none", 0, 1).error().code, ErrorCode::kNotFound);
-    EXPECT_EQ(executor->read("none", "stdout", 0, 1).error().code, ErrorCode::kNotFound);
+    EXPECT_EQ(executor->read("none", ".zbs-stdout", 0, 1).error().code, ErrorCode::kNotFound);
 }
 
 TEST_F(StepExecutorTest, InputsAreTheJobsOwnAndOneStepsFolderIsSharedWithTheNext) {
@@ -119,8 +119,8 @@ TEST_F(LargeInputs, AStepAndThoseThatShareItsFolderBeginOnceTheyAreThere) {
     EXPECT_EQ(executor->remove("first", 100).error().code, ErrorCode::kConflict);
     EXPECT_EQ(wait("first").exit_code, 0);
     EXPECT_EQ(wait("second").exit_code, 0);
-    EXPECT_EQ(text("first", "stdout"), std::to_string(kLarge) + "\n");
-    EXPECT_EQ(text("second", "stdout"), std::to_string(kLarge) + "\n");
+    EXPECT_EQ(text("first", ".zbs-stdout"), std::to_string(kLarge) + "\n");
+    EXPECT_EQ(text("second", ".zbs-stdout"), std::to_string(kLarge) + "\n");
 }
 
 TEST_F(LargeInputs, WhatCannotBeCopiedEndsTheStepAsAFaultOfTheSite) {
@@ -138,7 +138,7 @@ TEST_F(LargeInputs, AStopBeforeTheyAreThereIsHeard) {
     ASSERT_TRUE(start("first", "echo begun", with_large()));
     executor->stop("first", std::chrono::seconds{1});
     EXPECT_NE(wait("first").exit_code, 0);
-    EXPECT_FALSE(executor->read("first", "stdout", 0, 1)) << "it has not begun";
+    EXPECT_FALSE(executor->read("first", ".zbs-stdout", 0, 1)) << "it has not begun";
 }
 
 TEST_F(StepExecutorTest, AFolderThatGrowsOverItsBoundEndsTheStep) {
@@ -147,7 +147,7 @@ TEST_F(StepExecutorTest, AFolderThatGrowsOverItsBoundEndsTheStep) {
     ASSERT_TRUE(start("below", "mkdir -p a/b; head -c 3000000 /dev/zero > a/b/c; sleep 60", spec));
     const StepStatus end = wait("below");
     EXPECT_EQ(end.exit_code, 143);
-    EXPECT_THAT(end.reason, HasSubstr("more than 2 MiB of the disk"));
+    EXPECT_THAT(end.reason, HasSubstr("take more of the disk than is allowed: more than 2 MiB"));
     ASSERT_TRUE(
         start("within", "head -c 1000000 /dev/zero > c; head -c 3000000 /dev/zero; ln -s / root; sleep 2", spec));
     EXPECT_EQ(wait("within").exit_code, 0) << "its own output has bounds of its own";
@@ -181,7 +181,7 @@ TEST_F(StepExecutorTest, FilesAreLaidOutFirstAndListed) {
     spec.files = {{"in.txt", "hello"}};
     ASSERT_TRUE(start("files", "cat in.txt; printf b > out.1; printf aa > out.0", spec));
     wait("files");
-    EXPECT_EQ(text("files", "stdout"), "hello");
+    EXPECT_EQ(text("files", ".zbs-stdout"), "hello");
     std::vector<std::pair<std::string, std::uint64_t>> found;
     for (const Executor::File& file : executor->list("files", "out.")) found.emplace_back(file.name, file.bytes);
     EXPECT_THAT(found, testing::ElementsAre(std::pair<std::string, std::uint64_t>{"out.0", 2},
@@ -210,15 +210,15 @@ TEST_F(StepExecutorTest, TheEnvironmentIsGivenNotInherited) {
     ASSERT_TRUE(start("env", "env", spec));
     wait("env");
     unsetenv("ZBS_TEST_SECRET");
-    EXPECT_THAT(text("env", "stdout"), HasSubstr("GIVEN=a b=c\n"));
-    EXPECT_THAT(text("env", "stdout"), testing::Not(HasSubstr("SECRET")));
+    EXPECT_THAT(text("env", ".zbs-stdout"), HasSubstr("GIVEN=a b=c\n"));
+    EXPECT_THAT(text("env", ".zbs-stdout"), testing::Not(HasSubstr("SECRET")));
 }
 
 TEST_F(StepExecutorTest, OpenFilesOfTheServiceStayHere) {
     std::ofstream secret(folder.path("secret"));
     ASSERT_TRUE(start("fds", "ls /proc/self/fd | wc -l"));
     wait("fds");
-    EXPECT_EQ(std::stoi(text("fds", "stdout")), 4) << "0, 1, 2 and the folder that ls reads";
+    EXPECT_EQ(std::stoi(text("fds", ".zbs-stdout")), 4) << "0, 1, 2 and the folder that ls reads";
 }
 
 TEST_F(StepExecutorTest, RunsInTheDirectoryAsked) {
@@ -228,8 +228,8 @@ TEST_F(StepExecutorTest, RunsInTheDirectoryAsked) {
     ASSERT_TRUE(start("own", "pwd"));
     wait("here");
     wait("own");
-    EXPECT_EQ(text("here", "stdout"), folder.path() + "\n");
-    EXPECT_EQ(text("own", "stdout"), executor->folder("own") + "\n");
+    EXPECT_EQ(text("here", ".zbs-stdout"), folder.path() + "\n");
+    EXPECT_EQ(text("own", ".zbs-stdout"), executor->folder("own") + "\n");
 }
 
 TEST_F(StepExecutorTest, WhatCannotStartSaysWhy) {
@@ -286,18 +286,18 @@ TEST_F(StepExecutorTest, UnknownStepsAreUnknown) {
 
 TEST_F(StepExecutorTest, StopEndsTheWholeTreePolitely) {
     ASSERT_TRUE(start("polite", "trap 'echo bye; exit 3' TERM; echo ready; while :; do sleep 0.05; done"));
-    ASSERT_TRUE(wait_for_text("polite", "stdout", "ready"));
+    ASSERT_TRUE(wait_for_text("polite", ".zbs-stdout", "ready"));
     executor->stop("polite", 5s);
     const StepStatus status = wait("polite");
     EXPECT_EQ(status.exit_code, 3);
     EXPECT_EQ(status.reason, "stopped");
-    EXPECT_THAT(text("polite", "stdout"), HasSubstr("bye"));
+    EXPECT_THAT(text("polite", ".zbs-stdout"), HasSubstr("bye"));
     EXPECT_EQ(alive("polite"), 0U);
 }
 
 TEST_F(StepExecutorTest, WhatDoesNotListenIsKilledAfterTheGrace) {
     ASSERT_TRUE(start("deaf", "trap '' TERM; echo ready; while :; do sleep 0.05; done"));
-    ASSERT_TRUE(wait_for_text("deaf", "stdout", "ready"));
+    ASSERT_TRUE(wait_for_text("deaf", ".zbs-stdout", "ready"));
     const auto begin = SteadyClock::now();
     executor->stop("deaf", 300ms);
     EXPECT_EQ(wait("deaf").exit_code, 137);
@@ -344,7 +344,7 @@ TEST_F(StepExecutorTest, AWalltimeBelowASecondIsALimitToo) {
 
 TEST_F(StepExecutorTest, AStepOfAnotherHostIsNotTakenForAProcessOfThisOne) {
     ASSERT_TRUE(start("far", "trap 'exit 0' TERM; echo ready; while :; do sleep 0.05; done"));
-    ASSERT_TRUE(wait_for_text("far", "stdout", "ready"));
+    ASSERT_TRUE(wait_for_text("far", ".zbs-stdout", "ready"));
     const auto process = *supervisor_of("far");  // lives here, under the number that another host gave
     const std::string file = folder.path("steps/far/supervisor");
     EXPECT_EQ(read_file(file), std::to_string(process.pid) + " " + std::to_string(process.start_time) + " " +
@@ -401,7 +401,7 @@ TEST_F(StepExecutorTest, ManyStepsAtOnceStayApart) {
         ASSERT_TRUE(start("many-" + std::to_string(i), "echo " + std::to_string(i) + "; exit " + std::to_string(i)));
     for (int i = 0; i < 10; ++i) {
         EXPECT_EQ(wait("many-" + std::to_string(i)).exit_code, i);
-        EXPECT_EQ(text("many-" + std::to_string(i), "stdout"), std::to_string(i) + "\n");
+        EXPECT_EQ(text("many-" + std::to_string(i), ".zbs-stdout"), std::to_string(i) + "\n");
     }
 }
 

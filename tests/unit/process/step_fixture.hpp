@@ -62,7 +62,7 @@ class StepExecutorTest : public testing::Test {
         EXPECT_TRUE(started) << started.error();
         if (!started) return {};
         wait(operation);
-        return text(operation, "stdout");
+        return text(operation, ".zbs-stdout");
     }
     StepStatus wait(const std::string& operation) {
         EXPECT_TRUE(eventually([&] { return executor->status(operation).state == State::kExited; }))

@@ -48,7 +48,8 @@ TEST_F(StepSafety, TheEnvironmentIsExactlyWhatWasGiven) {
     wait("exact");
     unsetenv("ZBS_IDENTITY");
     unsetenv("ZBS_TOKEN");
-    EXPECT_EQ(text("exact", "stdout"), "GIVEN=a\nb\nEMPTY=\nPATH=/usr/local/bin:/usr/bin:/bin\nZBS_STEP_exact=1\n");
+    EXPECT_EQ(text("exact", ".zbs-stdout"),
+              "GIVEN=a\nb\nEMPTY=\nPATH=/usr/local/bin:/usr/bin:/bin\nZBS_STEP_exact=1\n");
 }
 
 TEST_F(StepSafety, AJobsPreloadedLibraryIsNotItsSupervisors) {
@@ -56,7 +57,7 @@ TEST_F(StepSafety, AJobsPreloadedLibraryIsNotItsSupervisors) {
     spec.environment = {{"LD_PRELOAD", "/no/such/library.so"}};
     ASSERT_TRUE(start("preload", "true", spec));
     wait("preload");
-    EXPECT_THAT(text("preload", "stderr"), HasSubstr("/no/such/library.so")) << "the loader complains to the job";
+    EXPECT_THAT(text("preload", ".zbs-stderr"), HasSubstr("/no/such/library.so")) << "the loader complains to the job";
     EXPECT_EQ(read_file(folder.path("steps/preload/supervisor.log")), "");
 }
 
@@ -136,8 +137,8 @@ TEST_F(StepSafety, WithoutRootOnlyTheOwnAccountIsPossible) {
 TEST_F(StepSafety, StepsThatShareMemorySeeEachOther) {
     open({.shared_memory = true});
     ASSERT_TRUE(start("one", "echo $$; sleep 60"));
-    ASSERT_TRUE(wait_for_text("one", "stdout", "\n"));
-    const std::string number = text("one", "stdout");
+    ASSERT_TRUE(wait_for_text("one", ".zbs-stdout", "\n"));
+    const std::string number = text("one", ".zbs-stdout");
     EXPECT_EQ(output("two", "tr '\\0' ' ' < /proc/" + number.substr(0, number.size() - 1) + "/cmdline | cut -c1-7"),
               "/bin/sh\n");
     EXPECT_EQ(executor->protection().isolation, Isolation::kNone) << "without accounts";

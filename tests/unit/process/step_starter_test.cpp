@@ -133,7 +133,7 @@ TEST_F(StepStarterTest, StepsAreItsChildrenAndRunAsAnyOther) {
     EXPECT_EQ(output("hello", "echo out; echo $PWD | sed 's,.*/,,'; cat given", {.files = {{"given", "text"}}}),
               "out\njob\ntext");
     ASSERT_TRUE(start("lasting", "echo here; sleep 60"));
-    ASSERT_TRUE(wait_for_text("lasting", "stdout", "here"));
+    ASSERT_TRUE(wait_for_text("lasting", ".zbs-stdout", "here"));
     const auto stat = read_file("/proc/" + std::to_string(supervisor_of("lasting")->pid) + "/stat");
     EXPECT_THAT(stat.value_or(""), testing::ContainsRegex("\\) [A-Z] " + std::to_string(starter_.pid) + " "));
     executor->stop("lasting", Duration{0});
@@ -245,7 +245,7 @@ TEST_F(StepUnitsTest, EachStepIsAUnitAndRunsAsAnyOther) {
                                                 "--unit=zbs-step-hello-[0-9a-f]+\\.service --description=ZBS "
                                                 "zbs-step-hello -- /"));
     ASSERT_TRUE(start("lasting", "echo here; sleep 60"));
-    ASSERT_TRUE(wait_for_text("lasting", "stdout", "here"));
+    ASSERT_TRUE(wait_for_text("lasting", ".zbs-stdout", "here"));
     const std::string supervisor = "/proc/" + std::to_string(supervisor_of("lasting")->pid);
     const auto stat = read_file(supervisor + "/stat");
     EXPECT_THAT(stat.value_or(""), Not(testing::ContainsRegex("\\) [A-Z] " + std::to_string(starter_.pid) + " ")));
@@ -259,7 +259,7 @@ TEST_F(StepUnitsTest, EachStepIsAUnitAndRunsAsAnyOther) {
 TEST_F(StepUnitsTest, ASupervisorHasTheSignalsAndDescriptorsOfOneThatIsAChild) {
     const auto look = [&](const std::string& operation) {
         EXPECT_TRUE(start(operation, "echo here; ls -l /proc/self/fd | wc -l; sleep 60"));
-        EXPECT_TRUE(wait_for_text(operation, "stdout", "here\n"));
+        EXPECT_TRUE(wait_for_text(operation, ".zbs-stdout", "here\n"));
         const std::string status =
             read_file("/proc/" + std::to_string(supervisor_of(operation)->pid) + "/status").value_or("");
         const std::size_t at = status.find("SigIgn:");

@@ -87,8 +87,8 @@ TEST_F(WaitingStepTest, GoesOnAfterARestartWithThoseThatShareItsFolder) {
     EXPECT_EQ(executor->status("second").state, State::kRunning);
     EXPECT_EQ(wait("first").exit_code, 0) << executor->status("first").reason;
     EXPECT_EQ(wait("second").exit_code, 0) << executor->status("second").reason;
-    EXPECT_EQ(text("first", "stdout"), seen);
-    EXPECT_EQ(text("second", "stdout"), std::to_string(kLarge) + "\n");
+    EXPECT_EQ(text("first", ".zbs-stdout"), seen);
+    EXPECT_EQ(text("second", ".zbs-stdout"), std::to_string(kLarge) + "\n");
     EXPECT_FALSE(std::filesystem::exists(control("first") + "/waiting"));
     EXPECT_FALSE(std::filesystem::exists(control("second") + "/waiting"));
 }
@@ -100,7 +100,7 @@ TEST_F(WaitingStepTest, CopiesAgainWhatIsNotWholeAndOnlyThat) {
     std::ofstream(job + "/in.dat") << "half";
     open();
     EXPECT_EQ(wait("first").exit_code, 0);
-    EXPECT_EQ(text("first", "stdout"), seen);
+    EXPECT_EQ(text("first", ".zbs-stdout"), seen);
 
     const test::TemporaryFolder to;
     std::ofstream(to.path("whole")) << "abc";
@@ -123,7 +123,7 @@ TEST_F(WaitingStepTest, ThatWasStoppedMeanwhileNeverBegins) {
     EXPECT_EQ(end.exit_code, 143);
     EXPECT_EQ(end.reason, "stopped before it began");
     EXPECT_FALSE(end.is_site_fault);
-    EXPECT_FALSE(executor->read("first", "stdout", 0, 1));
+    EXPECT_FALSE(executor->read("first", ".zbs-stdout", 0, 1));
 }
 
 TEST_F(WaitingStepTest, OfADamagedRecordIsNotKnown) {

@@ -97,14 +97,19 @@ TEST(Launch, StopSendsTheTasksOneSignalOnceSlurmListsTheirStep) {
 /// A launcher ends its ranks at SIGTERM: between Slurm and it is a process that knows SIGURG.
 TEST(Launch, TasksThatLaunchProgramsGetASignalThatEndsNone) {
     FakeCommands fake;
-    fake.write("squeue", "echo 7.1 step");
+    const std::string there = fake.path("there"), again = fake.path("again");
+    std::ofstream(there) << "";
+    fake.write("squeue", "[ ! -e " + there + " ] || echo 7.1 step");
+    fake.write("scancel", "[ -e " + again + " ] && rm " + there + "; : > " + again);
     LaunchSpec spec = program();
     spec.is_launcher = true;
     spec.argv = {"/bin/sh", "-c", "exit 5"};
     const Result<StepSpec> step = make_step(fake.find(), running(), spec);
     ASSERT_TRUE(step) << step.error();
     run_words(step->on_stop);
-    EXPECT_THAT(fake.calls(), testing::EndsWith("scancel --signal=URG 7.1\n"));
+    const std::string question = "squeue --noheader --steps --jobs=7 --format=%i %j\n";
+    const std::string signal = question + "scancel --signal=URG 7.1\n";
+    EXPECT_EQ(fake.calls(), signal + signal + question) << "until the step has ended";
     const std::vector<std::string> task(std::ranges::find(step->argv, "/bin/sh"), step->argv.end());
     EXPECT_EQ(std::vector<std::string>(task.end() - 4, task.end()),
               (std::vector<std::string>{"step", "/bin/sh", "-c", "exit 5"}));

@@ -344,7 +344,7 @@ TEST_F(ApplicationServiceTest, WhereTheLauncherGaveUpTheZonesTellHowTheRanksEnde
     world.node("a").executor->script(
         "mpi-", {.runtime = 20s,
                  .exit_code = 255,
-                 .files = {{"stderr", "[mpiexec@a] control_cb (pm/x.c:206): assert (!closed) failed\n"}}});
+                 .files = {{".zbs-stderr", "[mpiexec@a] control_cb (pm/x.c:206): assert (!closed) failed\n"}}});
     ApplicationRequest request = world.request(12);
     request.profile = false;
     ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
@@ -474,8 +474,8 @@ TEST_F(ApplicationServiceTest, WhoseRanksWriteMoreThanTheZoneKeepsIsStopped) {
     FederationWorld::Node& home = world.node("a");
     home.config.max_output_bytes = 3'000'000;
     home.executor->script(
-        "mpi-",
-        {.runtime = 60s, .files = {{"out.0", std::string(1'600'000, 'x')}, {"err.2", std::string(1'400'001, 'x')}}});
+        "mpi-", {.runtime = 60s,
+                 .files = {{".zbs-out.0", std::string(1'600'000, 'x')}, {".zbs-err.2", std::string(1'400'001, 'x')}}});
     const ApplicationId id = submit(9);
     world.run(10s);
     EXPECT_EQ(world.status(id).state, ApplicationState::kFailed);

@@ -62,14 +62,14 @@ TEST_F(OwnershipTest, ZoneCutOffFromHomeFinishesKeepsItsOutputAndIsHeardAfterwar
     const PartId part = part_in("b");
     std::string step;
     for (const auto& [operation, unused] : world.node("b").executor->steps()) step = operation;
-    world.node("b").executor->write(step, "out.0", "result");
+    world.node("b").executor->write(step, ".zbs-out.0", "result");
     world.cut = {{"a", "b"}, {"b", "a"}};
     world.run(3min);
     EXPECT_EQ(state_in("b", part), PartState::kCompleted);
     EXPECT_EQ(world.node("b").parts->free_processors(), 4);
     EXPECT_EQ(world.status(id).state, ApplicationState::kCompleted);  // the launcher at home saw its ranks end
     EXPECT_FALSE(world.status(id).releasing.empty());                 // b has not said so yet
-    EXPECT_EQ(*world.node("b").executor->read(step, "out.0", 0, 100), "result");
+    EXPECT_EQ(*world.node("b").executor->read(step, ".zbs-out.0", 0, 100), "result");
     world.cut.clear();
     world.run(40s);
     EXPECT_TRUE(world.status(id).releasing.empty());

@@ -44,7 +44,7 @@ class RetentionTest : public testing::Test {
     }
     void run(const std::string& operation, int files) {
         FakeExecutor::Script script{.runtime = Duration{0}};
-        for (int i = 0; i < files; ++i) script.files["out." + std::to_string(i)] = "text";
+        for (int i = 0; i < files; ++i) script.files[".zbs-out." + std::to_string(i)] = "text";
         executor.script(operation, script);
         ASSERT_TRUE(executor.start({.operation = operation, .argv = {"/bin/app"}}));
     }

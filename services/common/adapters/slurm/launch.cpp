@@ -31,11 +31,13 @@ std::string as_pattern(const std::string& path) {
 }
 
 /// Sends a signal to a step of Slurm that is known by its name. Slurm lists the step once it runs; a controller that
-/// does not answer is asked again. The signal is sent once. Arguments: squeue, scancel, job, name, signal.
+/// does not answer is asked again. The signal is sent once, but SIGURG each second until the step has ended: a launcher
+/// that begins does not wait for it yet. Arguments: squeue, scancel, job, name, signal.
 constexpr const char* kSignalStep =
     "while :; do id=$(\"$0\" --noheader --steps --jobs=\"$2\" --format='%i %j' | "
     "while read -r i n; do [ \"$n\" = \"$3\" ] && echo \"$i\"; done); "
-    "[ -n \"$id\" ] && exec \"$1\" --signal=\"$4\" \"$id\"; sleep 1; done";
+    "if [ -n \"$id\" ]; then [ \"$4\" = URG ] || exec \"$1\" --signal=\"$4\" \"$id\"; "
+    "\"$1\" --signal=URG \"$id\"; sent=1; elif [ -n \"$sent\" ]; then exit 0; fi; sleep 1; done";
 
 /// On the node, before a program that launches others. Slurm sends its signal to all processes of a step, or only to
 /// the first: SIGURG ends none. Without zbs-step on the node the launcher ends at it.
