@@ -14,7 +14,7 @@ using Values = std::array<double, kMergedRuns>;
 
 double median_of(Values values, std::size_t count) {
     const auto end = values.begin() + static_cast<std::ptrdiff_t>(count);
-    std::partial_sort(values.begin(), end, end);  // GCC 12 warns of the 16 that std::sort compares with
+    std::partial_sort(values.begin(), end, end);                 // GCC 12 warns of the 16 that std::sort compares with
     return values[(count - 1) / 2] / 2 + values[count / 2] / 2;  // a sum might not be finite
 }
 

@@ -1,5 +1,5 @@
-/* dies HOW RANK CODE: when each rank has written a line to its error output, that rank ends by HOW: exit, signal, abort or
- * error (MPI aborts it, because it sends to nobody). The others wait for it. HOW "uninitialized" is an exit before
+/* dies HOW RANK CODE: when each rank has written a line to its error output, that rank ends by HOW: exit, signal, abort
+ * or error (MPI aborts it, because it sends to nobody). The others wait for it. HOW "uninitialized" is an exit before
  * MPI_Init. */
 #include <mpi.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
-/* Ways to end: ends MODE. Each rank prints "rank R got N", N = bytes that it received and that were right, before its last
- * step; between ranks that are not on one host, each way may find MPI_Finalize waiting for a peer that is gone.
+/* Ways to end: ends MODE. Each rank prints "rank R got N", N = bytes that it received and that were right, before its
+ * last step; between ranks that are not on one host, each way may find MPI_Finalize waiting for a peer that is gone.
  *   at-once      MPI_Init, MPI_Finalize
  *   all          one MPI_Alltoall
  *   pending      sends that complete at the sender long before they are received, one of them buffered

@@ -1,10 +1,10 @@
 /* Halos: halo KIND. A ring of all ranks, 800 bytes to each side, but for `open`, a chain of 50 bytes.
  *   neighbour, ineighbour, graph, dist_graph   neighbourhood collectives
  *   persistent    an Allreduce_init that is started three times          partitioned   Psend_init to the right
- *   large         MPI_Allreduce_c                                        inter         a barrier on an intercommunicator
- *   access        the accesses that bring something back
- *   open          MPI_Irecv from both sides, MPI_PROC_NULL at the ends; a second argument with the letters s (sub-communicator in
- *                 reverse), i (statuses ignored), p (persistent receives), b (MPI_Sendrecv), m (MPI_Mprobe and MPI_Mrecv) */
+ *   large         MPI_Allreduce_c                                        inter         a barrier on an
+ * intercommunicator access        the accesses that bring something back open          MPI_Irecv from both sides,
+ * MPI_PROC_NULL at the ends; a second argument with the letters s (sub-communicator in reverse), i (statuses ignored),
+ * p (persistent receives), b (MPI_Sendrecv), m (MPI_Mprobe and MPI_Mrecv) */
 #include <mpi.h>
 #include <string.h>
 
@@ -75,7 +75,8 @@ int main(int argc, char** argv) {
         if (*kind == 'g')
             MPI_Graph_create(comm, size, ends, edges, 0, &graph);
         else
-            MPI_Dist_graph_create_adjacent(comm, 2, sides, MPI_UNWEIGHTED, 2, sides, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+            MPI_Dist_graph_create_adjacent(comm, 2, sides, MPI_UNWEIGHTED, 2, sides, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
+                                           &graph);
         MPI_Neighbor_alltoallv(out, counts, at, MPI_DOUBLE, in, counts, at, MPI_DOUBLE, graph);
     }
     if (strcmp(kind, "persistent") == 0) {

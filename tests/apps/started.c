@@ -1,4 +1,5 @@
-/* How long does a job take to start? Rank 0 says when it has left MPI_Init: one line, "started SECONDS" since the epoch. */
+/* How long does a job take to start? Rank 0 says when it has left MPI_Init: one line, "started SECONDS" since the
+ * epoch. */
 #include <mpi.h>
 #include <stdio.h>
 #include <time.h>

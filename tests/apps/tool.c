@@ -1,4 +1,5 @@
-/* Another tool that is preloaded: its MPI_Init and MPI_Barrier print a line and call PMPI, as those of most tools do. */
+/* Another tool that is preloaded: its MPI_Init and MPI_Barrier print a line and call PMPI, as those of most tools do.
+ */
 #include <mpi.h>
 #include <stdio.h>
 

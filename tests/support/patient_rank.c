@@ -1,9 +1,10 @@
 /* Preloaded into MPI programs (MPICH on UCX) that run on fewer processors than they have ranks.
  *
- * A rank that waits asks its sockets again and again (epoll_wait with timeout 0) and takes the processor from those that have something
- * to do: with 9 ranks on 2 cores a message costs tens of milliseconds. Here a rank whose sockets have had nothing for one round sleeps
- * until one of them has, at most kNapMs, as if it had a processor of its own. Only sockets are waited for: use it with UCX_TLS=tcp,self
- * and MPIR_CVAR_NOLOCAL=1, so that nothing comes through shared memory. */
+ * A rank that waits asks its sockets again and again (epoll_wait with timeout 0) and takes the processor from those
+ * that have something to do: with 9 ranks on 2 cores a message costs tens of milliseconds. Here a rank whose sockets
+ * have had nothing for one round sleeps until one of them has, at most kNapMs, as if it had a processor of its own.
+ * Only sockets are waited for: use it with UCX_TLS=tcp,self and MPIR_CVAR_NOLOCAL=1, so that nothing comes through
+ * shared memory. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,9 +22,7 @@ static _Thread_local int set_count, empty_in_a_row;
 static epoll_wait_function next_epoll_wait;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void find_next(void) {
-    *(void**)&next_epoll_wait = dlsym(RTLD_NEXT, "epoll_wait");
-}
+static void find_next(void) { *(void**)&next_epoll_wait = dlsym(RTLD_NEXT, "epoll_wait"); }
 
 /* Sleeps until a set has something. A set that was closed is forgotten. */
 static void nap(void) {

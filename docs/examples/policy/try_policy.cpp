@@ -18,8 +18,7 @@ namespace {
 using namespace zbs;
 
 int fail(const Error& error) {
-    std::cerr << "zbs_try_policy: " << error.pointer << (error.pointer.empty() ? "" : ": ") << error.message
-              << "\n";
+    std::cerr << "zbs_try_policy: " << error.pointer << (error.pointer.empty() ? "" : ": ") << error.message << "\n";
     return 1;
 }
 

@@ -7,8 +7,8 @@
 
 namespace zbs::step {
 
-/// Sends SIGTERM to every process of a step but this one and `spared`, parents first. They are stopped (SIGSTOP) before,
-/// so that none is missed, and go on then, also those that a user had stopped. O(processes on the host).
+/// Sends SIGTERM to every process of a step but this one and `spared`, parents first. They are stopped (SIGSTOP)
+/// before, so that none is missed, and go on then, also those that a user had stopped. O(processes on the host).
 void ask_tree(const std::string& operation, pid_t spared);
 /// Whether no process of the step is alive but these and this one. O(processes on the host).
 bool has_only(const std::string& operation, const std::set<pid_t>& processes);

@@ -1,5 +1,5 @@
-// The least that Boost.Beast can do: an HTTPS server that answers {"status":"ok"} to everything, on as many threads as a
-// zone uses, with none of the checks, limits and records of ours. bare_beast CERTIFICATE KEY prints its port.
+// The least that Boost.Beast can do: an HTTPS server that answers {"status":"ok"} to everything, on as many threads as
+// a zone uses, with none of the checks, limits and records of ours. bare_beast CERTIFICATE KEY prints its port.
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/signal_set.hpp>

@@ -107,8 +107,15 @@ class Federation:
         return folder
 
     def zbs(self, *arguments, timeout=60, cwd=None, env=None):
-        return subprocess.run([BIN + "/zbs", *arguments], capture_output=True, text=True, timeout=timeout, cwd=cwd,
-                              env=dict(self.environment, **(env or {})))
+        try:
+            return subprocess.run([BIN + "/zbs", *arguments], capture_output=True, text=True, timeout=timeout, cwd=cwd,
+                                  env=dict(self.environment, **(env or {})))
+        except subprocess.TimeoutExpired:
+            # The output of the test is all that is left of the federation.
+            for words in (["list"], ["show", "last"], ["zone", "list"]):
+                state = subprocess.run([BIN + "/zbs", *words], capture_output=True, text=True, timeout=30, env=self.environment)
+                print("zbs", *words, "\n" + state.stdout + state.stderr, file=sys.stderr)
+            raise
 
     def start(self, *arguments):
         return subprocess.Popen([BIN + "/zbs", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment)

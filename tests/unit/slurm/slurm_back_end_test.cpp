@@ -190,7 +190,8 @@ TEST(SlurmBackEnd, WhereASlurmMayNotReserveTheStrengthSaysSo) {
 TEST(SlurmBackEnd, NodesThatAreNotJsonAreReadAsText) {
     const FakeCommands fake(
         {{"sinfo",
-          "case \"$1\" in --version) echo slurm 22.05.8 ;; --json) echo not json ;; *) echo 'n1|4|idle|0/4/0/4|none' ;; esac"},
+          "case \"$1\" in --version) echo slurm 22.05.8 ;; --json) echo not json ;; *) echo 'n1|4|idle|0/4/0/4|none' "
+          ";; esac"},
          {"scontrol",
           "case \"$*\" in *config*) printf 'ClusterName = a\\nMinJobAge = 300 sec\\nKillWait = 30 sec\\n' ;; "
           "*) echo 'PartitionName=p Default=YES MaxNodes=1 MaxTime=10 Nodes=n1 State=UP' ;; esac"}});

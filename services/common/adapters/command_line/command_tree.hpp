@@ -7,7 +7,7 @@
 namespace CLI {
 class App;
 class Option;
-}
+}  // namespace CLI
 
 namespace zbs::command_line {
 
@@ -38,8 +38,8 @@ struct Command {
 /// The only values that `option` takes; empty: any.
 std::vector<std::string> known_words(const CLI::Option& option);
 
-/// All that `app` shows of itself in --help, without hidden commands and options and --help itself. `program` is its name on the command
-/// line. O(options).
+/// All that `app` shows of itself in --help, without hidden commands and options and --help itself. `program` is its
+/// name on the command line. O(options).
 Command command_tree(const CLI::App& app, const std::string& program);
 
 }  // namespace zbs::command_line
