@@ -9,6 +9,8 @@ import hashlib
 import json
 import os
 import pathlib
+import re
+import shlex
 import shutil
 import signal
 import sys
@@ -231,6 +233,24 @@ class Staging(unittest.TestCase):
         self.assertIn("absent.dat", done.stderr)
         self.assertEqual(self.python("--zones", "a", "--stage-out", "none.*", "--results", self.here, program="").returncode, 0)
         self.assertEqual(self.python("--zones", "a", "--stage-out", "absent", "--results", self.here, program="").returncode, 9)
+
+    def test_an_interrupted_fetch_names_the_command_that_goes_on(self):
+        into = self.here / "results"
+        into.mkdir()
+        run = self.f.start("run", "-q", "-n", "1", "--no-record", "--zones", "a", "--stage-out", "big", "--results", str(into), "--", "/bin/sh", "-c", "head -c 150000000 /dev/urandom > big")
+        self.addCleanup(run.communicate)
+        while run.poll() is None and not any(path.name.startswith(".big.zbs-") and path.stat().st_size for path in into.iterdir()):
+            pass
+        run.send_signal(signal.SIGSTOP)
+        run.send_signal(signal.SIGINT)
+        run.send_signal(signal.SIGCONT)
+        _, errors = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 130, errors)
+        again = re.search(r"not all results of \S+ were fetched; 'zbs (fetch .*)' fetches the rest", errors)
+        self.assertTrue(again, errors)
+        self.assertEqual(os.listdir(into)[0][:9], ".big.zbs-")
+        done = self.zbs(*shlex.split(again.group(1)), timeout=120)
+        self.assertEqual((done.returncode, os.listdir(into), os.path.getsize(into / "big")), (0, ["big"], 150_000_000), done.stderr)
 
     def test_a_cancelled_program_has_its_results_come_back(self):
         for zone in ("a", "b"):
