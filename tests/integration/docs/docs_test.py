@@ -5,6 +5,7 @@ usage: docs_test.py BIN SOURCE_DIR [PAGE] [unittest arguments]
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -40,6 +41,14 @@ class Pages(Reading):
                     run += self.read(page.read_text())
         self.assertGreater(run, 0)
 
+
+    def test_pictures_are_those_that_their_program_draws(self):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="zbs-pictures-"))
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        subprocess.run([sys.executable, "-B", SOURCE / "docs/pictures/draw.py", folder], check=True)
+        drawn = {path.name: path.read_text() for path in folder.iterdir()}
+        self.assertEqual(drawn, {path.name: path.read_text() for path in (SOURCE / "docs/pictures").glob("*.svg")})
+        self.assertEqual(len(drawn), 3)
 
     def test_every_file_that_a_page_names_is_there(self):
         """Where a page says that a test shows something, that test exists."""

@@ -1,11 +1,8 @@
 """The commands in READMEs: readme_test.py BIN SOURCE_DIR
 
-Those of the project's README run, block by block, in a folder that has the files they name, against the federation of `zbs quickstart`. Those of the
-modules' READMEs are looked up: their commands are there and have these options.
+All are run by the rules of pages (pages.py). Options of all commands are compared with the help of the programs.
 """
 import collections
-import gzip
-import os
 import pathlib
 import re
 import shlex
@@ -16,16 +13,13 @@ import tempfile
 import unittest
 
 BIN, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
-sys.path.insert(0, str(SOURCE / "tests/integration/federation"))
 sys.path[1:1] = [str(SOURCE / "tests/integration/docs"), str(SOURCE / "tests/support")]
-import federation  # noqa: E402
 import pages  # noqa: E402
 from plain_path import plain  # noqa: E402
 from reader import Reader  # noqa: E402
 
 BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```", re.M | re.S)
 PROGRAMS = ("zbs", "zbs-zone", "zbs-registry", "zbs-node")
-FEDERATION = "## A federation of your own"  # tests/integration/walk_through does what stands there
 ELSEWHERE = ("build/release/bin/zbs quickstart", "scripts/", "docker/")  # run by this test, by the packages' and by docker/test
 PROGRAM = """#include <mpi.h>
 int main(int argc, char** argv) {
@@ -50,64 +44,30 @@ def commands(text):
     return lines
 
 
-def grid(side):
-    """A METIS graph of side * side vertices."""
-    rows = []
-    for v in range(side * side):
-        x, y = v % side, v // side
-        near = [(x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)]
-        rows.append(" ".join(str(b * side + a + 1) for a, b in near if 0 <= a < side and 0 <= b < side))
-    edges = 2 * side * (side - 1)
-    return f"{side * side} {edges}\n" + "\n".join(rows) + "\n"
+def built(folder):
+    """The root of the project, as it looks there once it is built."""
+    (folder / "build/release").mkdir(parents=True)
+    (folder / "build/release/bin").symlink_to(BIN)
+    for name in ("docs", "schemas", "tests", "scripts"):
+        (folder / name).symlink_to(SOURCE / name)
 
 
 class ProjectReadme(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        federation.BIN = str(BIN)
-        cls.f = federation.Federation().__enter__()
-        cls.addClassCleanup(cls.f.__exit__)
-        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="zbs-readme-"))
-        cls.addClassCleanup(shutil.rmtree, cls.folder, True)
-        cls.environment = {**os.environ, **cls.f.environment, "PATH": f"{BIN}:{os.environ['PATH']}"}
-        (cls.folder / "my_program.c").write_text(PROGRAM)
-        (cls.folder / "input.dat").write_text("1\n")
-        (cls.folder / "mesh.graph").write_text(grid(28))
-        (cls.folder / "tests").symlink_to(SOURCE / "tests")
-        shutil.copy(SOURCE / "tests/apps/three_zones.json", cls.folder / "zones.json")
-        cls.run_line("zbs simulate --generate lublin:jobs=300,processors=64 --export-swf log.swf")
-        with gzip.open(cls.folder / "log.swf.gz", "wb") as packed:
-            packed.write((cls.folder / "log.swf").read_bytes())
-
-    @classmethod
-    def run_line(cls, line):
-        done = subprocess.run(line, shell=True, cwd=cls.folder, env=cls.environment, capture_output=True, text=True, timeout=300)
-        if done.returncode != 0:
-            raise AssertionError((line, done.returncode, done.stdout[-2000:], done.stderr[-2000:]))
-        return done.stdout
-
-    def test_every_command_does_what_it_is_there_for(self):
+    def test_every_command_prints_what_the_page_shows(self):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="zbs-readme-"))
+        self.addCleanup(shutil.rmtree, folder, True)
+        built(folder)
+        reader = Reader(folder, BIN, SOURCE)
+        self.addCleanup(reader.close)
         text = (SOURCE / "README.md").read_text()
-        lines = commands(text[:text.index(FEDERATION)])
-        profile, done = None, 0
-        for line in lines:
-            if line.startswith(ELSEWHERE):
-                continue
-            if line.startswith("mpicc"):
-                self.run_line(line)
-                shutil.copy(self.folder / "my_program", self.folder / "solver")
-                done += 1
-                continue
-            if " ID" in line:
-                profile = profile or self.run_line("zbs profile list -o name").split()[0].split("/")[-1]
-                line = line.replace(" ID", f" {profile}")
-            with self.subTest(line):
-                self.run_line(line)
-                done += 1
-                named = re.findall(r"(?:-o|--output|--save-\w+|--gantt|--plot|--html|--schedule|--events|--export-swf) ([\w.-]+\.(?:json|svg|trace|html|csv|swf))", line)
-                for name in named:
-                    self.assertGreater((self.folder / name).stat().st_size, 0, name)
-        self.assertGreater(done, 25)
+        for step in pages.steps(text):
+            reader.do(step)
+        self.assertIn(" B with this plan, 305.2 MiB without a profile", reader.said)
+
+    def test_it_is_short(self):
+        lines = (SOURCE / "README.md").read_text().splitlines()
+        self.assertLessEqual(len(lines), 120)
+        self.assertIn("| measured on two cores | ZBS | others |", lines[:60])
 
 
 class ModuleReadmes(unittest.TestCase):
@@ -118,13 +78,9 @@ class ModuleReadmes(unittest.TestCase):
         return [name for name in listed if name != "README.md" and pathlib.Path(name).parent != pathlib.Path("docs")]
 
     def test_every_command_is_run_or_says_where_or_why_not(self):
-        """From the root of the project, as it looks there once it is built."""
         folder = pathlib.Path(tempfile.mkdtemp(prefix="zbs-readmes-"))
         self.addCleanup(shutil.rmtree, folder, True)
-        (folder / "build/release").mkdir(parents=True)
-        (folder / "build/release/bin").symlink_to(BIN)
-        for name in ("docs", "schemas", "tests", "scripts"):
-            (folder / name).symlink_to(SOURCE / name)
+        built(folder)
         (folder / "heat.c").write_text(PROGRAM)
         subprocess.run(["mpicc.mpich", "-o", "heat", "heat.c"], cwd=folder, check=True)
         shutil.copy(SOURCE / "tests/apps/three_zones.json", folder / "zones.json")

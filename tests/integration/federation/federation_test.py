@@ -633,18 +633,7 @@ class Offline(unittest.TestCase):
         self.assertIn("without TLS", done.stderr)
 
 
-class Readme(Shared):
-    def test_commands_of_the_readme_work(self):
-        root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
-        block = read(root + "/README.md").split("```sh\n")[1].split("```")[0]
-        self.assertIn("zbs run", block)
-        with tempfile.TemporaryDirectory() as folder:
-            shutil.copy(root + "/tests/apps/ring.c", folder + "/my_program.c")
-            done = subprocess.run(["/bin/bash", "-euc", block], cwd=folder, env=self.f.environment, capture_output=True, text=True, timeout=60)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertIn("no profile", done.stderr)
-            self.assertIn("which an earlier run left", done.stderr)
-
+class Help(Shared):
     def test_every_example_of_the_help_names_a_command_that_exists(self):
         for command in ("run", "submit", "list", "show", "wait", "logs", "cancel", "explain", "zone list", "peer list", "login", "whoami", "delegate", "map", "profile", "profile list", "profile show", "profile plot",
                         "profile export", "profile import", "replay", "quickstart"):

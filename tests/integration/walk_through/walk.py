@@ -1,4 +1,4 @@
-"""Does what README.md says, on this machine: its commands, with nothing but the examples in them replaced."""
+"""Does what docs/federation.md says, on this machine: its commands, with nothing but the examples in them replaced."""
 import os
 import pathlib
 import pwd
@@ -13,7 +13,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "federation"))
 
 from federation import until  # noqa: E402
-from readme import PROGRAMS  # noqa: E402
+from page import PROGRAMS  # noqa: E402
 
 DEADLINE_S = 30
 ANY_PORT = {"0.0.0.0:7001": "127.0.0.1:0", "0.0.0.0": "127.0.0.1", "7000": "0", "registry.example.org": "127.0.0.1", "zone-a.example.org": "127.0.0.1"}
@@ -39,12 +39,12 @@ class Walk:
         self.services = []
 
     def write_configuration(self, zone, text):
-        """The file of zone a of README.md, as zone `zone` would have it here."""
+        """The file of zone a of the page, as zone `zone` would have it here."""
         for example, here in ({"/var/lib/zbs": f"{self.folder}/state-{zone}", '"guest"': f'"{account()}"'} | ANY_PORT | SMALL).items():
             text = text.replace(example, here) if example in text else text
         assert not MADE_UP.search(re.sub("#.*", "", text)), text
         text = text.replace("zone-a", f"zone-{zone}").replace("org-a", f"org-{zone}")
-        here = "allow_private_addresses = true\nshared_memory = true\n"  # two zones on one machine, as README.md says
+        here = "allow_private_addresses = true\nshared_memory = true\n"  # two zones on one machine, as the page says
         (self.folder / f"zone-{zone}.toml").write_text(here + text)
 
     def localized(self, words):
@@ -61,7 +61,7 @@ class Walk:
         return here
 
     def do(self, words):
-        """One command of README.md; its output. Fails where the command does."""
+        """One command of the page; its output. Fails where the command does."""
         assert words[0] in PROGRAMS, f"no program of this project: {words}"
         command = self.localized(words)
         if words[0] != "zbs" and words[1:2] == ["run"]:

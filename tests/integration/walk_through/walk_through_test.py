@@ -1,4 +1,4 @@
-"""The section "A federation of your own" of README.md leads to a job over two zones.
+"""docs/federation.md leads to a job over two zones.
 
 usage: walk_through_test.py BIN SOURCE_DIR [unittest arguments]
 """
@@ -8,11 +8,12 @@ import sys
 import tempfile
 import unittest
 
-import readme
+import page
 from walk import Walk
 
 BIN, SOURCE = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
-TEXT = readme.section((SOURCE / "README.md").read_text(), "A federation of your own")
+# These are the commands of pages.steps.
+CONFIGURATION, COMMANDS = page.read((SOURCE / "docs/federation.md").read_text())
 
 
 class Walking(unittest.TestCase):
@@ -25,12 +26,9 @@ class Walking(unittest.TestCase):
 
 class WalkThrough(Walking):
     def test_every_command_works_and_ends_in_a_job_over_both_zones(self):
-        configuration, block = readme.blocks(TEXT)
         for zone in "ab":
-            self.walk.write_configuration(zone, configuration)
-        output = {" ".join(words[:3]): self.walk.do(words) for words in readme.commands(block)}
-        for words in readme.mentioned(TEXT):
-            output[" ".join(words[:3])] = self.walk.do(words)
+            self.walk.write_configuration(zone, CONFIGURATION)
+        output = {" ".join(words[:3]): self.walk.do(words) for words in COMMANDS}
         with self.subTest("64 processes in zone-a, the others in zone-b"):
             job = output["zbs run -n"]
             self.assertIn("cluster {0,1} -> zone zone-a\n  cluster {2} -> zone zone-b\n", job)
@@ -45,7 +43,7 @@ class WalkThrough(Walking):
 
 
 class RottenText(Walking):
-    """What README.md must not come to say."""
+    """What the page must not contain."""
 
     def test_fails_here(self):
         for line, reason in (("zbs-grid init --state registry", "no program of this project"),
@@ -58,7 +56,7 @@ class RottenText(Walking):
                              ("zbs-registry init --state registry --organisation YOURS", "nothing printed so far"),
                              ("zbs login --code CODE", "nothing printed so far")):
             with self.subTest(line), self.assertRaisesRegex(AssertionError, reason):
-                self.walk.do(readme.commands(line)[0])
+                self.walk.do(page.words_of(line))
 
 
 if __name__ == "__main__":
