@@ -100,7 +100,6 @@ void add_profile_command(CLI::App& app, Context& context);
 void add_queue_command(CLI::App& app, Context& context);
 void add_replay_command(CLI::App& app, Context& context);
 void add_simulate_command(CLI::App& app, Context& context);
-void add_report_command(CLI::App& app, Context& context);
 void add_complete_command(CLI::App& app, Context& context);
 void add_dashboard_command(CLI::App& app, Context& context);
 void add_top_command(CLI::App& app, Context& context);

@@ -49,7 +49,6 @@ int run(int argc, char** argv) {
     zbs::cli::add_queue_command(app, context);
     zbs::cli::add_replay_command(app, context);
     zbs::cli::add_simulate_command(app, context);
-    zbs::cli::add_report_command(app, context);
     zbs::cli::add_top_command(app, context);
     zbs::cli::add_dashboard_command(app, context);
     zbs::cli::add_doctor_command(app, context);

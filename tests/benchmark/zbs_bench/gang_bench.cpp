@@ -3,7 +3,7 @@
 #include <functional>
 #include <queue>
 
-#include "algorithms/claims/models/gang_machine.hpp"
+#include "studies/models/gang_machine.hpp"
 #include "algorithms/gang/packing.hpp"
 #include "algorithms/sim/workload_generators.hpp"
 

@@ -4,7 +4,7 @@
 #include <set>
 #include <sstream>
 
-#include "algorithms/claims/report.hpp"
+#include "studies/claims/report.hpp"
 #include "tests/support/source_folder.hpp"
 
 namespace zbs::claims {
@@ -29,7 +29,7 @@ SourceReport quick_report() {
 TEST(GangClaims, QuickReportIsAsCommittedToTheByte) {
     const SourceReport report = quick_report();
     EXPECT_EQ(claims_page(report, Effort::quick()), golden("quick.md"))
-        << "where the change is meant: zbs report claims --source DaSilva2000 --quick --directory DIR, and without "
+        << "where the change is meant: zbs-studies claims --source DaSilva2000 --quick --directory DIR, and without "
            "--quick; look at the differences, and copy claims.md as quick.md and as claims.md";
     for (const Claim& claim : report.claims)
         // These do not depend on how long is simulated.

@@ -6,8 +6,8 @@
 #include <sstream>
 #include <string>
 
-#include "algorithms/claims/huang_adaptive.hpp"
-#include "algorithms/claims/report.hpp"
+#include "studies/claims/huang_adaptive.hpp"
+#include "studies/claims/report.hpp"
 #include "tests/support/source_folder.hpp"
 
 // Adaptive SCOJO [Huang2004, chapters 6 and 7]: whole workloads of the first seed, what needs no seeds, and the
@@ -17,7 +17,7 @@ namespace {
 
 constexpr Effort kShort{.seeds = 2, .length = 0.1};
 constexpr const char* kRemedy =
-    "where the change is meant: zbs report claims --source Huang2004 --directory DIR, look at the difference, and copy "
+    "where the change is meant: zbs-studies claims --source Huang2004 --directory DIR, look at the difference, and copy "
     "DIR/Huang2004 here";
 
 std::string golden(const std::string& name) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "algorithms/claims/huang_scojo.hpp"
+#include "studies/claims/huang_scojo.hpp"
 
 namespace zbs::claims {
 namespace {

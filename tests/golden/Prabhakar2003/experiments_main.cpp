@@ -3,7 +3,7 @@
 #include <fstream>
 #include <iostream>
 
-#include "client/claims/prabhakar_experiments.hpp"
+#include "studies/experiments/prabhakar_experiments.hpp"
 
 int main(int argc, char** argv) {
     if (argc < 2 || argc > 3 || argv[1][0] == '-') {

@@ -1,4 +1,4 @@
-#include "client/claims/prabhakar_experiments.hpp"
+#include "studies/experiments/prabhakar_experiments.hpp"
 #include "tests/support/source_folder.hpp"
 
 #include <gtest/gtest.h>

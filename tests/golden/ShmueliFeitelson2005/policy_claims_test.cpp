@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "algorithms/claims/shmueli_los.hpp"
+#include "studies/claims/shmueli_los.hpp"
 
 namespace zbs::claims {
 namespace {

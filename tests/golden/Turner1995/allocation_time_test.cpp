@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "client/claims/measured_studies.hpp"
+#include "studies/experiments/measured_studies.hpp"
 
 namespace zbs::claims {
 namespace {

@@ -3,15 +3,15 @@
 #include <fstream>
 #include <sstream>
 
-#include "algorithms/claims/report.hpp"
-#include "algorithms/claims/turner_allocation.hpp"
+#include "studies/claims/report.hpp"
+#include "studies/claims/turner_allocation.hpp"
 #include "tests/support/source_folder.hpp"
 
 namespace zbs::claims {
 namespace {
 
 constexpr const char* kRemedy =
-    "where the change is meant: zbs report claims --source Turner1995 --directory DIR, look at the difference, and "
+    "where the change is meant: zbs-studies claims --source Turner1995 --directory DIR, look at the difference, and "
     "copy DIR/Turner1995 here";
 
 std::string golden(const std::string& name) {

@@ -6,7 +6,7 @@
 #include <set>
 #include <sstream>
 
-#include "algorithms/claims/turner_time_sharing.hpp"
+#include "studies/claims/turner_time_sharing.hpp"
 #include "tests/support/source_folder.hpp"
 
 // What chapters 5 and 6 of the source claim, judged with a quick effort. What does not hold is named below.

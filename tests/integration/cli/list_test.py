@@ -118,7 +118,7 @@ class Formats(Manners):
         for words in (("list", "-o", "csv", "--json"), ("--json", "list", "-ocsv"), ("--output=csv", "list", "--json")):
             done = self.zbs(*words)
             self.assertEqual((done.returncode, done.stderr), (2, "zbs: --json: contradicts -o csv; give one of them\nSee 'zbs list --help'.\n"))
-        for words in (("simulate", "--list-policies"), ("report", "claims", "--list"), ("doctor",), ("profile", "list")):
+        for words in (("simulate", "--list-policies"), ("doctor",), ("profile", "list")):
             self.assertEqual(json.loads(self.zbs(*words, "--json").stdout), json.loads(self.zbs(*words, "-o", "json").stdout), words)
         self.assertEqual(json.loads(self.zbs("show", "--json").stdout)["status"], 400)
         self.assertEqual(self.good("--help").count("--json"), 1)

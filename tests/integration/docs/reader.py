@@ -16,7 +16,7 @@ from federation import until  # noqa: E402
 from pages import Command, Elsewhere, File, Untested, as_told  # noqa: E402
 from ports import free_port  # noqa: E402
 
-GROUPS = ("audit", "config", "database", "node", "organisation", "peer", "profile", "queue", "report", "user", "zone")  # whose commands have a second word
+GROUPS = ("audit", "config", "database", "node", "organisation", "peer", "profile", "queue", "user", "zone")  # whose commands have a second word
 DEADLINE_S = float(os.environ.get("ZBS_DEADLINE_S", "60"))
 MARK = "\x1e"
 FOLDERS = ("/etc/default", "/etc/zbs", "/var/lib/zbs-registry", "/var/lib/zbs", "/backup")  # of a page: inside of the reader's folder here

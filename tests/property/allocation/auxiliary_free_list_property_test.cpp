@@ -6,7 +6,7 @@
 
 #include "algorithms/allocation/hypercube_allocators.hpp"
 #include "algorithms/base/rng.hpp"
-#include "algorithms/claims/models/ecube.hpp"
+#include "studies/models/ecube.hpp"
 
 // Invariants of the auxiliary free list after every step of random histories.
 namespace zbs {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "algorithms/claims/models/gang_machine.hpp"
 #include "algorithms/sim/workload_generators.hpp"
+#include "studies/models/gang_machine.hpp"
 
 namespace zbs {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "algorithms/base/rng.hpp"
-#include "algorithms/claims/models/fluid_makespan.hpp"
-#include "algorithms/claims/models/periodic_schedule.hpp"
+#include "studies/models/fluid_makespan.hpp"
+#include "studies/models/periodic_schedule.hpp"
 
 namespace zbs::gang {
 namespace {

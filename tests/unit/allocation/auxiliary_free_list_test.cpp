@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/allocation/hypercube_allocators.hpp"
-#include "algorithms/claims/models/ecube.hpp"
+#include "studies/models/ecube.hpp"
 
 namespace zbs {
 namespace {

@@ -1,4 +1,4 @@
-#include "algorithms/claims/models/ecube.hpp"
+#include "studies/models/ecube.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "algorithms/claims/claim.hpp"
+#include "studies/claims/claim.hpp"
 
 #include <gtest/gtest.h>
 
-#include "algorithms/claims/samples.hpp"
+#include "studies/claims/samples.hpp"
 
 namespace zbs::claims {
 namespace {

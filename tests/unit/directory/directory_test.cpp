@@ -1,4 +1,4 @@
-#include "algorithms/claims/directory.hpp"
+#include "studies/claims/directory.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "algorithms/claims/models/exit_codes.hpp"
+#include "studies/models/exit_codes.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "algorithms/claims/models/job_service.hpp"
+#include "studies/models/job_service.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "algorithms/claims/models/time_sharing_model.hpp"
+#include "studies/models/time_sharing_model.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "algorithms/claims/models/family.hpp"
+#include "studies/models/family.hpp"
 
 #include <gtest/gtest.h>
 

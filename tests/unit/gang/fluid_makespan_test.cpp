@@ -1,4 +1,4 @@
-#include "algorithms/claims/models/fluid_makespan.hpp"
+#include "studies/models/fluid_makespan.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "algorithms/claims/models/gang_machine.hpp"
+#include "studies/models/gang_machine.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

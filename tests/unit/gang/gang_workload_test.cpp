@@ -1,4 +1,4 @@
-#include "algorithms/claims/models/gang_workload.hpp"
+#include "studies/models/gang_workload.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "algorithms/claims/models/periodic_schedule.hpp"
+#include "studies/models/periodic_schedule.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "algorithms/claims/models/waiting.hpp"
+#include "studies/models/waiting.hpp"
 
 #include <gtest/gtest.h>
 

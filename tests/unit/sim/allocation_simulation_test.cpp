@@ -1,4 +1,4 @@
-#include "algorithms/claims/models/allocation_simulation.hpp"
+#include "studies/models/allocation_simulation.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "algorithms/claims/models/chart.hpp"
+#include "studies/models/chart.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,10 +1,10 @@
-#include "algorithms/claims/models/time_shared_cluster.hpp"
+#include "studies/models/time_shared_cluster.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "algorithms/base/rng.hpp"
-#include "algorithms/claims/models/cluster_programs.hpp"
+#include "studies/models/cluster_programs.hpp"
 
 namespace zbs {
 namespace {

@@ -1,0 +1,59 @@
+#include "studies/claims/dasilva_support.hpp"
+
+#include <algorithm>
+
+#include "algorithms/sim/workload_generators.hpp"
+
+namespace zbs::claims::dasilva {
+namespace {
+
+/// The figures that follow a plus-minus sign.
+std::string spreads_of(std::string_view text) {
+    constexpr std::string_view kSign = " ± ";
+    std::string out;
+    for (std::size_t at = text.find(kSign); at != std::string_view::npos; at = text.find(kSign, at)) {
+        at += kSign.size();
+        const std::size_t end = std::min(text.find_first_not_of("0123456789.", at), text.size());
+        std::string_view figure = text.substr(at, end - at);
+        if (figure.ends_with('.')) figure.remove_suffix(1);
+        out += (out.empty() ? "" : ", ") + std::string(figure);
+    }
+    return out.empty() ? "exact" : out;
+}
+
+const std::vector<SizeClass>& size_classes() {
+    static const std::vector<SizeClass> classes =
+        parse_size_classes(example_size_classes(), "example size classes").value();
+    return classes;
+}
+}  // namespace
+
+Workload jann_workload(std::int32_t processors, std::int64_t jobs, std::uint64_t seed, double gap_factor) {
+    return generate(HyperErlangWorkload{.common = {.jobs = jobs, .processors = processors, .seed = seed},
+                                        .classes = size_classes(),
+                                        .gap_factor = gap_factor})
+        .value();
+}
+
+void Findings::add(std::string id, std::string claim, std::string published, std::string ours,
+                   std::initializer_list<bool> parts, std::string_view reason, std::string test) {
+    const bool all = std::ranges::all_of(parts, std::identity{}), any = std::ranges::any_of(parts, std::identity{});
+    if (test.empty()) test = "tests/golden/DaSilva2000/claims_test.cpp#GangClaims.QuickReportIsAsCommittedToTheByte";
+    part_.claims.push_back(judged(
+        {.id = "DaSilva-" + std::move(id),
+         .source = "DaSilva2000",
+         .claim = std::move(claim),
+         .published = std::move(published),
+         .ours = ours,
+         .spread = spreads_of(ours),
+         .test = std::move(test)},
+        all, note_,
+        reason.empty() ? std::string()
+                       : (any ? "in part: " : "") + std::string(reason) + (note_.empty() ? "" : " (" + note_ + ")")));
+}
+
+void Findings::add_table(const std::string& name, std::string text) {
+    part_.files.push_back({name + ".csv", std::move(text)});
+}
+
+}  // namespace zbs::claims::dasilva
