@@ -242,8 +242,9 @@ class MemoryZoneStore : public ZoneStore {
     }
     template <class Map, class Choice>
     static std::vector<typename Map::mapped_type> chosen(const Map& map, Choice choice) {
-        std::vector<typename Map::mapped_type> some = values(map);
-        std::erase_if(some, [&](const auto& value) { return !choice(value); });
+        std::vector<typename Map::mapped_type> some;
+        for (const auto& [key, value] : map)
+            if (choice(value)) some.push_back(value);
         return some;
     }
     template <class Map>
