@@ -46,7 +46,7 @@ function(zbs_test name)
     set(ARG_TIMEOUT 400)  # four times the longest under sanitizers with others beside it, 101 s
   endif()
   if(ARG_LABEL MATCHES "golden|property")
-    zbs_computing_test(${name} LABEL ${ARG_LABEL} QUEUE tables COMMAND $<TARGET_FILE:${name}>)
+    zbs_computing_test(${name} LABEL ${ARG_LABEL} COMMAND $<TARGET_FILE:${name}>)
   else()
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT ${ARG_TIMEOUT})
@@ -60,13 +60,15 @@ function(zbs_test name)
   endif()
 endfunction()
 
-# A test that computes for long and waits for nothing. Most tests of services wait for them: side by side both take little more than the
-# longer. So that nobody notices, it stands back (nice), and of those in one queue only one runs at a time. They are begun first.
-#   zbs_computing_test(simulation LABEL simulation QUEUE storms COMMAND simulation --seeds 60)
+# A test that computes for long and waits for nothing. The longest are begun first: COST is about their seconds.
+#   zbs_computing_test(simulation LABEL simulation COST 90 COMMAND simulation --seeds 60)
 function(zbs_computing_test name)
-  cmake_parse_arguments(ARG "" "LABEL;QUEUE" "COMMAND" ${ARGN})
+  cmake_parse_arguments(ARG "" "LABEL;COST" "COMMAND" ${ARGN})
   add_test(NAME ${name} COMMAND nice -n 10 ${ARG_COMMAND})
-  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT 1800 RESOURCE_LOCK ${ARG_QUEUE} COST 1000)
+  if(NOT ARG_COST)
+    set(ARG_COST 20)
+  endif()
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT 1800 COST ${ARG_COST})
 endfunction()
 
 add_library(zbs_build_flags INTERFACE)
