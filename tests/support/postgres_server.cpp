@@ -65,6 +65,13 @@ int wait_for(int pid) {
 
 }  // namespace
 
+std::filesystem::path PostgresServer::place() {
+    const std::filesystem::path memory = "/dev/shm";
+    std::error_code none;
+    const std::filesystem::space_info space = std::filesystem::space(memory, none);
+    return !none && space.available > 1'000'000'000 ? memory : std::filesystem::temp_directory_path();
+}
+
 PostgresServer* PostgresServer::shared() {
     static const std::unique_ptr<PostgresServer> server = []() -> std::unique_ptr<PostgresServer> {
         const std::string programs = find_programs();

@@ -1,4 +1,5 @@
 #pragma once
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -26,7 +27,9 @@ class PostgresServer {
     PostgresServer() = default;
     void start();
     void stop(int signal);
-    TemporaryFolder folder_;
+    /// In memory if there is room: commits and recovery wait for no disk then.
+    static std::filesystem::path place();
+    TemporaryFolder folder_{place()};
     std::string programs_;
     int pid_ = -1;
     int schemas_ = 0;

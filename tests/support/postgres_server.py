@@ -34,7 +34,8 @@ class PostgresServer:
         self.port = free_port() if over_tcp else 5432  # of the socket's name, too
         self.addresses = "127.0.0.1" if over_tcp else ""
         self.bin = programs()
-        self.folder = tempfile.mkdtemp(prefix="zbs-postgres-")
+        in_memory = os.path.isdir("/dev/shm") and shutil.disk_usage("/dev/shm").free > 1e9  # commits and recovery wait for no disk there
+        self.folder = tempfile.mkdtemp(prefix="zbs-postgres-", dir="/dev/shm" if in_memory else None)
         self.as_user = {}
         if os.geteuid() == 0:
             names = {entry.pw_name for entry in pwd.getpwall()}

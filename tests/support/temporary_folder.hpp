@@ -10,8 +10,8 @@ namespace zbs::test {
 /// A fresh folder, gone with its owner.
 class TemporaryFolder {
   public:
-    TemporaryFolder() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "zbs-test-XXXXXX").string();
+    explicit TemporaryFolder(const std::filesystem::path& within = std::filesystem::temp_directory_path()) {
+        std::string pattern = (within / "zbs-test-XXXXXX").string();
         ZBS_EXPECTS(mkdtemp(pattern.data()) != nullptr);
         path_ = pattern;
     }
