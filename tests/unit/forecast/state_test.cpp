@@ -21,10 +21,11 @@ void feed(AdaptiveForecast& forecast, const test::Series& series, int begin, int
 TEST(ForecastState, RestoredForecastGoesOnAsIfNothingHadHappened) {
     for (const test::Synthetic& kind : test::synthetic_series()) {
         const test::Series series = kind.draw(8);
+        AdaptiveForecast whole = AdaptiveForecast::make(10s).value();
+        feed(whole, series, 0, 900);
         for (const int cut : {0, 1, 2, 20, 700}) {
             SCOPED_TRACE(testing::Message() << kind.name << ", cut after " << cut);
-            AdaptiveForecast whole = AdaptiveForecast::make(10s).value(), first = AdaptiveForecast::make(10s).value();
-            feed(whole, series, 0, 900);
+            AdaptiveForecast first = AdaptiveForecast::make(10s).value();
             feed(first, series, 0, cut);
             AdaptiveForecast second = AdaptiveForecast::restore(first.state()).value();
             EXPECT_EQ(second.state(), first.state());
