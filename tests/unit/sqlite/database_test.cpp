@@ -261,8 +261,9 @@ TEST(ZoneDatabase, ManyRecordsAreDecodedInPiecesAndStayInOrder) {
     BackwardRunner runner;
     const auto database = open_zone_database(folder.path("zone.db"), Durability::kBatches, &runner);
     ASSERT_TRUE(database) << database.error();
-    Application application = some_application();
-    application.status.state = ApplicationState::kRunning;
+    Application application = some_application();  // a small one, because there are many
+    application.request.model.reset();
+    application.status = {.state = ApplicationState::kRunning, .history = application.status.history};
     std::vector<ApplicationId> ids;
     for (std::uint64_t n = 1; n <= 2'500; ++n) {
         application.request.id = {some_id(n)};
