@@ -2,6 +2,7 @@
 
 usage: pages_test.py BIN
 """
+import functools
 import http.server
 import json
 import os
@@ -63,6 +64,7 @@ def output_of(*command, **options):
     return done.stdout
 
 
+@functools.cache
 def commands_of(program, path=()):
     """Every command that --help lists, as tuples of words."""
     text = output_of(PROGRAMS / program, *path, "--help")

@@ -98,7 +98,7 @@ class Staged(OnMachines):
         self.assertEqual([self.sent(machine) for machine in MACHINES], before, "a repeat sends nothing")
 
     def killed_while_sending(self, kill):
-        data = self.input(150 * MIB)
+        data = self.input(60 * MIB)
         application = self.submit("--stage-out", "sum.*")
         part = f".{hashlib.sha256(data).hexdigest()}.part"
         until(lambda: self.files_of("node-2").get(part, 0) > 5 * MIB, "nothing is sent", 60)

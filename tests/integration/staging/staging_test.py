@@ -24,6 +24,7 @@ import federation  # noqa: E402
 from federation import Federation, processes, until  # noqa: E402
 
 MIB = 1024 * 1024
+LARGE = 48 * MIB  # takes so long that a zone is killed while it comes
 SOLVER = """#!/bin/sh
 [ -s in.dat ] || { echo "no input in $PWD" >&2; exit 3; }
 cp in.dat "copy.$PMI_RANK"
@@ -323,7 +324,7 @@ class Staging(unittest.TestCase):
         return glob.glob(f"{self.f.folder}/state/{zone}/files/user+*/.*.part")
 
     def killed_while_sending(self, victim):
-        data = self.input(96 * MIB)
+        data = self.input(LARGE)
         application = self.submit("--stage-out", "zone.txt")
         until(lambda: any(os.path.getsize(path) > 5 * MIB for path in self.parts_of("b") if os.path.exists(path)), 60, "nothing is sent")
         self.kill(victim)
@@ -338,11 +339,11 @@ class Staging(unittest.TestCase):
 
     def test_kill_of_the_taking_zone(self):
         events = self.killed_while_sending("b")
-        self.assertLess(sum(self.sent_to(events, "b")), 96 * MIB + 4 * MIB)
+        self.assertLess(sum(self.sent_to(events, "b")), LARGE + 4 * MIB)
 
     def test_kill_of_the_sending_zone(self):
         events = self.killed_while_sending("a")
-        self.assertLess(self.sent_to(events, "b")[-1], 92 * MIB)  # what was there was not sent again
+        self.assertLess(self.sent_to(events, "b")[-1], LARGE - 4 * MIB)  # what was there was not sent again
 
 
 if __name__ == "__main__":
