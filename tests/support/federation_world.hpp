@@ -94,6 +94,13 @@ class FederationWorld {
     void crash(const std::string& name);
     void restart(const std::string& name);
     void run(Duration time) { clock.advance(time); }
+    /// Until `done`, which is looked at each second, at most `most`; and ten seconds more, so that messages that are on
+    /// their way then arrive.
+    template <class Done>
+    void run_until(Duration most, Done done) {
+        for (Duration ran{}; ran < most && !done(); ran += std::chrono::seconds{1}) run(std::chrono::seconds{1});
+        run(std::chrono::seconds{10});
+    }
 
     static Caller user() { return {CallerKind::kUser, "org-a", "ana"}; }
     ApplicationRequest request(int ranks, const Caller& owner = user()) {

@@ -22,6 +22,10 @@ struct ApplicationServiceTest : testing::Test {
         for (const char* zone : {"a", "b", "c"})
             world.node(zone).executor->script("", {.runtime = runtime, .exit_code = exit_code});
     }
+    /// Until this one has ended and nothing is held or runs.
+    void run_to_the_end(FederationWorld& of, const ApplicationId& id, Duration most) {
+        of.run_until(most, [&] { return is_final(of.status(id).state) && of.held() == 0 && of.running_steps() == 0; });
+    }
     void expect_nothing_left() {
         EXPECT_EQ(world.held(), 0);
         EXPECT_EQ(world.running_steps(), 0);
@@ -546,10 +550,12 @@ TEST_F(ApplicationServiceTest, CancelAtEveryMomentLeavesNothing) {
         const ApplicationId id = submit(10);
         world.run(Duration{ms * 1'000});
         ASSERT_TRUE(world.node("a").applications->cancel(world.user(), id));
-        world.run(20s);
+        run_to_the_end(world, id, 10s);
         EXPECT_EQ(world.status(id).state, ApplicationState::kCancelled);
         expect_nothing_left();
     }
+    world.run(90s);
+    expect_nothing_left();
 }
 
 TEST_F(ApplicationServiceTest, HomeCrashAtEveryMomentEndsWellAndRunsOnce) {
@@ -561,10 +567,12 @@ TEST_F(ApplicationServiceTest, HomeCrashAtEveryMomentEndsWellAndRunsOnce) {
         world.crash("a");
         world.run(1s);
         world.restart("a");
-        world.run(90s);
+        run_to_the_end(world, id, 90s);
         EXPECT_EQ(world.status(id).state, ApplicationState::kCompleted) << world.status(id).reason;
         expect_nothing_left();
     }
+    world.run(90s);
+    expect_nothing_left();
     int launchers = 0;
     for (const auto& [operation, step] : world.node("a").executor->steps()) launchers += operation.starts_with("mpi-");
     EXPECT_EQ(launchers, 134);  // one for each application, never two
@@ -580,10 +588,12 @@ TEST_F(ApplicationServiceTest, CancelThenCrashAtEveryMomentLeavesNothing) {
         world.crash("a");
         world.run(1s);
         world.restart("a");
-        world.run(90s);
+        run_to_the_end(world, id, 90s);
         EXPECT_EQ(world.status(id).state, ApplicationState::kCancelled) << world.status(id).reason;
         expect_nothing_left();
     }
+    world.run(90s);
+    expect_nothing_left();
 }
 
 TEST_F(ApplicationServiceTest, FaultOfTheStoreAtEveryMomentEndsWell) {
@@ -595,7 +605,7 @@ TEST_F(ApplicationServiceTest, FaultOfTheStoreAtEveryMomentEndsWell) {
         world.node("a").store.fault = Error{ErrorCode::kUnavailable, "disk full", {}};
         world.run(300ms);
         world.node("a").store.fault.reset();
-        world.run(90s);
+        run_to_the_end(world, id, 90s);
         const ApplicationStatus status = world.status(id);
         EXPECT_EQ(status.state, ApplicationState::kCompleted) << status.reason;
         std::size_t ranks = 0;
@@ -603,6 +613,8 @@ TEST_F(ApplicationServiceTest, FaultOfTheStoreAtEveryMomentEndsWell) {
         EXPECT_EQ(ranks, 10U);
         expect_nothing_left();
     }
+    world.run(90s);
+    expect_nothing_left();
 }
 
 TEST_F(ApplicationServiceTest, OneZoneThatRefusesTheLaunchFailsTheApplicationAndTheOthersGetTheirProcessorsBack) {
@@ -653,11 +665,11 @@ TEST_F(ApplicationServiceTest, NoOutcomeOfLostMessagesHoldsForEver) {
         for (const char* zone : {"a", "b", "c"}) rough.node(zone).executor->script("", {.runtime = 5s});
         const ApplicationRequest request = rough.request(10);
         ASSERT_TRUE(rough.node("a").applications->submit(rough.user(), request));
-        rough.run(600s);
+        rough.run_until(600s, [&] { return is_final(rough.status(request.id).state); });
         const ApplicationStatus status = rough.status(request.id);
         EXPECT_TRUE(is_final(status.state)) << to_string(status.state) << ": " << status.reason;
         rough.loss = 0;
-        rough.run(120s);
+        run_to_the_end(rough, request.id, 120s);
         EXPECT_EQ(rough.held(), 0);
         EXPECT_EQ(rough.running_steps(), 0);
     }

@@ -3,6 +3,8 @@
 // time that grows with every round, or reserves a start behind the winner.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/support/federation_world.hpp"
 
 namespace zbs::test {
@@ -21,6 +23,12 @@ struct CompetingHomesTest : testing::Test {
         ASSERT_TRUE(world.node(home).applications->submit(user, request));
         submitted.emplace(request.id, home);
     }
+    void run_to_the_end(Duration most) {
+        world.run_until(most, [&] {
+            return world.held() == 0 &&
+                   std::ranges::all_of(submitted, [&](const auto& one) { return is_final(status(one.first).state); });
+        });
+    }
     ApplicationStatus status(const ApplicationId& id) {
         const std::string& home = submitted.at(id);
         return (*world.node(home).applications->find({CallerKind::kUser, "org-" + home, "ana"}, id))->status;
@@ -32,7 +40,7 @@ TEST_F(CompetingHomesTest, AllGetTheWholeFederationOneAfterTheOther) {
         world.rng = Rng(seed);
         for (const std::string& home : homes) world.node(home).executor->script("", {.runtime = 20s});
         for (const std::string& home : homes) submit(home, 16);  // at the same instant, each all there is
-        world.run(10min);
+        run_to_the_end(10min);
         for (const auto& [id, home] : submitted) {
             EXPECT_EQ(status(id).state, ApplicationState::kCompleted) << "seed " << seed << ": " << status(id).reason;
         }
@@ -45,7 +53,7 @@ TEST_F(CompetingHomesTest, TwentyThatOverlapInPairsOfZonesAllEndWellUnderLoss) {
     for (const std::string& home : homes) world.node(home).executor->script("", {.runtime = 20s});
     for (int i = 0; i < 5; ++i)
         for (const std::string& home : homes) submit(home, 6);
-    world.run(60min);
+    run_to_the_end(60min);
     for (const auto& [id, home] : submitted) {
         EXPECT_TRUE(is_final(status(id).state)) << to_string(status(id).state) << ": " << status(id).reason;
         EXPECT_NE(status(id).state, ApplicationState::kRejected) << status(id).reason;
