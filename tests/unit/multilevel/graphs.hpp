@@ -70,4 +70,17 @@ inline TargetTree tree_of(std::vector<int> arity, std::int64_t capacity) {
                             std::vector<std::int64_t>(static_cast<std::size_t>(tree.processor_count()), capacity));
 }
 
+inline std::vector<std::pair<const char*, CompactGraph>> odd_graphs() {
+    std::vector<WeightedEdge> star;
+    for (Vertex v = 1; v < 50; ++v) star.push_back({0, v, 3});
+    return {
+        {"no vertex", graph_of(0, {})},
+        {"one vertex", graph_of(1, {})},
+        {"no edges", graph_of(30, {})},
+        {"a star", graph_of(50, star)},
+        {"weights of zero", graph_of(4, {{0, 1, 1}}, {0, 0, 0, 0})},
+        {"some of zero", graph_of(6, {{0, 1, 1}, {2, 3, 9}}, {0, 5, 0, 5, 5, 0})},
+    };
+}
+
 }  // namespace zbs::multilevel::testing

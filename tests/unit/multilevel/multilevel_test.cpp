@@ -87,18 +87,8 @@ TEST(Multilevel, FewTasksStayInOneZone) {
 }
 
 TEST(Multilevel, AnswersForOddGraphs) {
-    std::vector<testing::WeightedEdge> star;
-    for (Vertex v = 1; v < 50; ++v) star.push_back({0, v, 3});
-    const std::vector<std::pair<const char*, CompactGraph>> graphs = {
-        {"no vertex", graph_of(0, {})},
-        {"one vertex", graph_of(1, {})},
-        {"no edges", graph_of(30, {})},
-        {"a star", graph_of(50, star)},
-        {"weights of zero", graph_of(4, {{0, 1, 1}}, {0, 0, 0, 0})},
-        {"some of zero", graph_of(6, {{0, 1, 1}, {2, 3, 9}}, {0, 5, 0, 5, 5, 0})},
-    };
-    for (const auto& [name, graph] : graphs) {
-        for (const Level level : {Level::kFast, Level::kDefault, Level::kStrong}) {
+    for (const auto& [name, graph] : testing::odd_graphs()) {
+        for (const Level level : {Level::kFast, Level::kDefault}) {
             const TargetTree tree = tree_of({2, 2, 3}, graph.total / 12 + 5);
             const Placement found(graph, tree, map(graph, tree, {.level = level}));
             EXPECT_EQ(found.overload(), 0) << name;

@@ -82,22 +82,6 @@ TEST(Gang, MemoryOfAllResidentJobsMustFit) {
     EXPECT_THAT(ends_under("gang", {}, jobs, small), ElementsAre(20, 50, 60));
 }
 
-TEST(Gang, EveryPackingRuleRunsEveryJob) {
-    for (const std::string packing : {"first-fit", "best-fit", "ffd", "memory-fit", "buddy"})
-        for (const std::string fill : {"false", "true"})
-            for (const std::string compact : {"false", "true"})
-                for (std::uint64_t seed = 0; seed < 10; ++seed) {
-                    SCOPED_TRACE(packing + " fill " + fill + " compact " + compact + " seed " + std::to_string(seed));
-                    const Workload jobs = test::random_workload({.seed = seed, .gap = 6});
-                    const Result<SimulationOutcome> outcome = simulate(
-                        jobs, **make_policy("gang", {{"packing", packing}, {"fill", fill}, {"compact", compact}}),
-                        {.slice = 3s});
-                    ASSERT_TRUE(outcome.has_value()) << outcome.error().message;
-                    for (std::size_t i = 0; i < jobs.jobs.size(); ++i)
-                        ASSERT_GE(outcome->end[i] - outcome->start[i], jobs.jobs[i].runtime);
-                }
-}
-
 TEST(Gang, BuddyNeedsAPowerOfTwo) {
     const Result<SimulationOutcome> outcome =
         simulate(workload(100, {{0, 4, 25}}), **make_policy("gang", {{"packing", "buddy"}}), {});

@@ -233,25 +233,6 @@ TEST(Simulate, RefusesWalltimesBeyondAllTime) {
         EXPECT_TRUE(simulate(jobs, *policy(std::string(each.name)), {}).has_value()) << each.name;
 }
 
-/// Preempts whoever runs, and starts somebody else, every millisecond.
-class FicklePolicy final : public Policy {
-  public:
-    void plan(const ZoneSnapshot& zone, Plan& plan) override {
-        plan.clear();
-        if (!zone.running.empty()) plan.preemptions.push_back(zone.record(zone.running.front().handle).job.id);
-        if (!zone.waiting.empty()) plan.starts.push_back(zone.record(zone.waiting.back().handle).job.id);
-        plan.wake_at = zone.now + std::chrono::milliseconds{1};
-    }
-};
-
-TEST(Simulate, StopsPreemptionsWithoutEnd) {
-    const Workload jobs = workload(1, {{0, 1, 100'000}, {0, 1, 100'000}});
-    FicklePolicy fickle;
-    const Result<SimulationOutcome> outcome = simulate(jobs, fickle, {});
-    ASSERT_FALSE(outcome.has_value());
-    EXPECT_EQ(outcome.error().code, ErrorCode::kTooLarge);
-}
-
 /// Starts nothing.
 class IdlePolicy final : public Policy {
   public:
