@@ -8,6 +8,7 @@
 import os
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -75,7 +76,10 @@ class Searches:
         if code != 0 or not os.path.exists(os.path.join(folder, "pan.c")):
             sys.exit(f"spin does not take the model:\n{text}")
         kind = ["-DNP"] if cycles else ["-DSAFETY", "-DNOCOMP"]
-        code, text = run(folder, {}, "gcc", self.optimise, "-w", *kind, "-DNOREDUCE", "-DNOFAIR", f"-DMEMLIM={MEGABYTES}", "-o", "pan", "pan.c")
+        compiler = [*filter(None, [shutil.which("ccache")]), "gcc"]  # what Spin wrote is mostly what it wrote the last time
+        code, text = run(folder, {}, *compiler, self.optimise, "-w", *kind, "-DNOREDUCE", "-DNOFAIR", f"-DMEMLIM={MEGABYTES}", "-c", "-o", "pan.o", "pan.c")
+        if code == 0:
+            code, text = run(folder, {}, "gcc", "-o", "pan", "pan.o")
         if code != 0:
             sys.exit(f"gcc does not take what Spin wrote:\n{text}")
         return os.path.join(folder, "pan")
