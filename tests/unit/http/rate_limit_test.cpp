@@ -55,15 +55,15 @@ TEST(PeerIdentity, IsPrintedByTestsWithItsValues) {
 }
 
 TEST_P(RateLimiterKinds, HaveTheirBurstAndThenTheirRate) {
-    EXPECT_EQ(pass(GetParam().peer, 100'000), GetParam().burst);
+    EXPECT_EQ(pass(GetParam().peer, 5'000), GetParam().burst);
     int later = 0;
     for (int i = 0; i < 100; ++i) {
         clock.advance(milliseconds{100});
-        later += pass(GetParam().peer, 1'000);
+        later += pass(GetParam().peer, 100);
     }
     EXPECT_EQ(later, GetParam().in_ten_seconds);
     clock.advance(seconds{3'600});
-    EXPECT_EQ(pass(GetParam().peer, 100'000), GetParam().burst) << "a rest fills the bucket, and no more than that";
+    EXPECT_EQ(pass(GetParam().peer, 5'000), GetParam().burst) << "a rest fills the bucket, and no more than that";
 }
 
 TEST_F(RateLimiterTest, NobodyPaysForAnother) {
@@ -125,7 +125,7 @@ TEST_F(RateLimiterTest, AFloodOfNamesTakesBoundedRoomAndThrowsOutTheSilent) {
         return !limited.take(peer, address, clock.steady_now()).has_value();
     };
     for (int i = 0; i < 20; ++i) take(kAna, {});
-    for (int i = 0; i < 100'000; ++i) {
+    for (int i = 0; i < 20'000; ++i) {
         take({}, "10." + std::to_string(i));
         const bool forgotten = i % 4 == 0 && take(kAna, {});
         ASSERT_FALSE(forgotten) << "who keeps asking is remembered";

@@ -248,14 +248,14 @@ TEST_F(AuthorizationFilterTest, RefusalsTakeTheSameWork) {
     const auto median_ns = [&](const Caller& who, const std::vector<std::string>& groups) {
         std::vector<std::int64_t> times;
         const CapacityRequest request{.user = who, .walltime = 1h, .groups = groups};
-        for (int i = 0; i < 10'000; ++i) {
+        for (int i = 0; i < 1'000; ++i) {
             const auto begin = std::chrono::steady_clock::now();
             const auto told = parts.capacity(home, request);
             times.push_back((std::chrono::steady_clock::now() - begin) / std::chrono::nanoseconds{1});
             EXPECT_EQ(told->total_processors, 0);
         }
-        std::nth_element(times.begin(), times.begin() + 5'000, times.end());
-        return std::to_string(times[5'000]);
+        std::nth_element(times.begin(), times.begin() + 500, times.end());
+        return std::to_string(times[500]);
     };
     filter.use_blocks([](const Caller& who) { return who.name == "blocked"; });
     RecordProperty("median_ns_unknown", median_ns(user("nobody"), {"physics2"}));
