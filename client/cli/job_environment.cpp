@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "algorithms/base/utf8.hpp"
-#include "client/cli/context.hpp"
 #include "services/common/messages/environment.hpp"
+#include "services/common/messages/printable.hpp"
 
 namespace zbs::cli {
 namespace {
@@ -30,15 +30,40 @@ constexpr std::array<std::string_view, 15> kPassed = {"PATH",
 constexpr std::array<std::string_view, 19> kPassedPrefixes = {
     "LC_",    "OMP_",  "GOMP_", "KMP_", "MKL_",   "BLIS_", "OPENBLAS_", "FFTW_",     "MPICH_", "MPIR_",
     "I_MPI_", "OMPI_", "UCX_",  "FI_",  "HWLOC_", "NCCL_", "KOKKOS_",   "GFORTRAN_", "PSM"};
-// Not even on request of '--env-all': they describe the account of this command, and each zone sets its own.
-constexpr std::array<std::string_view, 11> kAccounts = {"HOME", "USER", "LOGNAME", "SHELL",  "MAIL",           "TMPDIR",
-                                                        "TEMP", "TMP",  "TEMPDIR", "OLDPWD", "XDG_RUNTIME_DIR"};
-// Neither: they name what this command is, or the job that it runs in.
-constexpr std::array<std::string_view, 9> kOurs = {"ZBS_URL",         "ZBS_IDENTITY", "ZBS_OUTPUT",
-                                                   "ZBS_PROFILE_OUT", "ZBS_ZONE",     "ZBS_APPLICATION",
-                                                   "ZBS_CREDENTIALS", "ZBS_TOKEN",    "X509_USER_PROXY"};
-constexpr std::array<std::string_view, 7> kOurPrefixes = {"ZBS_STEP_", "PMI_",     "PMIX_",    "HYDRA_",
-                                                          "HYDI_",     "MPIEXEC_", "MPI_LOCAL"};
+// Not even on request of '--env-all': they describe the account, the session or the terminal of this command, and lead
+// nowhere on other machines. Each zone sets those of its own account.
+constexpr std::array<std::string_view, 29> kHere = {"HOME",
+                                                    "USER",
+                                                    "LOGNAME",
+                                                    "SHELL",
+                                                    "MAIL",
+                                                    "HOSTNAME",
+                                                    "TMPDIR",
+                                                    "TEMP",
+                                                    "TMP",
+                                                    "TEMPDIR",
+                                                    "OLDPWD",
+                                                    "TMUX",
+                                                    "TMUX_PANE",
+                                                    "STY",
+                                                    "WINDOW",
+                                                    "WINDOWID",
+                                                    "DISPLAY",
+                                                    "XAUTHORITY",
+                                                    "XAUTHLOCALHOSTNAME",
+                                                    "ICEAUTHORITY",
+                                                    "SESSION_MANAGER",
+                                                    "DESKTOP_SESSION",
+                                                    "GPG_AGENT_INFO",
+                                                    "GPG_TTY",
+                                                    "INVOCATION_ID",
+                                                    "JOURNAL_STREAM",
+                                                    "NOTIFY_SOCKET",
+                                                    "COLORTERM",
+                                                    "CREDENTIALS_DIRECTORY"};
+constexpr std::array<std::string_view, 13> kHerePrefixes = {"XDG_",    "DBUS_",  "SSH_",   "KRB5", "WAYLAND_",
+                                                            "TERM_",   "GNOME_", "KDE_",   "GTK_", "VTE_",
+                                                            "VSCODE_", "SUDO_",  "LISTEN_"};
 
 template <std::size_t names, std::size_t prefixes>
 bool is_among(const std::string& name, const std::array<std::string_view, names>& exact,
@@ -64,7 +89,7 @@ std::string without_profiler(const std::string& preload) {
 }  // namespace
 
 bool is_passed_on(const std::string& name) {
-    return is_among(name, kPassed, kPassedPrefixes) && !is_among(name, kOurs, kOurPrefixes);
+    return is_among(name, kPassed, kPassedPrefixes) && !is_set_by_zones(name);
 }
 
 Result<std::map<std::string, std::string>> job_environment(const std::vector<std::string>& own,
@@ -76,8 +101,8 @@ Result<std::map<std::string, std::string>> job_environment(const std::vector<std
         if (equals == 0 || equals == std::string::npos) continue;
         const std::string name = text.substr(0, equals);
         mine[name] = text.substr(equals + 1);
-        if (is_among(name, kOurs, kOurPrefixes) || std::ranges::find(kAccounts, name) != kAccounts.end() ||
-            is_set_by_shells(name) || !(all || is_passed_on(name)))
+        if (is_set_by_zones(name) || is_among(name, kHere, kHerePrefixes) || is_set_by_shells(name) ||
+            !(all || is_passed_on(name)))
             continue;
         if (!is_utf8(text) || !environment_name_fault(name).empty()) {
             left_out.push_back(name);
@@ -89,7 +114,7 @@ Result<std::map<std::string, std::string>> job_environment(const std::vector<std
     for (const std::string& item : exports) {
         const std::size_t equals = item.find('=');
         if (equals == 0 || item.empty()) return invalid("'" + item + "' must be NAME or NAME=VALUE", "--env");
-        if (!is_utf8(item)) return invalid("'" + ascii(item) + "' is not UTF-8", "--env");
+        if (!is_utf8(item)) return invalid("'" + printable_text(item, 64) + "' is not UTF-8", "--env");
         if (const std::string fault = environment_name_fault(item.substr(0, equals)); !fault.empty())
             return invalid("'" + item.substr(0, equals) + "' " + fault, "--env");
         if (equals != std::string::npos) {

@@ -129,8 +129,9 @@ void add_submit_options(CLI::App& command, SubmitOptions& options) {
         ->take_all()
         ->allow_extra_args(false);
     command.add_flag("--env-all", options.export_all,
-                     "the whole environment of this command: every zone that runs a part of the job sees it; HOME, "
-                     "USER, TMPDIR and the like are those of the account there, unless --env names them");
+                     "the whole environment of this command: every zone that runs a part of the job sees it. Left out, "
+                     "unless --env names it, is the state of the account, session or terminal here: HOME, USER, SHELL, "
+                     "HOSTNAME, TMPDIR, DISPLAY, XDG_*, DBUS_*, SSH_*, KRB5*, WAYLAND_*, TERM_*, TMUX and the like");
     command.add_option("--umask", options.umask, "of every rank, octal, as 027; without it 077")
         ->check(command_line::something("write it in octal digits, as 027"));
     command

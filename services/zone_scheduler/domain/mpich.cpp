@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include "services/common/messages/environment.hpp"
 #include "services/common/messages/own_files.hpp"
 
 namespace zbs::mpich {
@@ -100,19 +101,11 @@ std::vector<std::string> coordinator_argv(const CoordinatorSpec& spec) {
 }
 
 Options program_environment(const Options& environment) {
-    constexpr std::array<std::string_view, 9> kPrefixes = {
-        "HYDRA_", "HYDI_", "MPIEXEC_", "PMI_", "PMIX_", "MPI_LOCAL", "ZBS_STEP_", "ZBS_PROFILE_OUT", "ZBS_RANK_"};
-    constexpr std::array<std::string_view, 8> kNames = {kStagedFolder,     "ZBS_ZONE",       "ZBS_APPLICATION",
-                                                        "ZBS_URL",         "ZBS_IDENTITY",   "ZBS_TOKEN",
-                                                        "ZBS_CREDENTIALS", "X509_USER_PROXY"};
     constexpr std::string_view kProfiler = "libzbs-profile.so";
     Options kept;
     for (const auto& [name, value] : environment) {
-        const bool foreign = std::any_of(kPrefixes.begin(), kPrefixes.end(),
-                                         [&n = name](std::string_view prefix) { return n.starts_with(prefix); }) ||
-                             std::find(kNames.begin(), kNames.end(), name) != kNames.end();
         // Every zone preloads its own profiler; one that came with the environment would take its place.
-        if (!foreign && !(name == "LD_PRELOAD" && value.find(kProfiler) != std::string::npos))
+        if (!is_set_by_zones(name) && !(name == "LD_PRELOAD" && value.find(kProfiler) != std::string::npos))
             kept.emplace_back(name, value);
     }
     return kept;

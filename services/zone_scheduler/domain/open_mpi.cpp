@@ -152,14 +152,9 @@ std::vector<std::string> launcher_argv(const mpich::CoordinatorSpec& spec, const
 }
 
 Options launcher_environment(const Options& environment) {
-    constexpr std::array<std::string_view, 12> kForeign = {
-        "OMPI_COMM_",   "OMPI_UNIVERSE", "OMPI_APP_",      "OMPI_FILE_",    "OMPI_MCA_orte", "OMPI_MCA_ess",
-        "OMPI_MCA_plm", "OMPI_MCA_ras",  "OMPI_MCA_rmaps", "OMPI_MCA_odls", "ORTE_",         "ZBS_OUTPUT"};
     Options kept;
     for (const auto& [name, value] : mpich::program_environment(environment)) {
-        const bool is_foreign = std::any_of(kForeign.begin(), kForeign.end(),
-                                            [&n = name](std::string_view prefix) { return n.starts_with(prefix); });
-        if (!is_foreign && !name.starts_with("OMPI_ALLOW_RUN_AS_ROOT")) kept.emplace_back(name, value);
+        if (!name.starts_with("OMPI_ALLOW_RUN_AS_ROOT")) kept.emplace_back(name, value);
     }
     kept.emplace_back("OMPI_ALLOW_RUN_AS_ROOT", "1");
     kept.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");

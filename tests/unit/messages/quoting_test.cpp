@@ -27,5 +27,17 @@ TEST(EnvironmentName, IsOneThatShellsPassOn) {
         EXPECT_NE(environment_name_fault(name), "") << name;
 }
 
+TEST(EnvironmentName, OfAZoneOrItsLauncherIsRefused) {
+    for (const char* name : {"PMI_RANK", "PMIX_RANK", "HYDRA_DEBUG", "MPIEXEC_TIMEOUT", "OMPI_COMM_WORLD_RANK",
+                             "ZBS_ZONE", "ZBS_APPLICATION", "ZBS_STAGED", "ZBS_RANK_ENDS", "ZBS_URL"}) {
+        EXPECT_TRUE(is_set_by_zones(name)) << name;
+        EXPECT_EQ(environment_name_fault(name),
+                  "belongs to the zone and its MPI launcher, so the program would not get this value")
+            << name;
+    }
+    for (const char* name : {"ZBS_UMASK", "ZBS_ULIMIT", "ZBS_PROFILE_TRACE", "OMPI_MCA_btl", "MPICH_ASYNC_PROGRESS"})
+        EXPECT_EQ(environment_name_fault(name), "") << name;
+}
+
 }  // namespace
 }  // namespace zbs
