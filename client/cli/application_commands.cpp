@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iostream>
 #include <map>
+#include <optional>
 
 #include "client/api/delegate.hpp"
 #include "client/api/event_waiter.hpp"
@@ -17,6 +18,7 @@
 #include "client/cli/application_view.hpp"
 #include "client/cli/context.hpp"
 #include "client/cli/fetch_command.hpp"
+#include "client/cli/interrupt.hpp"
 #include "client/cli/selectors.hpp"
 #include "client/cli/submit_options.hpp"
 #include "client/cli/submit_request.hpp"
@@ -121,8 +123,8 @@ void submit(Context& context, CLI::App& command, SubmitOptions& options) {
     follow(context, *zone, id, options.quiet, false, &delegation);
     const int ended_with = context.exit_code;
     if (!request->staging.results.empty()) {
-        end_on_interrupt("zbs: not all results of " + id + " were fetched; 'zbs fetch " + id + " -d " +
-                         shell_word(options.results_folder) + "' fetches the rest\n");
+        const InterruptLine line("zbs: not all results of " + id + " were fetched; 'zbs fetch " + id + " -d " +
+                                 shell_word(options.results_folder) + "' fetches the rest");
         fetch_results(context, *zone, id, {.folder = options.results_folder, .quiet = options.quiet, .ended = false});
     }
     if (ended_with != kOk) context.exit_code = ended_with;  // the program's own code comes first
@@ -265,6 +267,7 @@ void wait_for(Context& context, const std::vector<std::string>& words, const std
     std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
     const auto is_late = [&until] { return std::chrono::steady_clock::now() > until; };
     outlast_absence(*zone, {}, is_late);
+    std::optional<InterruptLine> line(std::in_place, way_back({}));
     if (!timeout.empty()) {
         const Result<Duration> limit = parse_duration(timeout);
         if (!limit) return context.fail({ErrorCode::kInvalidArgument, limit.error().message, "--timeout"});
@@ -273,6 +276,8 @@ void wait_for(Context& context, const std::vector<std::string>& words, const std
     const Result<std::vector<std::string>> ids = find_selected(context, *zone, words, Meant::kOpenElseNewest);
     if (!ids) return context.fail(ids.error());
     if (ids->empty()) std::cerr << kNothingOpen;
+    line.reset();
+    line.emplace(way_back(*ids));
     Json ended = Json::array();
     for (const std::string& id : *ids) {
         client::EventWaiter events(*zone, id);
@@ -401,7 +406,11 @@ void logs(Context& context, std::string id, const std::string& rank, bool follow
         return context.fail(invalid("'" + ascii(rank) + "' is neither a rank nor 'launcher'", "--rank"));
     const auto zone = context.connect();
     if (zone && follow_it) outlast_absence(*zone, {});
+    std::optional<InterruptLine> line;
+    if (follow_it) line.emplace(way_back({}));
     if (!zone || !select_one(context, *zone, id)) return;
+    line.reset();
+    if (follow_it) line.emplace(way_back({id}));
     LogFollower follower(*zone, id, rank, label);
     client::EventWaiter events(*zone, id);
     const client::Polling polling;

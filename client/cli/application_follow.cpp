@@ -128,23 +128,15 @@ void DelegationKeeper::look(const std::string& state) {
                   << "\n";
 }
 
-void fail_to_follow(Context& context, const Error& error, const std::string& id) {
-    context.fail(error);
-    if (error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTimeout)
-        std::cerr << "zbs: " << id << " goes on without this command; 'zbs wait " << id << "' and 'zbs logs -f " << id
-                  << "' return to it\n";
+std::string way_back(const std::vector<std::string>& ids) {
+    if (ids.size() != 1) return "zbs: applications go on without this command; 'zbs list' shows them";
+    return "zbs: " + ids[0] + " goes on without this command; 'zbs wait " + ids[0] + "' and 'zbs logs -f " + ids[0] +
+           "' return to it";
 }
 
-void end_on_interrupt(const std::string& last_words) {
-    static std::string words;
-    words = last_words;
-    struct sigaction action {};
-    action.sa_handler = [](int signal) {
-        [[maybe_unused]] const ssize_t written = write(2, words.data(), words.size());
-        _exit(128 + signal);
-    };
-    sigaction(SIGINT, &action, nullptr);
-    sigaction(SIGTERM, &action, nullptr);
+void fail_to_follow(Context& context, const Error& error, const std::string& id) {
+    context.fail(error);
+    if (error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTimeout) std::cerr << way_back({id}) << "\n";
 }
 
 void follow(Context& context, client::ZoneClient& zone, const std::string& id, bool quiet, bool label,

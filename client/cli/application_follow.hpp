@@ -63,11 +63,11 @@ class DelegationKeeper {
     std::chrono::steady_clock::time_point signed_at_{};
 };
 
+/// The line that a command prints if it ends before these applications, with the commands that return to them.
+std::string way_back(const std::vector<std::string>& ids);
+
 /// Prints the error as `Context::fail` does. If the zone is away, a further line names the way back to the application.
 void fail_to_follow(Context& context, const Error& error, const std::string& id);
-
-/// From now on the first interrupt ends the program, after these words.
-void end_on_interrupt(const std::string& last_words);
 
 /// Follows an application to its end, copying its output; the first interrupt cancels it, the second leaves it. Where
 /// the output cannot be written that is told once, and the application goes on.

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "client/cli/application_follow.hpp"
+#include "client/cli/interrupt.hpp"
 #include "services/common/adapters/command_line/output.hpp"
 #include "services/common/adapters/system/asio_clock.hpp"
 #include "services/common/codec/document_text.hpp"
@@ -20,6 +22,32 @@ void Context::fail(const Error& error) {
     std::cerr << "zbs: " << (error.pointer.empty() ? "" : printable(error.pointer) + ": ") << printable(error.message)
               << "\n";
 }
+
+namespace {
+
+void announce_absence(const Error& error, const std::string& id) {
+    std::cerr << "zbs: the home zone is away: " << printable(error.message) << "; "
+              << (id.empty() ? "applications go on" : id + " goes on")
+              << ", and this command waits up to 30 minutes for the zone\n";
+}
+
+void announce_return() { std::cerr << "zbs: the home zone is back\n"; }
+
+/// For a command that draws again and again: an interrupt is its usual end, and prints a line only during an absence.
+void outlast_drawing(client::ZoneClient& zone) {
+    const auto line = std::make_shared<std::optional<InterruptLine>>();
+    const auto begins = [line](const Error& error) {
+        line->emplace(way_back({}));
+        announce_absence(error, {});
+    };
+    const auto ends = [line] {
+        line->reset();
+        announce_return();
+    };
+    zone.outlast({.begins = begins, .ends = ends, .is_given_up = {}});
+}
+
+}  // namespace
 
 Result<void> Context::check_url() const {
     if (const Result<void> good = client::ZoneClient::check_addresses(url); !good)
@@ -48,7 +76,7 @@ std::unique_ptr<client::ZoneClient> Context::connect() {
         return nullptr;
     }
     auto zone = std::make_unique<client::ZoneClient>(*std::move(own), url);
-    if (outlasts_absence) outlast_absence(*zone, {});
+    if (outlasts_absence) outlast_drawing(*zone);
     return zone;
 }
 
@@ -63,18 +91,14 @@ std::unique_ptr<client::ZoneClient> Context::connect_without_tls() {
         return nullptr;
     }
     auto zone = std::make_unique<client::ZoneClient>(url, *self, token);
-    if (outlasts_absence) outlast_absence(*zone, {});
+    if (outlasts_absence) outlast_drawing(*zone);
     return zone;
 }
 
 void outlast_absence(client::ZoneClient& zone, const std::string& id, std::function<bool()> is_given_up) {
-    const std::string goes_on = id.empty() ? "applications go on" : id + " goes on";
-    const auto begins = [goes_on](const Error& error) {
-        std::cerr << "zbs: the home zone is away: " << printable(error.message) << "; " << goes_on
-                  << ", and this command waits up to 30 minutes for the zone\n";
-    };
-    const auto ends = [] { std::cerr << "zbs: the home zone is back\n"; };
-    zone.outlast({.begins = begins, .ends = ends, .is_given_up = std::move(is_given_up)});
+    zone.outlast({.begins = [id](const Error& error) { announce_absence(error, id); },
+                  .ends = announce_return,
+                  .is_given_up = std::move(is_given_up)});
 }
 
 Caller Context::caller(const client::ZoneClient& zone) const {

@@ -90,6 +90,23 @@ class Absence(Manners):
         self.assertEqual(drawn.stderr.readline(), BACK)
         self.assertIsNone(drawn.poll())
 
+    def test_an_interrupt_while_it_waits_names_the_way_back(self):
+        back = f"zbs: {ONE} goes on without this command; 'zbs wait {ONE}' and 'zbs logs -f {ONE}' return to it\n"
+        for words in (("wait", ONE), ("logs", "-f", ONE)):
+            waiting = self.start(*words)
+            self.expect_away(waiting)
+            waiting.send_signal(signal.SIGINT)
+            self.assertEqual(waiting.wait(timeout=30), -signal.SIGINT, words)
+            self.assertEqual(waiting.stderr.read(), back, words)
+        zone = self.arrive()
+        drawn = self.start("list", "--watch=0.1")
+        self.assertTrue(drawn.stdout.readline())
+        self.leave(zone)
+        self.expect_away(drawn)
+        drawn.send_signal(signal.SIGTERM)
+        self.assertEqual(drawn.wait(timeout=30), -signal.SIGTERM)
+        self.assertEqual(drawn.stderr.read(), "zbs: applications go on without this command; 'zbs list' shows them\n")
+
     def follow(self):
         """`zbs run`, whose zone has left after it took the application."""
         looked = threading.Event()
