@@ -46,6 +46,17 @@ bool is_dns_name(std::string_view host) {
 
 }  // namespace
 
+std::string host_fault(std::string_view host) {
+    const std::string shown = "'" + printable_text(host, 100) + "' ";
+    if (host.find('%') != std::string_view::npos && host.find(':') != std::string_view::npos)
+        return shown +
+               "has a zone id, which names a link of one machine and is not valid on other hosts; use an "
+               "address without '%'";
+    if (host.size() > 1 && host.ends_with('.'))
+        return shown + "ends with a dot; write " + printable_text(host.substr(0, host.size() - 1), 100);
+    return {};
+}
+
 bool is_literal_address(std::string_view host) { return !address_bytes(host).empty(); }
 
 std::string address_text(std::string_view bytes) {
@@ -86,6 +97,7 @@ Result<void> check_advertised_host(std::string_view host) {
         return invalid(shown + "stands for all addresses of a machine, so nobody can be sent there: name one, " +
                        std::string(kExample));
     if (!address_bytes(host).empty() || is_dns_name(host)) return {};
+    if (const std::string fault = host_fault(host); !fault.empty()) return invalid(fault);
     if (host.starts_with('['))
         return invalid(shown + "is an address of IPv6 in brackets; write it without, e.g. 2001:db8::7");
     const std::size_t colon = host.find(':');

@@ -12,6 +12,10 @@ namespace zbs {
 /// kInvalidArgument with what to write instead.
 Result<void> check_advertised_host(std::string_view host);
 
+/// Why a host that a resolver may accept is refused wherever a host is named, in settings and in URLs, with the remedy:
+/// a zone id behind an address of IPv6, a dot at the end of a name. Empty for any other host.
+std::string host_fault(std::string_view host);
+
 /// True for a literal address of IPv4 or IPv6, without brackets.
 bool is_literal_address(std::string_view host);
 

@@ -86,11 +86,26 @@ TEST(ServiceUrl, FaultsSayWhatToWrite) {
     EXPECT_THAT(told("https://a:8001/v1?x"), testing::HasSubstr("write https://a:8001"));
     EXPECT_THAT(told("https://[::1]:8001/"), testing::HasSubstr("write https://[::1]:8001"));
     EXPECT_THAT(told("https://u:p@a:1"), testing::HasSubstr("write https://a:1"));
+    for (const char* six : {"https://::1:8001", "https://2001:db8::7", "http://::1", "https://fe80::1%eth0:1"})
+        EXPECT_THAT(told(six), testing::HasSubstr("an IPv6 address stands in brackets")) << six;
+    EXPECT_THAT(told("https://[fe80::1%eth0]:1"), testing::HasSubstr("not valid on other hosts"));
+    EXPECT_THAT(told("https://a.example.:1"), testing::HasSubstr("'a.example.' ends with a dot; write a.example"));
     EXPECT_THAT(told("a:1"), testing::HasSubstr("e.g. https://"));
     EXPECT_THAT(told("ftp://a"), testing::HasSubstr("not with ftp://"));
     EXPECT_THAT(told("https://:1"), testing::HasSubstr("the host is missing"));
     EXPECT_THAT(told("https://a:0"), testing::HasSubstr("1 to 65535, and is '0'"));
     EXPECT_THAT(told("https://a:"), testing::HasSubstr("the port is missing behind the colon"));
+}
+
+TEST(ServiceUrl, FaultsNeverShowAPassword) {
+    for (const char* text :
+         {"https://ana:s3cret@a:1", "https://ana:s3cret@a/x", "https://ana:s3cret/@a", "https://ana:?s3cret#@a",
+          "ana:s3cret@a:1", "ftp://ana:s3cret@a", "s3cret://x@a", "https://ana:x@s3cret@a", "HTTPS://ana:s3cret@a"}) {
+        const auto url = parse_service_url(text);
+        ASSERT_FALSE(url) << text;
+        EXPECT_THAT(url.error().message, testing::Not(testing::HasSubstr("s3cret"))) << text;
+        EXPECT_THAT(url.error().message, testing::HasSubstr("@a")) << text;
+    }
 }
 
 TEST(PublicAddress, WhatIsNotReachableFromAnywhereIsRefused) {

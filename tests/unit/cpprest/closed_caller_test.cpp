@@ -37,6 +37,19 @@ TEST(ClosedCaller, TellsNobodyOfWhatComesLater) {
     EXPECT_EQ(told, 0);
 }
 
+TEST(RefusedCall, NamesHostPortAndTheFaultOfTheSystem) {
+    HttpCall call;
+    {
+        const SilentPeer gone;
+        call = gone.call(5'000);
+    }
+    cpprest::HttpCaller caller({.self = kZone});
+    const Result<HttpAnswer> answer = caller.call(call);
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().message, "GET " + call.to.url + "/x failed: cannot connect to " + call.to.url.substr(7) +
+                                          ": connection refused, or no route to the host");
+}
+
 TEST(ClosedCaller, WaitsForTheOneThatIsBeingTold) {
     const SilentPeer peer;
     std::promise<void> inside, go_on;

@@ -34,6 +34,8 @@ TEST(AdvertisedHost, WhatNobodyCouldCallIsRefusedWithWhatToWrite) {
                             {"::ffff:0.0.0.0", "all addresses"},
                             {"*", "all addresses"},
                             {"0", "all addresses"},
+                            {"fe80::1%eth0", "not valid on other hosts"},
+                            {"zone-a.example.org.", "ends with a dot; write zone-a.example.org"},
                             {"127.1", "neither"},
                             {"0x7f000001", "neither"},
                             {"1.2.3.4.5", "neither"},

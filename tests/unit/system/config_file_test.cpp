@@ -170,6 +170,17 @@ TEST_F(ConfigFileTest, AKeyBelowATableIsToldToStandAboveIt) {
     EXPECT_THAT(fault_of_settings("[timing]\n[timing.machine]\n"), EndsWith("is not a setting of this program"));
 }
 
+TEST_F(ConfigFileTest, AnAddressWithAZoneIdIsRefused) {
+    put("zone.toml", "\nlisten = '[fe80::1%lo]:8001'\n");
+    Result<ConfigFile> file = read();
+    ASSERT_TRUE(file);
+    (void)file->address("listen", "", 8001);
+    const Result<void> good = file->finish();
+    ASSERT_FALSE(good);
+    EXPECT_THAT(good.error().pointer, EndsWith("zone.toml:2"));
+    EXPECT_THAT(good.error().message, HasSubstr("'fe80::1%lo' has a zone id"));
+}
+
 TEST_F(ConfigFileTest, AKeyThatHoldsADotIsNoSetting) {
     EXPECT_THAT(
         fault_of_settings("\n\"timing.lease_s\" = 3\n"),

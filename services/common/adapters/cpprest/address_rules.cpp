@@ -10,6 +10,8 @@
 #include <optional>
 #include <string_view>
 
+#include "services/common/messages/host_name.hpp"
+
 namespace zbs::cpprest {
 namespace {
 
@@ -90,8 +92,11 @@ std::optional<std::uint32_t> embedded(const ip::address_v6::bytes_type& b) {
 }  // namespace
 
 Result<ServiceUrl> parse_service_url(const std::string& url) {
-    const auto bad = [&url](const std::string& why) {
-        return invalid("'" + url + "' is no service's address: " + why);
+    // A password may hold any letter: nothing in front of the last '@' is shown.
+    const std::size_t user_end = url.rfind('@');
+    const std::string shown = user_end == std::string::npos ? url : "..." + url.substr(user_end);
+    const auto bad = [&shown](const std::string& why) {
+        return invalid("'" + shown + "' is no service's address: " + why);
     };
     ServiceUrl parsed;
     std::string_view rest = url;
@@ -105,14 +110,17 @@ Result<ServiceUrl> parse_service_url(const std::string& url) {
     } else {
         if (slashes == std::string::npos)
             return bad("it must start with https:// (http:// on loopback), e.g. https://zone.example:8001");
-        return bad("it must start with https:// (http:// on loopback), not with " + url.substr(0, slashes + 3));
+        return bad("it must start with https:// (http:// on loopback)" +
+                   (user_end == std::string::npos ? ", not with " + url.substr(0, slashes + 3) : std::string{}));
     }
     rest.remove_prefix(parsed.scheme.size() + 3);
-    if (const std::size_t end = rest.find_first_of("/?#"); end != std::string_view::npos)
-        return bad("nothing may follow host and port; write " + url.substr(0, slashes + 3 + end));
+    const std::string start = parsed.scheme + "://";
     if (const std::size_t at = rest.rfind('@'); at != std::string_view::npos)
-        return bad("no user may stand in it; write " + parsed.scheme + "://" + std::string(rest.substr(at + 1)));
-    if (rest.empty() || rest.starts_with(':'))
+        return bad("no user or password may stand in it; write " + start +
+                   std::string(rest.substr(at + 1, rest.find_first_of("/?#", at) - at - 1)));
+    if (const std::size_t end = rest.find_first_of("/?#"); end != std::string_view::npos)
+        return bad("nothing may follow host and port; write " + start + std::string(rest.substr(0, end)));
+    if (rest.empty() || (rest.starts_with(':') && rest.rfind(':') == 0))
         return bad("the host is missing, e.g. " + parsed.scheme + "://127.0.0.1" + std::string(rest));
     std::string_view host = rest, port;
     if (rest.starts_with('[')) {
@@ -123,11 +131,17 @@ Result<ServiceUrl> parse_service_url(const std::string& url) {
         if (!port.empty() && !port.starts_with(':')) return bad("only a port may follow the host");
         if (!port.empty()) port.remove_prefix(1);
         if (port.empty() && rest.back() == ':') return bad("the port is missing behind the colon");
+        if (const std::string wrong = host_fault(host); !wrong.empty()) return bad(wrong);
         boost::system::error_code fault;
         ip::make_address_v6(std::string(host), fault);
-        if (fault || host.find('%') != std::string_view::npos) return bad("the brackets hold no IPv6 address");
+        if (fault) return bad("the brackets hold no IPv6 address");
     } else {
         const std::size_t colon = rest.find(':');
+        const bool is_six = rest.find("::") != std::string_view::npos ||
+                            rest.find_first_not_of("0123456789abcdefABCDEF:.") == std::string_view::npos;
+        if (colon != rest.rfind(':') && is_six)
+            return bad("an IPv6 address stands in brackets: " + start + "[ADDRESS]:PORT, e.g. " + start +
+                       "[2001:db8::7]:8001");
         host = rest.substr(0, std::min(colon, rest.size()));
         if (colon != std::string_view::npos) {
             port = rest.substr(colon + 1);
@@ -137,6 +151,7 @@ Result<ServiceUrl> parse_service_url(const std::string& url) {
         if (host.empty() || host.size() > 253 || host.find_first_not_of(kLetters) != std::string_view::npos)
             return bad(
                 "the host must be a name of letters, digits, '-' and '.', or a literal address (IPv6 in brackets)");
+        if (const std::string wrong = host_fault(host); !wrong.empty()) return bad(wrong);
     }
     if (!port.empty()) {
         const auto read = std::from_chars(port.data(), port.data() + port.size(), parsed.port);

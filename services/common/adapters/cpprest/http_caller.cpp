@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <atomic>
 #include <boost/asio/ip/address.hpp>
+#include <cerrno>
 #include <charconv>
 #include <condition_variable>
 #include <future>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 
 #include "services/common/adapters/cpprest/address_rules.hpp"
@@ -103,6 +105,19 @@ bool is_stale_connection(const std::string& fault) {
 /// True for a fault before a connection: nothing was sent.
 bool is_no_connection(std::string_view fault) {
     return fault.find("Failed to connect to any resolved endpoint") != std::string_view::npos;
+}
+
+/// Why nothing came back, for a reader who does not know cpprestsdk. `host` with its port.
+std::string text_of_fault(const std::exception& fault, const std::string& host) {
+    const auto* const http_fault = dynamic_cast<const wh::http_exception*>(&fault);
+    if (std::string_view(fault.what()).find("Error resolving address") != std::string_view::npos)
+        return "host of " + host + " cannot be found";
+    if (http_fault == nullptr || !is_no_connection(fault.what())) return fault.what();
+    const int code = http_fault->error_code().value();
+    // cpprestsdk reports a refused connection under this code, too.
+    const bool is_refused = code == EHOSTUNREACH || code == ECONNREFUSED;
+    return "cannot connect to " + host + ": " +
+           (is_refused ? "connection refused, or no route to the host" : std::generic_category().message(code));
 }
 
 /// One call on its way; answers once, whoever comes first: the reply, a fault or the deadline.
@@ -390,7 +405,8 @@ void send(const Sending& how, const std::shared_ptr<Pending>& pending, const Htt
                     if (!was_told && !pending->answered && is_stale_connection(fault.what()) &&
                         ++pending->tries <= kStaleRetries)
                         return send(how, pending, call);
-                    pending->answer(Error{ErrorCode::kUnavailable, where + " failed: " + fault.what(), {}});
+                    pending->answer(
+                        Error{ErrorCode::kUnavailable, where + " failed: " + text_of_fault(fault, how.host), {}});
                 }
             });
     } catch (const web::uri_exception& fault) {

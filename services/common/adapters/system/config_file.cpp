@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "algorithms/base/suggestion.hpp"
+#include "services/common/messages/host_name.hpp"
 
 namespace zbs::system {
 namespace {
@@ -428,6 +429,10 @@ std::pair<std::string, int> ConfigFile::address(const std::string& key, const st
     if (in_brackets) host = host.substr(1, host.size() - 2);
     boost::system::error_code no_address;
     boost::asio::ip::make_address(host, no_address);
+    if (const std::string fault = host_fault(host); !fault.empty()) {
+        fail(key, "'" + key + "' is ADDRESS:PORT, and " + fault);
+        return {{}, -1};
+    }
     const bool has_form = port >= 0 && port <= 65535 && in_brackets == (host.find(':') != std::string::npos);
     if (has_form && !no_address) return {std::move(host), port};
     const std::string example = std::to_string(example_port);
