@@ -34,6 +34,7 @@
 #include "services/common/messages/printable.hpp"
 #include "services/zone_scheduler/program/operator_client.hpp"
 #include "services/zone_scheduler/program/ready_command.hpp"
+#include "services/zone_scheduler/program/registry_check.hpp"
 #include "services/zone_scheduler/program/slurm.hpp"
 #include "services/zone_scheduler/program/storage.hpp"
 #include "services/zone_scheduler/program/take_over_checks.hpp"
@@ -257,36 +258,6 @@ bool look_at_own_service(const std::string& config_path, const ZoneSettings& set
     }
     return own.has_value();
 }
-
-}  // namespace
-
-std::optional<Check> check_registry(const codec::Json& answer) {
-    const auto at = answer.find("registry");
-    if (at == answer.end()) return std::nullopt;
-    const std::string url = at->value("url", ""), reason = at->value("reason", "");
-    if (const auto rival = at->find("rival"); rival != at->end()) {
-        const std::string who = printable_text(rival->value("zone", "") + " at " + rival->value("url", ""), 1'024);
-        return Check{"registry", Verdict::kFail,
-                     "another scheduler claims this zone: " + who + ", last " +
-                         format_duration(std::chrono::seconds{std::llround(rival->value("age_s", 0.0))}) + " ago",
-                     "stop one of the two, or make another key and name for it; no restart is needed here"};
-    }
-    const double ahead_s = at->value("clock_ahead_s", 0.0);
-    const std::string clocks =
-        ahead_s == 0
-            ? std::string{}
-            : "; " + clock_difference_text("the registry", std::chrono::seconds{std::llround(ahead_s)}, "this zone's");
-    if (at->value("enrolled", false))
-        return Check{"registry", clocks.empty() ? Verdict::kOk : Verdict::kWarn, "enrolled at " + url + clocks,
-                     clocks.empty() ? "" : "compare 'date -u' on both machines"};
-    if (reason.empty())
-        return Check{"registry", Verdict::kWarn, "no answer yet from " + url + clocks, "ask again in a few seconds"};
-    return Check{"registry", Verdict::kFail, "not enrolled at " + url + ": " + reason + clocks,
-                 "mend the reason; if the code of 'zbs-zone enrol' is used up or of another organisation, get a "
-                 "new one from the registry's operator"};
-}
-
-namespace {
 
 /// Of the answer to GET /v1/peerings: each peer that takes no work as things are, or whose clock differs.
 void look_at_peers(const codec::Json& peerings, Checks& checks) {

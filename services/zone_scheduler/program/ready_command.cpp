@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
-#include "services/zone_scheduler/program/doctor_command.hpp"
+#include "services/zone_scheduler/program/registry_check.hpp"
 #include "services/zone_scheduler/program/take_over_checks.hpp"
 #include "services/zone_scheduler/program/take_over_watch.hpp"
 
