@@ -397,13 +397,18 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
     changed.exit_code = end.state == StepStatus::State::kExited ? end.exit_code : 1;
     // Zones keep the walltime each for itself: where another one is first, the launcher may end with code 0.
     std::string limit = end.reason;
-    if (limit.starts_with(kWalltimeReason))  // the launcher's own is longer
-        limit = std::string(kWalltimeReason) + " of " +
-                std::to_string(std::chrono::ceil<std::chrono::seconds>(run->app.request.walltime).count()) +
-                " s reached";
-    for (const ApplicationPart& part : changed.parts)
-        if (part.status.reason.starts_with(kWalltimeReason) || ends_application(part.status.reason))
-            limit = part.status.reason;
+    // One sentence, whichever zone was first: the launcher's own walltime is longer, and a peer names no length.
+    const std::string walltime_reached =
+        std::string(kWalltimeReason) + " of " +
+        std::to_string(std::chrono::ceil<std::chrono::seconds>(run->app.request.walltime).count()) + " s reached";
+    if (limit.starts_with(kWalltimeReason)) limit = walltime_reached;
+    for (const ApplicationPart& part : changed.parts) {
+        const std::string& why = part.status.reason;
+        if (why.starts_with(kWalltimeReason))
+            limit = walltime_reached + why.substr(std::min(why.find(" in zone "), why.size()));
+        else if (ends_application(why))
+            limit = why;
+    }
     std::optional<RankEnd> first = first_end(run->app);
     const auto why_first = [&] { return describe(*first, place_of_rank(run->app, first->rank)); };
     if (changed.cancel_requested) {

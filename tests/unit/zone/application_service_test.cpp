@@ -299,7 +299,7 @@ TEST_F(ApplicationServiceTest, WalltimeThatOneZoneCountsFirstIsTheReasonOfTheEnd
     ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
     world.run(40s);
     EXPECT_EQ(world.status(request.id).state, ApplicationState::kFailed);
-    EXPECT_EQ(world.status(request.id).reason, "walltime reached in zone b");
+    EXPECT_EQ(world.status(request.id).reason, "walltime of 600 s reached in zone b");
     EXPECT_EQ(world.status(request.id).exit_code, 143);
     expect_nothing_left();
 }
@@ -433,7 +433,7 @@ TEST_F(ApplicationServiceTest, WalltimeOfOneZoneIsToldAlsoWhereTheLauncherEndsWi
     ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
     world.run(40s);
     EXPECT_EQ(world.status(request.id).state, ApplicationState::kFailed);
-    EXPECT_EQ(world.status(request.id).reason, "walltime reached in zone b");
+    EXPECT_EQ(world.status(request.id).reason, "walltime of 25 s reached in zone b");
 }
 
 TEST_F(ApplicationServiceTest, RefusedLaunchThatCannotBeStoredIsNotTriedAgain) {
