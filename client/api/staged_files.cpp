@@ -123,6 +123,15 @@ Result<StagedFile> describe_file(const std::string& path, const std::string& nam
     return staged;
 }
 
+Result<void> check_unchanged(const std::string& path, const StagedFile& file) {
+    const Result<StagedFile> now = describe_file(path, file.name);
+    if (!now) return now.error();
+    if (now->digest == file.digest && now->size == file.size) return {};
+    return Error{ErrorCode::kConflict,
+                 "the file changed while it was read; try again when no program writes to it, or send a copy of it",
+                 {}};
+}
+
 Result<std::uint64_t> send_file(ZoneClient& zone, const std::string& path, const StagedFile& file) {
     const Descriptor opened = open_in(AT_FDCWD, path, O_RDONLY);
     if (!opened) return cannot("read", path);
@@ -136,11 +145,19 @@ Result<std::uint64_t> send_file(ZoneClient& zone, const std::string& path, const
         const std::size_t wanted = static_cast<std::size_t>(std::min<std::uint64_t>(kPiece, file.size - offset));
         Result<std::string> bytes = read_at(opened.get(), offset, wanted);
         if (!bytes) return bytes.error();
-        if (bytes->size() < wanted) return Error{ErrorCode::kConflict, "has become shorter meanwhile", {}};
+        if (bytes->size() < wanted) {
+            if (auto same = check_unchanged(path, file); !same) return same.error();
+            return Error{ErrorCode::kConflict, "the file became shorter while it was read", {}};
+        }
         sent += wanted;
         here = decode(zone.call("PUT", at, codec::encode(FileChunk{0, file.size, offset, *std::move(bytes)})));
         if (!here) {
-            if (here.error().code != ErrorCode::kConflict || ++tries >= kTries) return here.error();
+            if (here.error().code != ErrorCode::kConflict) return here.error();
+            if (++tries >= kTries) {
+                // A zone knows the checksum of what came, and not why it is another one.
+                if (auto same = check_unchanged(path, file); !same) return same.error();
+                return here.error();
+            }
             const Result<FilePresence> left = decode(zone.get(at));  // a gap, or thrown away for its checksum
             offset = left ? left->have : 0;
         } else {

@@ -12,6 +12,9 @@ namespace zbs::client {
 /// regular file), kUnavailable. Costs reading it.
 Result<StagedFile> describe_file(const std::string& path, const std::string& name);
 
+/// Whether a file still is as `describe_file` found it; costs reading it. Errors: kConflict if it changed.
+Result<void> check_unchanged(const std::string& path, const StagedFile& file);
+
 /// Sends what home has not of a file; an earlier try that was cut short goes on where it stopped. The bytes sent.
 /// Errors: the zone's; kConflict where the file has changed meanwhile.
 Result<std::uint64_t> send_file(ZoneClient& zone, const std::string& path, const StagedFile& file);
