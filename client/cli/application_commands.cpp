@@ -19,6 +19,7 @@
 #include "client/cli/context.hpp"
 #include "client/cli/fetch_command.hpp"
 #include "client/cli/interrupt.hpp"
+#include "client/cli/request_options.hpp"
 #include "client/cli/selectors.hpp"
 #include "client/cli/submit_options.hpp"
 #include "client/cli/submit_request.hpp"
@@ -72,7 +73,7 @@ void submit(Context& context, CLI::App& command, SubmitOptions& options) {
     if (!request) return context.fail(request.error());
     if (options.dry_run) {
         const Result<ApplicationPlan> plan = zone->dry_run(*request);
-        if (!plan) return context.fail(plan.error());
+        if (!plan) return context.fail(plan.error(), option_of_field(plan.error().pointer));
         if (context.for_people()) {
             describe_plan(std::cout, *plan);
             print(context, starts_of(*plan));
@@ -86,7 +87,7 @@ void submit(Context& context, CLI::App& command, SubmitOptions& options) {
     }
     for (std::size_t i = 0; i < paths.size(); ++i) {
         const Result<std::uint64_t> sent = client::send_file(*zone, paths[i], request->staging.inputs[i]);
-        if (!sent) return context.fail({sent.error().code, paths[i] + ": " + http::text_with_place(sent.error()), {}});
+        if (!sent) return context.fail({sent.error().code, paths[i] + ": " + sent.error().message, "--stage-in"});
         if (!options.quiet && *sent > 0)
             std::cerr << "zbs: sent " << printable(paths[i]) << " (" << human_bytes(static_cast<double>(*sent))
                       << ")\n";
@@ -101,7 +102,7 @@ void submit(Context& context, CLI::App& command, SubmitOptions& options) {
     }
     const Result<Json> accepted = zone->submit(*request);
     if (!accepted) {
-        context.fail(accepted.error());
+        context.fail(accepted.error(), option_of_field(accepted.error().pointer));
         const bool unknown =
             accepted.error().code == ErrorCode::kUnavailable || accepted.error().code == ErrorCode::kTimeout;
         if (unknown)

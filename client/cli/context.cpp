@@ -16,11 +16,10 @@
 
 namespace zbs::cli {
 
-void Context::fail(const Error& error) {
+void Context::fail(const Error& error, const std::string& place) {
     exit_code = exit_code_of(error);
     if (output == "json" || output == "jsonl") std::cout << http::problem(error).body << "\n";
-    std::cerr << "zbs: " << (error.pointer.empty() ? "" : printable(error.pointer) + ": ") << printable(error.message)
-              << "\n";
+    std::cerr << "zbs: " << (place.empty() ? "" : printable(place) + ": ") << printable(error.message) << "\n";
 }
 
 namespace {

@@ -51,7 +51,9 @@ struct Context {
     /// Whether the output is laid out for people, and not for programs.
     bool for_people() const { return output == "table" || output == "wide"; }
     /// Prints the error (as a problem object in the JSON modes), sets the exit code.
-    void fail(const Error& error);
+    void fail(const Error& error) { fail(error, error.pointer); }
+    /// `place`: of the fault, in words of people; programs get the pointer.
+    void fail(const Error& error, const std::string& place);
 };
 
 /// From now on calls of `zone` wait for it while it is away, and a line on standard error announces that, and its end.

@@ -39,7 +39,8 @@ bool is_for_the_command_line(const std::string& name) {
 /// Options of the script by their long names, with what was given, in order.
 using Given = std::map<std::string, std::vector<std::string>>;
 
-Result<void> read_directive(const Directive& directive, Given& given) {
+/// `program`: the command that reads the script, "zbs run", for errors.
+Result<void> read_directive(const std::string& program, const Directive& directive, Given& given) {
     CLI::App scripted;
     scripted.set_help_flag();
     SubmitOptions unused;
@@ -47,7 +48,7 @@ Result<void> read_directive(const Directive& directive, Given& given) {
     scripted.get_option("program")->required(false);
     const command_line::DividedWords words = command_line::divide_words(scripted, directive.words);
     try {
-        command_line::read_words(scripted, "zbs submit", words);
+        command_line::read_words(scripted, program, words);
     } catch (const CLI::ExtrasError&) {
         const std::string word = scripted.remaining().empty() ? "" : scripted.remaining().front();
         std::vector<std::string> names;
@@ -55,10 +56,10 @@ Result<void> read_directive(const Directive& directive, Given& given) {
             for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
         const std::vector<std::string_view> known(names.begin(), names.end());
         const std::string_view near = closest_name(word, known);
-        return invalid("'" + ascii(word) + "' is no option of 'zbs submit' for scripts" +
+        return invalid("'" + ascii(word) + "' is no option of '" + program + "' for scripts" +
                        (near.empty() ? "" : "; did you mean '" + std::string(near) + "'?"));
     } catch (const CLI::ParseError& fault) {
-        return invalid(command_line::fault_text(scripted, fault, "zbs submit", words.own));
+        return invalid(command_line::fault_text(scripted, fault, program, words.own));
     }
     if (!words.program.empty())
         return invalid("'" + ascii(words.program.front()) + "' is no option; the script itself is the program");
@@ -209,7 +210,7 @@ Result<void> apply_directives(CLI::App& command, SubmitOptions& options) {
     if (head->directives.empty()) return {};
     Given given;
     for (const Directive& directive : head->directives)
-        if (const Result<void> read = read_directive(directive, given); !read)
+        if (const Result<void> read = read_directive("zbs " + command.get_name(), directive, given); !read)
             return invalid(read.error().message, at("line " + std::to_string(directive.line)));
     for (const auto& [name, values] : given) {
         CLI::Option* const option = command.get_option("--" + name);

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -130,6 +131,12 @@ Result<void> set_limits(const SubmitOptions& options, std::map<std::string, std:
     return {};
 }
 
+/// Whether no program at all can be run from the file system of `path`, whatever its mode.
+bool is_mounted_noexec(const std::string& path) {
+    struct statvfs mount {};
+    return statvfs(path.c_str(), &mount) == 0 && (mount.f_flag & ST_NOEXEC) != 0;
+}
+
 Result<StagedPaths> find_inputs(const SubmitOptions& options) {
     StagedPaths paths;
     for (const std::string& word : options.stage_in) {
@@ -188,7 +195,11 @@ Result<std::string> find_program(const std::string& name, const std::string& dir
             return Error{ErrorCode::kNotFound, which + (fault ? fault.message() : "there is no such file"), {}};
         if (fs::is_directory(path, fault)) return Error{ErrorCode::kNotFound, which + "it is a folder", {}};
         if (access(path.c_str(), X_OK) != 0)
-            return Error{ErrorCode::kNotFound, which + "it is not executable for you (chmod +x?)", {}};
+            return Error{
+                ErrorCode::kNotFound,
+                which + (is_mounted_noexec(path) ? "its file system is mounted noexec; copy the program to another one"
+                                                 : "it is not executable for you (chmod +x?)"),
+                {}};
         return path;
     }
     const std::string folders = std::getenv("PATH") ? std::getenv("PATH") : "/usr/bin:/bin";

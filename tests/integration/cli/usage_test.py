@@ -51,7 +51,7 @@ class Usage(Manners):
         Zone.answers = {"refusal": {"detail": "at /ranks: must be less", "errors": [fault]}}
         done = self.zbs("submit", "-o", "json", "/bin/true")
         self.assertEqual((done.returncode, json.loads(done.stdout)["errors"], json.loads(done.stdout)["detail"]), (2, [fault], "at /ranks: must be less"))
-        self.assertEqual(done.stderr, "zbs: /ranks: must be less\n")
+        self.assertEqual(done.stderr, "zbs: -n: must be less\n")
 
     def test_directives_without_an_interpreter_are_told(self):
         self.script("#ZBS -n 8\necho\n")
@@ -101,6 +101,13 @@ class Directives(Manners):
     def test_variables_that_no_shell_passes_on_are_refused(self):
         for name in ("a.b", "1a", "PWD", "IFS"):
             self.assertIn(f"--env: '{name}' ", self.refused("submit", "--dry-run", "--env", name + "=1", "--", "/bin/true"))
+
+    def test_a_program_on_a_file_system_without_programs_is_refused_with_that_reason(self):
+        if not os.statvfs("/proc").f_flag & os.ST_NOEXEC:
+            self.skipTest("/proc is not mounted noexec")
+        done = self.zbs("submit", "--dry-run", "--", "/proc/version")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("its file system is mounted noexec", done.stderr)
 
     def test_a_script_sets_what_the_command_line_leaves_out(self):
         os.mkdir(os.path.join(self.folder, "sub"))

@@ -181,6 +181,9 @@ TEST(FaultText, NamesThePlaceAndWhatToGiveInstead) {
     EXPECT_EQ(told({"add", "x", "-n", "four"}), "--count: 'four' is not a whole number; give 1 to 9");
     EXPECT_EQ(told({"add", "x", "-n", "07"}), "--count: '07' is not a decimal number, or begins with 0; give 1 to 9");
     EXPECT_EQ(told({"add", "x", "-n", "0x7"}), "--count: '0x7' is not a decimal number, or begins with 0; give 1 to 9");
+    EXPECT_EQ(told({"add", "x", "-np", "2"}),
+              "--count: 'p' is not a whole number; give 1 to 9; '-np' is read as '-n p', write -n and then the value");
+    EXPECT_EQ(told({"add", "x", "-n", "p"}), "--count: 'p' is not a whole number; give 1 to 9");
     EXPECT_EQ(told({"add", "x", "-n"}), "--count: its value is missing; give a whole number from 1 to 9 (ranks)");
     EXPECT_EQ(told({"add", "x", "-n", "1", "-n", "2"}), "--count: given 2 times; give it once");
     EXPECT_EQ(told({"add", "x", "--share", "nan"}), "--share: nan is out of range; give 0 to 0.5");

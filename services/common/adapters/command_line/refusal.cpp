@@ -155,6 +155,17 @@ class FaultTeller {
 
     std::string place(const CLI::Option& option) const { return place_of(option, words_); }
 
+    /// "-np" gives the option -n the value 'p', and many mean another option by it: a note behind the fault.
+    std::string note_of_attached(const CLI::Option& option) const {
+        for (const std::string& name : option.get_snames())
+            for (const std::string& word : words_)
+                if (word.size() > 2 && word.starts_with("-" + name) && !option.results().empty() &&
+                    word.substr(2) == option.results().back())
+                    return "; '" + word + "' is read as '-" + name + " " + word.substr(2) + "', write -" + name +
+                           " and then the value";
+        return {};
+    }
+
     std::pair<std::string, std::string> around(std::string_view middle) const {
         const std::size_t at = said_.find(middle);
         if (at == std::string::npos) return {said_, ""};
@@ -183,13 +194,14 @@ class FaultTeller {
         return place(*option) + ": '" + value + "' is " +
                (wanted.empty() ? "nothing it can be" + explained(*option)
                 : is_number    ? "out of range; it takes " + wanted
-                               : "not " + wanted);
+                               : "not " + wanted) +
+               note_of_attached(*option);
     }
 
     std::string validation() const {
         const CLI::Option* const option = option_at(said_);
         if (option == nullptr) return said_;
-        return place(*option) + said_.substr(option->get_name().size());
+        return place(*option) + said_.substr(option->get_name().size()) + note_of_attached(*option);
     }
 
     std::string required() const {
