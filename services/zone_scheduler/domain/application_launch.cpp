@@ -10,6 +10,7 @@
 #include "services/common/messages/own_files.hpp"
 #include "services/zone_scheduler/domain/application_run.hpp"
 #include "services/zone_scheduler/domain/launchers.hpp"
+#include "services/zone_scheduler/domain/loader_fault.hpp"
 #include "services/zone_scheduler/domain/part_view.hpp"
 
 namespace zbs {
@@ -28,7 +29,8 @@ constexpr Duration kLauncherGrace = std::chrono::minutes{1};
 constexpr Duration kWeighEvery = std::chrono::seconds{2};
 constexpr int kWeighShare = 50;  ///< one part in so many of the time is spent on it at most
 constexpr int kLaunchTries = 3;
-constexpr int kNotExecuted = 127;  ///< as a shell ends that cannot execute a program
+constexpr std::uint64_t kMostOfErrors = 4'096;  ///< bytes of a rank, for the reason of its end
+constexpr int kNotExecuted = 127;               ///< as a shell ends that cannot execute a program
 constexpr std::size_t kMaxLauncherOutput = 4 * 1024 * 1024;
 
 /// The first line that says something, for a reason that fits on one line.
@@ -462,6 +464,19 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
         } else {
             reason = "the program ended with exit code " + std::to_string(*changed.exit_code);
         }
+    }
+    // A shell ends with the same code, and a loader that finds an old library with 1.
+    if (first && first->how == RankEndKind::kExited && (first->code == kNotExecuted || first->code == 1) &&
+        reason == why_first()) {
+        const Result<std::string> errors =
+            executor_.read(output_step(run->app, first->rank),
+                           std::string(own_files::of_ranks(true)) + std::to_string(first->rank), 0, kMostOfErrors);
+        const std::string why = errors ? loader_fault(*errors) : std::string{};
+        const auto part = std::ranges::find_if(changed.parts, [rank = first->rank](const ApplicationPart& one) {
+            return std::ranges::binary_search(one.ranks, rank);
+        });
+        if (!why.empty() && part != changed.parts.end())
+            reason = std::string(kNotBegunReason) + " in zone " + part->zone + ": " + why;
     }
     if (run->profile) {
         // Only a run that ended by itself tells how long the program takes.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "services/common/messages/limits.hpp"
+#include "services/common/messages/own_files.hpp"
 #include "services/zone_scheduler/domain/peering_request.hpp"
 #include "tests/support/federation_world.hpp"
 
@@ -420,6 +421,34 @@ TEST_F(ApplicationServiceTest, AProgramThatNeverBeganIsNotSaidToHaveEnded) {
             EXPECT_EQ(world.status(id).exit_code, 127);
             expect_nothing_left();
         }
+    }
+}
+
+TEST_F(ApplicationServiceTest, AMissingLibraryIsTheReasonOfTheEnd) {
+    constexpr const char* kLine =
+        "./solver: error while loading shared libraries: libx.so.1: cannot open shared object file: No such file or "
+        "directory";
+    std::map<std::string, std::string> ends, errors;
+    for (TaskIndex rank = 0; rank < 12; ++rank) {
+        ends[rank_end_file(rank)] = rank_end_text({.rank = rank, .code = 127});
+        errors[std::string(own_files::kErr) + std::to_string(rank)] = std::string(kLine) + "\n";
+    }
+    for (const bool is_printed : {true, false}) {
+        run_for(20s);
+        world.node("b").executor->script("run-", {.runtime = 1s, .exit_code = 255, .files = ends});
+        world.node("a").executor->script(
+            "mpi-",
+            {.runtime = 1s, .exit_code = 127, .files = is_printed ? errors : std::map<std::string, std::string>{}});
+        const ApplicationId id = submit(12);
+        world.run(40s);
+        EXPECT_EQ(world.status(id).state, ApplicationState::kFailed);
+        EXPECT_EQ(world.status(id).exit_code, 127);
+        if (is_printed) {
+            EXPECT_EQ(world.status(id).reason, std::string("the program did not begin in zone b: ") + kLine);
+        } else {
+            EXPECT_THAT(world.status(id).reason, testing::HasSubstr("exited with code 127"));
+        }
+        expect_nothing_left();
     }
 }
 
