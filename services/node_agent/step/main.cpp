@@ -396,7 +396,13 @@ int main(int argc, char** argv) {
             if (ended == command) command = 0;
         }
         const auto now = SteadyClock::now();
-        if (now >= walltime_end && !kill_at) stop_tree(walltime_reason, options.grace_ms);
+        if (now >= walltime_end && !kill_at) {
+            pid_t program = child;
+            if (const auto first = has_processes(options.namespaces) ? find_first_child(child) : std::nullopt)
+                program = first->pid;
+            const std::string leftover = reason_of_leftover(options.operation, child, program);
+            stop_tree(walltime_reason + leftover, options.grace_ms);
+        }
         if (now >= look_for_stop) {
             obey_stop_file(0);
             look_for_stop = now + kLookForStopEvery;

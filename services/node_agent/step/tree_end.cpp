@@ -6,10 +6,14 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
 #include "services/common/adapters/process/process_tree.hpp"
+#include "services/common/messages/printable.hpp"
 
 namespace zbs::step {
 namespace {
@@ -32,6 +36,21 @@ std::string own_group_of(pid_t pid, const std::string& operation) {
     const std::size_t begin = text.find("::", at) + 2;
     const std::string group = text.substr(begin, text.find('\n', begin) - begin);
     return group.ends_with("/step-" + operation) ? group : std::string{};
+}
+
+struct Relation {
+    pid_t parent = 0;
+    std::string name;
+};
+
+/// From /proc/PID/stat: "PID (NAME) STATE PARENT ...". The name may hold any letter.
+std::optional<Relation> relation_of(pid_t pid) {
+    const std::string text = process::read_file("/proc/" + std::to_string(pid) + "/stat").value_or("");
+    const std::size_t begin = text.find('('), end = text.rfind(')');
+    if (begin == std::string::npos || end == std::string::npos || end < begin || text.size() < end + 4)
+        return std::nullopt;
+    return Relation{static_cast<pid_t>(std::atol(text.c_str() + end + 4)),
+                    printable_text(std::string_view(text).substr(begin + 1, end - begin - 1), 64)};
 }
 
 void kill_group(const std::string& group) {
@@ -77,6 +96,26 @@ void ask_tree(const std::string& operation, pid_t spared) {
 bool has_only(const std::string& operation, const std::set<pid_t>& processes) {
     return std::ranges::all_of(find_tree(operation),
                                [&](const process::ProcessRef& process) { return processes.contains(process.pid); });
+}
+
+std::string reason_of_leftover(const std::string& operation, pid_t child, pid_t program) {
+    std::map<pid_t, Relation> tree;
+    for (const process::ProcessRef& process : find_tree(operation))
+        if (const std::optional<Relation> relation = relation_of(process.pid)) tree.emplace(process.pid, *relation);
+    tree.erase(child);
+    tree.erase(program);
+    // A process whose parent has ended is adopted by this one, or by the first process of its namespace.
+    const auto is_adopted = [&](const Relation& relation) {
+        return relation.parent == getpid() || (relation.parent == child && child != program);
+    };
+    std::string left;
+    for (const auto& [pid, relation] : tree) {
+        const auto parent = tree.find(relation.parent);
+        if (!is_adopted(relation) && parent == tree.end()) return {};  // of the program, which goes on
+        if (is_adopted(relation) && left.empty()) left = std::to_string(pid) + " (" + relation.name + ")";
+    }
+    if (left.empty()) return {};
+    return ": the program had ended, but process " + left + " that it left behind had not";
 }
 
 void kill_tree(const std::string& operation) { kill_all(find_tree(operation), operation); }

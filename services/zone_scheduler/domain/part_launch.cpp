@@ -56,6 +56,13 @@ Error blocked(const PartId& id) {
 Error wrong_token(const PartId& id) {
     return {ErrorCode::kConflict, "the token does not match the hold of part " + to_string(id), "/token"};
 }
+/// The reason of a part whose time is over, from that of its step, which may name a process that was left behind; else
+/// with what its ranks had done.
+std::string walltime_in(const std::string& zone, const std::string& why, const std::string& ranks) {
+    const std::size_t rest = std::min(why.find(": "), why.size());
+    return why.substr(0, rest) + " in zone " + zone + (rest < why.size() ? why.substr(rest) : ranks);
+}
+
 }  // namespace
 
 Result<PartStatus> PartService::commit(const Caller& caller, const PartId& id, std::uint64_t token) {
@@ -404,7 +411,8 @@ void PartService::check_running(Live& part) {
     if (!not_begun.empty())
         fault = std::string(kNotBegunReason) + " in zone " + config_.zone.name + ": " + not_begun;
     else if (worst != 0 && tells_why_all_end(why))
-        fault = why + " in zone " + config_.zone.name + (why.starts_with(kWalltimeReason) ? where_ranks_are(part) : "");
+        fault = why.starts_with(kWalltimeReason) ? walltime_in(config_.zone.name, why, where_ranks_are(part))
+                                                 : why + " in zone " + config_.zone.name;
     else if (worst != 0)
         fault = "a proxy of zone " + config_.zone.name + " ended with code " + std::to_string(worst) +
                 (why.empty() ? "" : ": " + why);
@@ -428,8 +436,8 @@ void PartService::check_running(Live& part) {
     const std::string verdict = part.record.verdict.value_or("");
     if (!verdict.empty() && !part.stopping) {
         const bool is_walltime = verdict.starts_with(kWalltimeReason);
-        fault = (is_walltime ? "" : std::string(kTakenBackReason) + ": ") + verdict + " in zone " + config_.zone.name +
-                (is_walltime ? where_ranks_are(part) : "");
+        fault = is_walltime ? walltime_in(config_.zone.name, verdict, where_ranks_are(part))
+                            : std::string(kTakenBackReason) + ": " + verdict + " in zone " + config_.zone.name;
         if (worst == 0) worst = kTerminated;
     }
     PartState end = PartState::kCompleted;

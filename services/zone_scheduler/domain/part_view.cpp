@@ -1,5 +1,6 @@
 #include "services/zone_scheduler/domain/part_view.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -19,9 +20,9 @@ std::string outside_reason(const PartStatus& part, bool asked) {
         case PartState::kFailed:
         case PartState::kRunning:
             if (asked) return "stops because its home asked for it";
-            if (part.reason.starts_with(kWalltimeReason))  // home's own word
+            if (part.reason.starts_with(kWalltimeReason))  // home's own; so is what its ranks were at
                 return std::string(kWalltimeReason) + " reached in zone " + part.zone +
-                       std::string(part.reason.ends_with(kNoneExitsReason) ? kNoneExitsReason : "");
+                       part.reason.substr(std::min(part.reason.find(": "), part.reason.size()));
             if (part.reason.starts_with(kTakenBackReason))
                 return std::string(kTakenBackReason) + " by zone " + part.zone;
             if (part.reason.starts_with(kLostMachineReason))  // which one is not told

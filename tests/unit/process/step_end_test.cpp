@@ -98,6 +98,24 @@ TEST_F(StepEndTest, AtTheWalltimeThereIsOneSignalAndThenTheGrace) {
     EXPECT_EQ(text("late", "signals"), "TERM\nsaved\n");
 }
 
+/// As a launcher's proxy whose rank has ended: it waits for the end of the output, which a process holds open.
+TEST_F(StepEndTest, TheReasonAtTheWalltimeNamesAProcessThatWasLeftBehind) {
+    ASSERT_TRUE(start("left",
+                      "exec /bin/bash -c 'exec 5< <(sleep 1000 & echo $!); read -u 5 pid; echo $pid; read -u 5'",
+                      {.walltime = 1s, .grace = 1s}));
+    ASSERT_TRUE(wait_for_text("left", ".zbs-stdout", "\n"));
+    EXPECT_THAT(wait("left").reason,
+                testing::MatchesRegex("walltime of 1 s reached: the program had ended, but process [0-9]+ \\(sleep\\) "
+                                      "that it left behind had not"));
+}
+
+TEST_F(StepEndTest, TheReasonAtTheWalltimeNamesNoProcessOfAProgramThatGoesOn) {
+    ASSERT_TRUE(start("both", "(sleep 1000 &); sleep 999 & echo ready; wait", {.walltime = 1s, .grace = 1s}));
+    EXPECT_EQ(wait("both").reason, "walltime of 1 s reached");
+    ASSERT_TRUE(start("alone", "exec sleep 1000", {.walltime = 1s, .grace = 1s}));
+    EXPECT_EQ(wait("alone").reason, "walltime of 1 s reached");
+}
+
 TEST_F(StepEndTest, TheGraceAtTheWalltimeIsTheOneAskedFor) {
     ASSERT_TRUE(start("deaf", kDeaf, {.walltime = 1s, .grace = 1500ms}));
     const auto begin = SteadyClock::now();

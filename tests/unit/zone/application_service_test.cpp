@@ -465,6 +465,22 @@ TEST_F(ApplicationServiceTest, WalltimeOfOneZoneIsToldAlsoWhereTheLauncherEndsWi
     EXPECT_EQ(world.status(request.id).reason, "walltime of 25 s reached in zone b");
 }
 
+TEST_F(ApplicationServiceTest, AProcessThatWasLeftBehindIsPartOfTheReason) {
+    const std::string left = ": the program had ended, but process 12 (sleep) that it left behind had not";
+    run_for(21s, 1);
+    for (const char* zone : {"a", "b", "c"})
+        world.node(zone).executor->script(
+            "run-", {.runtime = 20s, .exit_code = 143, .reason = "walltime of 20 s reached" + left});
+    ApplicationRequest request = world.request(12);
+    request.profile = false;
+    request.walltime = 25s;
+    ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
+    world.run(60s);
+    EXPECT_EQ(world.status(request.id).state, ApplicationState::kFailed);
+    EXPECT_THAT(world.status(request.id).reason, testing::StartsWith("walltime of 25 s reached in zone "));
+    EXPECT_THAT(world.status(request.id).reason, testing::HasSubstr(left));
+}
+
 TEST_F(ApplicationServiceTest, RefusedLaunchThatCannotBeStoredIsNotTriedAgain) {
     run_for(60s);
     world.node("b").executor->script("run-", {.refusal = "no fork left"});
