@@ -74,8 +74,9 @@ ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contra
       filter_(config, ports_.clock, ports_.site, peerings_),
       parts_(config, ports_.clock, ports_.store, executor_, peerings_, filter_, ports_.log, decode_model_text),
       peers_(config, ports_.clock, ports_.store, *transport_, ports_.keys, ports_.trust, peerings_, ports_.log),
-      registry_(config, ports_.clock, *transport_, ports_.trust, signing_of(ports), ports_.log,
-                [this](const std::vector<ZoneEntry>& entries) { peers_.found(entries); }),
+      registry_(
+          config, ports_.clock, *transport_, ports_.trust, signing_of(ports), ports_.log,
+          [this](const std::vector<ZoneEntry>& entries) { peers_.found(entries); }, [this] { peers_.ask_known(); }),
       membership_(config, ports_.clock, ports_.site, ports_.keys, ports_.trust, ports_.secrets, ports_.log),
       delegations_(config, ports_.clock, ports_.site, ports_.keys, ports_.trust, ports_.log),
       exchange_(

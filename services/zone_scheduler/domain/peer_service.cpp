@@ -86,6 +86,14 @@ void PeerService::found(const std::vector<ZoneEntry>& entries) {
     }
 }
 
+void PeerService::ask_known() {
+    std::vector<ZoneEntry> known;  // an answer may change the peers
+    for (const auto& [name, peer] : peers_)
+        if (is_believed(peer.organisation) && !resting_.contains(name))
+            known.push_back({.name = name, .organisation = peer.organisation, .url = peer.url});
+    for (const ZoneEntry& entry : known) ask(entry);
+}
+
 bool PeerService::is_believed(const std::string& organisation) const {
     return organisation == config_.organisation || trust_.bundle(organisation).has_value();
 }

@@ -27,6 +27,8 @@ class PeerService {
     /// What the registry lists, after every look. A name means one zone: an entry that gives this zone's, or a known
     /// peer's, to another organisation is ignored and told once in the log, until the peer's organisation is removed.
     void found(const std::vector<ZoneEntry>& entries);
+    /// Asks the known peers again while the registry lists none, so that their states stay true.
+    void ask_known();
 
     /// An operator wants this organisation asked: believes `bundle`, or (empty) the one that the registry shows for its
     /// zones, if it has that fingerprint. Asks at once and at every look. Errors: kNotFound where the registry lists

@@ -19,14 +19,16 @@ constexpr auto kMaxListed = static_cast<std::size_t>(limits::kMaxZonesInRegistry
 }  // namespace
 
 RegistrySession::RegistrySession(const ZoneConfig& config, Clock& clock, ZoneTransport& transport,
-                                 const TrustBundles& trust, EntrySigning signing, Log& log, Found found)
+                                 const TrustBundles& trust, EntrySigning signing, Log& log, Found found,
+                                 std::function<void()> missed)
     : config_(config),
       clock_(clock),
       transport_(transport),
       trust_(trust),
       signing_(std::move(signing)),
       log_(log),
-      found_(std::move(found)) {}
+      found_(std::move(found)),
+      missed_(std::move(missed)) {}
 
 void RegistrySession::start() {
     if (config_.registry.url.empty()) return;
@@ -165,6 +167,8 @@ void RegistrySession::look_on(const std::string& after) {
                 found_(listed_);
             else
                 warn_once("(list)", "the registry's list has no end");
+        } else {
+            missed_();
         }
         listed_.clear();
         listed_texts_ = 0;

@@ -26,9 +26,9 @@ struct EntrySigning {
 class RegistrySession {
   public:
     using Found = std::function<void(const std::vector<ZoneEntry>&)>;
-    /// `found` gets what was verified, after every look.
+    /// `found` gets what was verified, after every look; `missed` is called after a look that got no answer.
     RegistrySession(const ZoneConfig& config, Clock& clock, ZoneTransport& transport, const TrustBundles& trust,
-                    EntrySigning signing, Log& log, Found found);
+                    EntrySigning signing, Log& log, Found found, std::function<void()> missed);
     void start();
     /// Takes no new work, says so to the registry, and finishes what it has.
     void drain(bool on);
@@ -69,6 +69,7 @@ class RegistrySession {
     EntrySigning signing_;
     Log& log_;
     Found found_;
+    std::function<void()> missed_;
     std::function<void()> forget_code_;
     std::map<std::string, Time> newest_;  ///< by zone: when its newest entry was signed
     std::set<std::string> warned_;

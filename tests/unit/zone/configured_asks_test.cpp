@@ -169,6 +169,28 @@ TEST_F(ConfiguredAsks, ThePeersConditionIsOneWordWithItsAge) {
     EXPECT_EQ(word(), "unknown") << "since this start nobody asked it";
 }
 
+TEST_F(ConfiguredAsks, APeerThatDiesWhileTheRegistryIsAwayIsDown) {
+    using std::chrono::seconds;
+    start({{"org-b", "", "BUNDLE b"}});
+    look({b});
+    EXPECT_EQ(peers->peers().front().condition->state, PeerState::kUp);
+    transport.fault = Error{ErrorCode::kUnavailable, "cannot connect to b:1: connection refused", {}};
+    peers->ask_known();
+    clock.advance(seconds{7});
+    const Peer dead = peers->peers().front();
+    EXPECT_EQ(dead.condition->state, PeerState::kDown);
+    EXPECT_EQ(dead.condition->age, seconds{7} - Duration{1});
+    EXPECT_THAT(dead.reason, testing::HasSubstr("connection refused"));
+    transport.fault.reset();
+    peers->ask_known();
+    clock.advance(seconds{1});
+    EXPECT_EQ(peers->peers().front().condition->state, PeerState::kUp);
+    start({{"org-b", "", "BUNDLE b"}});
+    transport.asked.clear();
+    peers->ask_known();
+    EXPECT_THAT(transport.asked, ElementsAre("spiffe://org-b/zone/b")) << "it was stored";
+}
+
 TEST_F(ConfiguredAsks, AZoneThatNeverAnsweredIsShownWithItsFault) {
     start({{"org-b", "", "BUNDLE b"}});
     transport.fault = Error{ErrorCode::kUnauthenticated, "certificate of spiffe://org-b/zone/b expired", {}};

@@ -98,7 +98,7 @@ class RegistrySessionTest : public IdentityWorld {
             home.config, clock, transport, home.trust,
             EntrySigning{[this](const ZoneEntry& entry) { return codec::sign_entry(*home.keys, entry); },
                          [this](const SignedText& text) { return codec::verify_entry(home.trust, text); }},
-            home.log, keep);
+            home.log, keep, [this] { ++missed; });
         session->on_enrolled([this] { ++forgotten; });
     }
     ZoneEntry entry(const IdentityZone& zone) const {
@@ -127,6 +127,7 @@ class RegistrySessionTest : public IdentityWorld {
     std::vector<std::string> found;
     std::vector<std::optional<Time>> leased_until;  ///< of those
     int told = 0;
+    int missed = 0;  ///< looks without an answer
     int forgotten = 0;
 };
 
@@ -183,6 +184,17 @@ TEST_F(RegistrySessionTest, ARegistryThatIsDownForAnHourIsAskedAgainAndTellsNoth
     clock.advance(seconds{6});
     EXPECT_TRUE(session->enrolled());
     EXPECT_THAT(found, ElementsAre("beta at https://beta:1"));
+}
+
+TEST_F(RegistrySessionTest, ALookWithoutAnAnswerIsReported) {
+    session->start();
+    look({});
+    EXPECT_EQ(missed, 0);
+    transport.listed = Error{ErrorCode::kUnavailable, "connection refused", {}};
+    clock.advance(home.config.discover_every * 3 + seconds{1});
+    EXPECT_EQ(missed, 3);
+    look({});
+    EXPECT_EQ(missed, 3);
 }
 
 TEST_F(RegistrySessionTest, ALyingRegistryCannotChangeWhatAZoneSigned) {
