@@ -31,6 +31,8 @@ constexpr int kWeighShare = 50;  ///< one part in so many of the time is spent o
 constexpr int kLaunchTries = 3;
 constexpr std::uint64_t kMostOfErrors = 4'096;  ///< bytes of a rank, for the reason of its end
 constexpr int kNotExecuted = 127;               ///< as a shell ends that cannot execute a program
+/// Of a zone that answers, and has lost what it stored.
+constexpr const char* kUnknownPart = "it no longer knows the part; was the zone restored from a backup?";
 constexpr std::size_t kMaxLauncherOutput = 4 * 1024 * 1024;
 
 /// The first line that says something, for a reason that fits on one line.
@@ -243,13 +245,19 @@ void ApplicationService::poll_parts(const std::shared_ptr<Run>& run) {
         if (run->asked.contains(part.id) || is_final(part.status.state)) continue;
         run->asked.insert(part.id);
         transport_.part_status(
-            address_of(part.zone), part.id,
-            [this, run, zone = part.zone, id = part.id](const Result<PartStatus>& answer) {
+            address_of(part.zone), part.id, [this, run, zone = part.zone, id = part.id](Result<PartStatus> answer) {
                 run->asked.erase(id);
                 judge(run, zone, id, answer);
-                if (!answer || is_final(run->app.status.state)) return;
+                const bool is_unknown = !answer && answer.error().code == ErrorCode::kNotFound;
+                if ((!answer && !is_unknown) || is_final(run->app.status.state)) return;
                 for (ApplicationPart& known : run->app.status.parts) {
                     if (known.id != id) continue;
+                    if (is_unknown) {  // its processes may go on there, and nothing can be asked of them
+                        PartStatus gone = known.status;
+                        gone.state = PartState::kFailed;
+                        gone.reason = kUnknownPart;
+                        answer = std::move(gone);
+                    }
                     if (known.status.state != answer->state)
                         note(run, known.zone, "status", answer->state == PartState::kCompleted,
                              std::string(to_string(answer->state)) +

@@ -424,6 +424,29 @@ TEST_F(ApplicationServiceTest, AProgramThatNeverBeganIsNotSaidToHaveEnded) {
     }
 }
 
+TEST_F(ApplicationServiceTest, APartThatItsZoneNoLongerKnowsFailsTheApplicationAtOnce) {
+    for (const ErrorCode code : {ErrorCode::kNotFound, ErrorCode::kUnavailable}) {
+        run_for(60s);
+        const ApplicationId id = submit(12);
+        world.run(5s);
+        ASSERT_EQ(world.status(id).state, ApplicationState::kRunning);
+        world.bend = [code](const std::string& from, const std::string& what, Result<PartStatus>& answer) {
+            if (from == "b" && (what == "status" || what == "release")) answer = Error{code, "no part of yours", {}};
+        };
+        world.run(15s);
+        world.bend = nullptr;
+        if (code == ErrorCode::kNotFound) {
+            EXPECT_EQ(world.status(id).state, ApplicationState::kFailed);
+            EXPECT_EQ(world.status(id).reason,
+                      "zone b lost its part: it no longer knows the part; was the zone restored from a backup?");
+        } else {
+            EXPECT_EQ(world.status(id).state, ApplicationState::kRunning) << "a zone that is away comes back";
+        }
+        world.run(10min);
+        expect_nothing_left();
+    }
+}
+
 TEST_F(ApplicationServiceTest, AMissingLibraryIsTheReasonOfTheEnd) {
     constexpr const char* kLine =
         "./solver: error while loading shared libraries: libx.so.1: cannot open shared object file: No such file or "
