@@ -39,6 +39,8 @@ ZoneClient::ZoneClient(Credentials credentials, std::string urls, std::chrono::m
 ZoneClient::~ZoneClient() = default;
 
 Result<void> ZoneClient::check_addresses(std::string_view urls) {
+    // A password may hold a comma, and no piece of it may be shown: the whole text is refused.
+    if (urls.find('@') != std::string_view::npos) return cpprest::parse_service_url(std::string(urls)).error();
     const HomeAddresses addresses(urls);
     for (const std::string& url : addresses.all()) {
         if (url.empty()) continue;

@@ -100,10 +100,11 @@ TEST(ServiceUrl, FaultsSayWhatToWrite) {
 TEST(ServiceUrl, FaultsNeverShowAPassword) {
     for (const char* text :
          {"https://ana:s3cret@a:1", "https://ana:s3cret@a/x", "https://ana:s3cret/@a", "https://ana:?s3cret#@a",
-          "ana:s3cret@a:1", "ftp://ana:s3cret@a", "s3cret://x@a", "https://ana:x@s3cret@a", "HTTPS://ana:s3cret@a"}) {
+          "ana:s3cret@a:1", "ftp://ana:s3cret@a", "s3cret://x@a", "https://ana:s3,cret@a,https://b:1",
+          "https://a,https://ana:s3cret@a", "https://ana:x@s3cret@a", "HTTPS://ana:s3cret@a"}) {
         const auto url = parse_service_url(text);
         ASSERT_FALSE(url) << text;
-        EXPECT_THAT(url.error().message, testing::Not(testing::HasSubstr("s3cret"))) << text;
+        EXPECT_THAT(url.error().message, testing::Not(testing::HasSubstr("cret"))) << text;
         EXPECT_THAT(url.error().message, testing::HasSubstr("@a")) << text;
     }
 }

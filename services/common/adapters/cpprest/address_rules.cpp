@@ -117,7 +117,7 @@ Result<ServiceUrl> parse_service_url(const std::string& url) {
     const std::string start = parsed.scheme + "://";
     if (const std::size_t at = rest.rfind('@'); at != std::string_view::npos)
         return bad("no user or password may stand in it; write " + start +
-                   std::string(rest.substr(at + 1, rest.find_first_of("/?#", at) - at - 1)));
+                   std::string(rest.substr(at + 1, rest.find_first_of("/?#,", at) - at - 1)));
     if (const std::size_t end = rest.find_first_of("/?#"); end != std::string_view::npos)
         return bad("nothing may follow host and port; write " + start + std::string(rest.substr(0, end)));
     if (rest.empty() || (rest.starts_with(':') && rest.rfind(':') == 0))

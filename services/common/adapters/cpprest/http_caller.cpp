@@ -107,6 +107,13 @@ bool is_no_connection(std::string_view fault) {
     return fault.find("Failed to connect to any resolved endpoint") != std::string_view::npos;
 }
 
+/// The call for an error: with the port, also if its URL names none, and without the query.
+std::string place_of(const HttpCall& call) {
+    const Result<ServiceUrl> url = parse_service_url(call.to.url);
+    return call.method + " " + (url ? url->scheme + "://" + host_and_port(url->host, url->port) : "an address") +
+           call.path.substr(0, call.path.find('?'));
+}
+
 /// Why nothing came back, for a reader who does not know cpprestsdk. `host` with its port.
 std::string text_of_fault(const std::exception& fault, const std::string& host) {
     const auto* const http_fault = dynamic_cast<const wh::http_exception*>(&fault);
@@ -344,7 +351,7 @@ std::optional<Time> date_of(const wh::http_response& response) {
 /// Sends once; sends again where a kept connection turned out to be closed. That is safe: every call that changes
 /// something carries an id, and the total deadline holds over all tries.
 void send(const Sending& how, const std::shared_ptr<Pending>& pending, const HttpCall& call) {
-    const std::string where = call.method + " " + call.to.url + call.path.substr(0, call.path.find('?'));
+    const std::string where = place_of(call);
     try {
         wh::http_request request(call.method);
         request.set_request_uri(web::uri(call.path));
@@ -464,7 +471,7 @@ void HttpCaller::call(HttpCall call, std::function<void(Result<HttpAnswer>)> res
             impl->forget(to, *ended);
         impl->gate->pass([&] { respond(std::move(answer)); });
     };
-    const std::string where = call.method + " " + call.to.url + call.path.substr(0, call.path.find('?'));
+    const std::string where = place_of(call);
     if (call.on_cut) pending->on_cut = [gate = impl_->gate, on_cut = std::move(call.on_cut)] { gate->pass(on_cut); };
     if (call.on_piece)
         call.on_piece = [gate = impl_->gate, on_piece = std::move(call.on_piece)](std::string_view piece) {
