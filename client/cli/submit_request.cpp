@@ -287,6 +287,14 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options, const Id12
                                "' is not UTF-8",
                            {});
     }
+    std::size_t bytes = 0;
+    for (const std::string& word : options.argv) bytes += word.size();
+    if (options.argv.size() > limits::kMaxArguments || bytes > limits::kMaxArgumentBytes)
+        return invalid("the program has " + std::to_string(options.argv.size() - 1) + " arguments, with its name of " +
+                           std::to_string(bytes) + " bytes; at most " + std::to_string(limits::kMaxArguments - 1) +
+                           " and " + std::to_string(limits::kMaxArgumentBytes) +
+                           " bytes reach the ranks: write them into a file, and pass its name",
+                       {});
     if (!fs::is_directory(request.directory, fault))
         return Error{
             ErrorCode::kNotFound,

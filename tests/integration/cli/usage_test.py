@@ -102,6 +102,12 @@ class Directives(Manners):
         for name in ("a.b", "1a", "PWD", "IFS"):
             self.assertIn(f"--env: '{name}' ", self.refused("submit", "--dry-run", "--env", name + "=1", "--", "/bin/true"))
 
+    def test_more_arguments_than_launchers_take_are_refused_with_the_limits(self):
+        for words in (["x"] * 900, ["x" * 65536]):
+            printed = self.refused("submit", "--dry-run", "--", "/bin/true", *words)
+            self.assertIn(f"the program has {len(words)} arguments, with its name of ", printed)
+            self.assertIn("at most 899 and 65536 bytes reach the ranks", printed)
+
     def test_a_program_on_a_file_system_without_programs_is_refused_with_that_reason(self):
         if not os.statvfs("/proc").f_flag & os.ST_NOEXEC:
             self.skipTest("/proc is not mounted noexec")
