@@ -385,6 +385,7 @@ TEST(MessageLimits, HoldAtTheLimitAndBreakOneOver) {
          Json{{"A", letters(1024 * 1024)}}},
         {"ApplicationRequest", "/environment", Json{{"A", "="}}, Json{{"A=", ""}}},
         {"ApplicationRequest", "/environment", Json::object(), Json{{"", ""}}},
+        {"ApplicationRequest", "/environment", Json{{"OMP_PLACES", "cores"}}, Json{{"PMI_RANK", "7"}}},
         {"ApplicationRequest", "/walltime_s", 1, 0.999},
         {"ApplicationRequest", "/walltime_s", limits::kMaxWalltimeSeconds, limits::kMaxWalltimeSeconds + 1},
         {"ApplicationRequest", "/ranks", 4, 5},  // the model has 4
