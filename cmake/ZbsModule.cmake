@@ -88,6 +88,11 @@ if(ZBS_SANITIZE)
     add_compile_options(-fno-sanitize=null,alignment,vptr,object-size)
   endif()
   add_link_options(-fsanitize=${ZBS_SANITIZE})
+  # 80 programs of 50 MB and more: 3.4 s of a processor for one with ld, 0.8 s with lld.
+  find_program(ZBS_LLD ld.lld)
+  if(ZBS_LLD)
+    add_link_options(-fuse-ld=lld)
+  endif()
   # GCC documents this warning as unreliable together with sanitizers (it fires inside <regex> and <functional>).
   target_compile_options(zbs_build_flags INTERFACE -Wno-maybe-uninitialized)
   if(ZBS_SANITIZE MATCHES thread)
