@@ -125,7 +125,7 @@ TEST(OutsideView, CountsMachinesAndProcessorsInTheOrderOfRanks) {
 TEST(OutsideView, WalltimeIsNoSecretOfTheZone) {
     const PartStatus inside{.zone = "b", .state = PartState::kFailed, .reason = "walltime of 60 s reached in zone b"};
     EXPECT_EQ(outside_view(inside, false).reason, "walltime reached in zone b");
-    for (const std::string rest :
+    for (const std::string& rest :
          {std::string(kNoneExitsReason), std::string(": the program had ended, but not all")}) {
         PartStatus with_ranks = inside;
         with_ranks.reason += rest;
