@@ -243,6 +243,7 @@ TEST_F(ZoneQueueTest, WhoHasAllThatItMayWaitsBesideFreeProcessors) {
 
 TEST_F(ZoneQueueTest, WhoMayStartInHoursOnlyWaitsForThem) {
     use("easy");
+    world.look_rarely();
     const auto minute_of_day = [&] { return static_cast<int>(world.clock.now().time_since_epoch() % 24h / 1min); };
     const int opens = minute_of_day() + 30;
     grant({.hours = std::vector<DayWindow>{{opens, opens + 10}}});

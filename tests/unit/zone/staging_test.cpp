@@ -551,6 +551,7 @@ TEST_F(StagingTest, RetentionTakesResultsAndUnusedFiles) {
     retention.use_files(*node.files);
     ASSERT_TRUE(node.store.note_believed_time(world.clock.now()));
     retention.start();
+    world.look_rarely();
     world.run(3h);
     EXPECT_EQ(node.depot.list(results_shelf(id))->size(), 0U);
     EXPECT_EQ(node.depot.list(of_part)->size(), 0U);
