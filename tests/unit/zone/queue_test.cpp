@@ -328,6 +328,7 @@ TEST_F(ZoneQueueTest, WhoMayNeverHaveItAnyMoreStopsWaiting) {
 }
 
 TEST_F(ZoneQueueTest, ReplayOfTheLogDecidesAsTheZoneDid) {
+    world.look_rarely();
     for (const char* discipline : {"easy", "conservative", "los", "slack"}) {
         SCOPED_TRACE(discipline);
         std::string log;
@@ -539,6 +540,7 @@ TEST_F(ZoneQueueTest, HomeAndZoneMayCrashWhileItWaits) {
 
 TEST_F(ZoneQueueTest, ManyApplicationsOfTwoHomesAllEnd) {
     use("easy");
+    world.look_rarely();
     world.rng = Rng(7);
     for (const char* name : {"a", "b", "c"}) world.node(name).executor->script("", {.runtime = 20s});
     const Caller bea{CallerKind::kUser, "org-b", "bea"};

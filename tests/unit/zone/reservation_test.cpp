@@ -194,6 +194,7 @@ struct ReservedStartTest : ReservationTest {
 
     /// `runtime` is of the first, with a walltime of 10 minutes.
     void fill(Duration runtime, bool overruns = false) {
+        world.look_rarely();
         run_for(runtime, overruns);
         first = submit(9);
         world.run(3s);
