@@ -118,7 +118,7 @@ std::string place_of(const HttpCall& call) {
 std::string text_of_fault(const std::exception& fault, const std::string& host) {
     const auto* const http_fault = dynamic_cast<const wh::http_exception*>(&fault);
     if (std::string_view(fault.what()).find("Error resolving address") != std::string_view::npos)
-        return "host of " + host + " cannot be found";
+        return "host " + host + " cannot be found";
     if (http_fault == nullptr || !is_no_connection(fault.what())) return fault.what();
     const int code = http_fault->error_code().value();
     // cpprestsdk reports a refused connection under this code, too.
