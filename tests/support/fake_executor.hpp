@@ -63,7 +63,8 @@ class FakeExecutor : public Executor {
             step.reason = "walltime reached";
         }
         for (const auto& [name, text] : spec.files) step.script.files[name] = text;
-        for (const StepSpec::Input& input : spec.inputs) step.script.files[input.name] = "copy of " + input.path;
+        for (const StepSpec::Input& input : spec.inputs)  // unless the program writes a file of that name
+            step.script.files.emplace(input.name, "copy of " + input.path);
         steps_.emplace(spec.operation, std::move(step));
         return {};
     }

@@ -484,7 +484,9 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
             return std::ranges::binary_search(one.ranks, rank);
         });
         if (!why.empty() && part != changed.parts.end())
-            reason = std::string(kNotBegunReason) + " in zone " + part->zone + ": " + why;
+            reason = is_loader_fault_of(run->app.request.argv.front(), why)
+                         ? std::string(kNotBegunReason) + " in zone " + part->zone + ": " + why
+                         : reason + ": " + why;  // of a program that the program runs
     }
     if (run->profile) {
         // Only a run that ended by itself tells how long the program takes.

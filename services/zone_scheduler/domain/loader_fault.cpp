@@ -27,4 +27,10 @@ std::string loader_fault(std::string_view errors) {
     return {};
 }
 
+bool is_loader_fault_of(std::string_view program, std::string_view line) {
+    const auto last_name = [](std::string_view path) { return path.substr(path.rfind('/') + 1); };
+    const std::string_view name = last_name(program);
+    return last_name(line.substr(0, line.find(": "))) == name || last_name(line) == std::string(name) + ")";
+}
+
 }  // namespace zbs

@@ -8,5 +8,7 @@ namespace zbs {
 /// the right one; fit for one line of a terminal. It names the program and the library. `errors`: what a rank wrote to
 /// its error output. Empty if there is no such line.
 std::string loader_fault(std::string_view errors);
+/// Whether such a line is about `program`, and not about one that it runs.
+bool is_loader_fault_of(std::string_view program, std::string_view line);
 
 }  // namespace zbs

@@ -246,7 +246,7 @@ class Staging(unittest.TestCase):
         run.send_signal(signal.SIGINT)
         run.send_signal(signal.SIGCONT)
         _, errors = run.communicate(timeout=60)
-        self.assertEqual(run.returncode, 130, errors)
+        self.assertEqual(run.returncode, -signal.SIGINT, errors)
         again = re.search(r"not all results of \S+ were fetched; 'zbs (fetch .*)' fetches the rest", errors)
         self.assertTrue(again, errors)
         self.assertEqual(os.listdir(into)[0][:9], ".big.zbs-")

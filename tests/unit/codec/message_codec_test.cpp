@@ -300,10 +300,17 @@ Result<Json> rewrite(const std::string& name, const Json& json) {
     }
     return invalid("no such message");
 }
+/// Numbers as the parser of a text makes them: those from 0 on have no sign.
+Json as_parsed(Json json) {
+    if (json.is_number_integer() && json >= 0) return json.get<std::uint64_t>();
+    if (json.is_structured())
+        for (Json& item : json) item = as_parsed(std::move(item));
+    return json;
+}
 /// Of a value of megabytes, which would cost seconds as a text.
 Result<void> read(const std::string& name, const Json& json) {
     for (const Message& m : all_messages()) {
-        if (m.name == name) return m.read(json);
+        if (m.name == name) return m.read(as_parsed(json));
     }
     return invalid("no such message");
 }

@@ -165,7 +165,7 @@ TEST_F(StepAccount, TheFolderIsTheAccountsAndItsControlIsNot) {
     StepSpec spec;
     spec.account = "games";
     spec.files = {{"in", "given"}};
-    EXPECT_EQ(output("owner", "stat -c '%U %a' . in stdout; cat in; echo x > made; : > ../exit", spec),
+    EXPECT_EQ(output("owner", "stat -c '%U %a' . in .zbs-stdout; cat in; echo x > made; : > ../exit", spec),
               "games 700\ngames 600\ngames 600\ngiven");
     EXPECT_EQ(text("owner", "made"), "x\n");
     EXPECT_EQ(std::filesystem::status(folder.path("steps/owner")).permissions(), std::filesystem::perms::owner_all);

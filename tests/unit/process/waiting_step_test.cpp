@@ -73,7 +73,7 @@ struct WaitingStepTest : StepExecutorTest {
         ASSERT_TRUE(start("first", "wc -c < in.dat; ls -A", spec));
     }
     std::string control(const std::string& operation) { return folder.path("steps/" + operation); }
-    const std::string seen = std::to_string(kLarge) + "\nin.dat\nstderr\nstdout\n";
+    const std::string seen = std::to_string(kLarge) + "\n.zbs-stderr\n.zbs-stdout\nin.dat\n";
 };
 
 TEST_F(WaitingStepTest, GoesOnAfterARestartWithThoseThatShareItsFolder) {

@@ -14,6 +14,8 @@ TEST(LoaderFault, IsTheLineOfTheDynamicLoader) {
           "Error loading shared library libx.so.1: No such file or directory (needed by ./solver)",
           "./solver: /lib/libc.so.6: version `GLIBC_2.38' not found (required by ./solver)"}) {
         EXPECT_EQ(loader_fault(line), line);
+        EXPECT_TRUE(is_loader_fault_of("/home/ana/solver", line));
+        EXPECT_FALSE(is_loader_fault_of("./run.sh", line));
         EXPECT_EQ(loader_fault("a warning\n" + line + "\nmore\n"), line);
     }
     EXPECT_EQ(loader_fault("./a\x1b[2J: error while loading shared libraries: l: no\n"),

@@ -357,7 +357,11 @@ TEST_F(StagingTest, ResultsWithBlanksAndInFoldersComeHome) {
 
 TEST_F(StagingTest, EachThatWasAskedForAndDoesNotComeIsNamedAndCounted) {
     run_for(5s);
-    leave("b", {{"caf\xe9.out", "1"}, {"link.out", ""}, {std::string(201, 'q') + ".out", "2"}, {"good.out", "3"}});
+    leave("b", {{"caf\xe9.out", "1"},
+                {"link.out", ""},
+                {std::string(201, 'q') + ".out", "2"},
+                {"good.out", "3"},
+                {"other", ""}});
     world.node("b").executor->lost["link.out"] = "is a link, and links are not followed";
     world.node("b").executor->lost["other"] = "is a link, and links are not followed";
     const ApplicationId id = submit(request({.inputs = {}, .results = {"*.out", "absent.dat", "other"}}));
