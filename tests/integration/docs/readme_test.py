@@ -126,7 +126,7 @@ class ModuleReadmes(unittest.TestCase):
                 found += 1
                 with self.subTest(page=name, line=line):
                     self.assertIsNone(self.looked_up(line))
-        self.assertGreater(found, 50)
+        self.assertGreater(found, 10)
 
     def test_what_is_not_there_is_found(self):
         self.assertIsNotNone(self.looked_up("zbs simulat --trace x"))

@@ -306,7 +306,7 @@ class Steps(World):
     def run_program(self, operation, nodes, *program, **options):
         self.assertEqual(self.driver.start("step", operation, nodes, *program, **options), {})
         told = self.driver.wait_for("step", operation)
-        return told, self.read("step", "stdout"), self.read("step", "stderr")
+        return told, self.read("step", ".zbs-stdout"), self.read("step", ".zbs-stderr")
 
     def read(self, step, name):
         return self.driver.ask("read", step, name)
@@ -407,12 +407,12 @@ class Steps(World):
         nodes = list(self.held(self.a)["nodes"])
         flag = self.folder + "/go"
         self.assertEqual(self.driver.start("step", self.a, nodes, "/bin/sh", "-c", f"echo begun; until test -e {flag}; do sleep 0.1; done; echo done; exit 5"), {})
-        until(lambda: self.read("step", "stdout") == "begun\n", "its begin")
+        until(lambda: self.read("step", ".zbs-stdout") == "begun\n", "its begin")
         self.driver.kill()
         open(flag, "w").close()
         self.driver = self.make_driver()
         self.assertEqual(self.driver.wait_for("step", self.a)["exit_code"], 5)
-        self.assertEqual(self.read("step", "stdout"), "begun\ndone\n")
+        self.assertEqual(self.read("step", ".zbs-stdout"), "begun\ndone\n")
 
     def test_walltime_of_a_step_leaves_its_hold(self):
         nodes = list(self.held(self.a)["nodes"])
@@ -461,14 +461,14 @@ class Faults(World):
         nodes = list(self.held(self.a, expiry=200)["nodes"])
         flag = self.folder + "/go"
         self.assertEqual(self.driver.start("step", self.a, nodes, "/bin/sh", "-c", f"echo begun; until test -e {flag}; do sleep 0.1; done; echo done"), {})
-        until(lambda: self.driver.ask("read", "step", "stdout") == "begun\n", "its begin")
+        until(lambda: self.driver.ask("read", "step", ".zbs-stdout") == "begun\n", "its begin")
         self.cluster.end("slurmctld")
         try:
             for question in (("site",), ("hold", self.b, "user=" + USER, "walltime=60"), ("look", self.a, USER), ("keep", self.a, USER), ("release", self.a, USER, "gently")):
                 with self.subTest(question[0]):
                     self.expect_error(self.driver.ask(*question), "unavailable", "slurmctld", "scontrol ping")
             open(flag, "w").close()
-            until(lambda: self.driver.ask("read", "step", "stdout") == "begun\ndone\n", "its end without the controller")
+            until(lambda: self.driver.ask("read", "step", ".zbs-stdout") == "begun\ndone\n", "its end without the controller")
         finally:
             self.cluster.start_controller()
             until(lambda: set(self.cluster.states().values()) <= {"idle", "mix", "alloc"} and self.cluster.states(), "the controller")
