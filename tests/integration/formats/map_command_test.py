@@ -274,10 +274,8 @@ class Documentation(MapCommand):
         zone = lambda name: {"name": name, "machines": [{"name": "n" + name, "processors": 4, "speed": 1}]}
         self.write("zones.json", json.dumps({"format": "zbs-resources/1", "links": [], "zones": [zone("a"), zone("b")]}))
         self.write("mesh.graph", graph_text(*grid(30, 30)))
-        with open(SOURCE + "/README.md") as f:
-            documented = re.findall(r"^zbs (?:map|replay) .*$", f.read(), re.M)
-        documented += re.findall(r"Example: (zbs map .*)", subprocess.run([ZBS, "map", "--help"], capture_output=True, text=True).stdout)
-        self.assertGreaterEqual(len(documented), 5)
+        documented = re.findall(r"Example: (zbs map .*)", subprocess.run([ZBS, "map", "--help"], capture_output=True, text=True).stdout)
+        self.assertGreaterEqual(len(documented), 2)
         os.symlink(SOURCE + "/tests", os.path.join(self.folder, "tests"))
         for command in documented:
             line = shlex.quote(ZBS) + command.removeprefix("zbs")

@@ -361,11 +361,8 @@ class Schedules(Simulate):
     def test_documented_commands(self):
         self.write("log.swf", SMALL)
         self.write("log.swf.gz", gzip.compress(SMALL.encode()))
-        with open(SOURCE + "/README.md") as f:
-            documented = re.findall(r"^zbs simulate .*$", f.read(), re.M)
+        documented = re.findall(r"Example: (zbs simulate .*)", self.good("--help").stdout)
         self.assertGreaterEqual(len(documented), 2)
-        documented += re.findall(r"Example: (zbs simulate .*)", self.good("--help").stdout)
-        self.assertGreaterEqual(len(documented), 4)
         for command in documented:
             done = subprocess.run(shlex.quote(ZBS) + command.removeprefix("zbs"), shell=True, capture_output=True, text=True,
                                   timeout=60, cwd=self.folder)
