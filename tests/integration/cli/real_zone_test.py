@@ -25,7 +25,7 @@ GOLDEN = SOURCE / "tests/golden/cli"
 RING = BIN / "apps/ring"
 
 # Not asked of a zone: what they print comes from files.
-OFFLINE = {"map", "map_hierarchy", "queue_replay", "queue_replay_difference", "replay", "report_claims", "report_claims_list", "simulate", "simulate_allocators", "simulate_compare", "simulate_details",
+OFFLINE = {"map", "map_hierarchy", "queue_replay", "queue_replay_difference", "replay", "simulate", "simulate_allocators", "simulate_compare", "simulate_details",
            "simulate_generators", "simulate_list", "simulate_policies"}
 # What golden files tell and these zones do not, or not each time.
 SOMETIMES = {**{one: "told by agents, of which these zones have none: tests/integration/node" for one in ("/nodes[]/availability", "/nodes[]/cores", "/nodes[]/memory_bytes", "/zone/agents[]")},

@@ -9,8 +9,8 @@ while read -r line; do
   i=$((i + 1))
 done < hosts
 echo HYDRA_LAUNCH_END
-printf 'hello from rank 0\\n' > out.0
-printf 'a warning\\n' > err.1
+printf 'hello from rank 0\\n' > .zbs-out.0
+printf 'a warning\\n' > .zbs-err.1
 while [ ! -e @FOLDER@/end ]; do /bin/sleep 0.02; done
 """
 PROXY = """#!/bin/sh
