@@ -449,14 +449,15 @@ TEST_F(ApplicationServiceTest, APartThatItsZoneNoLongerKnowsFailsTheApplicationA
 
 TEST_F(ApplicationServiceTest, AMissingLibraryIsTheReasonOfTheEnd) {
     constexpr const char* kLine =
-        "./solver: error while loading shared libraries: libx.so.1: cannot open shared object file: No such file or "
+        "app: error while loading shared libraries: libx.so.1: cannot open shared object file: No such file or "
         "directory";
-    std::map<std::string, std::string> ends, errors;
-    for (TaskIndex rank = 0; rank < 12; ++rank) {
-        ends[rank_end_file(rank)] = rank_end_text({.rank = rank, .code = 127});
-        errors[std::string(own_files::kErr) + std::to_string(rank)] = std::string(kLine) + "\n";
-    }
-    for (const bool is_printed : {true, false}) {
+    std::map<std::string, std::string> ends;
+    for (TaskIndex rank = 0; rank < 12; ++rank) ends[rank_end_file(rank)] = rank_end_text({.rank = rank, .code = 127});
+    for (const std::string& program : {std::string("/bin/"), std::string("/bin/other-"), std::string()}) {
+        std::map<std::string, std::string> errors;
+        for (TaskIndex rank = 0; rank < 12; ++rank)
+            errors[std::string(own_files::kErr) + std::to_string(rank)] = program + kLine + "\n";
+        const bool is_printed = !program.empty();
         run_for(20s);
         world.node("b").executor->script("run-", {.runtime = 1s, .exit_code = 255, .files = ends});
         world.node("a").executor->script(
@@ -466,11 +467,13 @@ TEST_F(ApplicationServiceTest, AMissingLibraryIsTheReasonOfTheEnd) {
         world.run(40s);
         EXPECT_EQ(world.status(id).state, ApplicationState::kFailed);
         EXPECT_EQ(world.status(id).exit_code, 127);
-        if (is_printed) {
-            EXPECT_EQ(world.status(id).reason, std::string("the program did not begin in zone b: ") + kLine);
-        } else {
-            EXPECT_THAT(world.status(id).reason, testing::HasSubstr("exited with code 127"));
-        }
+        if (program == "/bin/")
+            EXPECT_EQ(world.status(id).reason, "the program did not begin in zone b: " + program + kLine);
+        else if (is_printed)
+            EXPECT_THAT(world.status(id).reason,
+                        testing::AllOf(testing::HasSubstr("exited with code 127"), testing::EndsWith(program + kLine)));
+        else
+            EXPECT_THAT(world.status(id).reason, testing::EndsWith("exited with code 127"));
         expect_nothing_left();
     }
 }
