@@ -9,8 +9,8 @@
 
 namespace zbs::client {
 
-/// Waits until something happens to an application: told by its zone's events, or where the zone refuses a
-/// stream or cannot be reached, after pauses as between polls. For one thread.
+/// Waits until something happens to an application: by its zone's events, or, if the zone refuses a stream or cannot be
+/// reached, after pauses as between polls. For one thread.
 class EventWaiter {
   public:
     EventWaiter(ZoneClient& zone, std::string id);

@@ -92,7 +92,7 @@ class NodeLinkSensor {
     std::uint64_t round_ = 0;
     std::map<Pair, Entry> pairs_;
     std::optional<Link> median_;
-    std::set<Pair> told_;  ///< pairs of which it was told that they fail
+    std::set<Pair> told_;  ///< pairs whose failure is in the log
 };
 
 }  // namespace zbs

@@ -25,9 +25,9 @@ std::string outside_reason(const PartStatus& part, bool asked) {
                        part.reason.substr(std::min(part.reason.find(": "), part.reason.size()));
             if (part.reason.starts_with(kTakenBackReason))
                 return std::string(kTakenBackReason) + " by zone " + part.zone;
-            if (part.reason.starts_with(kLostMachineReason))  // which one is not told
+            if (part.reason.starts_with(kLostMachineReason))  // without its name
                 return std::string(kLostMachineReason) + " in zone " + part.zone;
-            if (part.reason.starts_with(kFolderReason))  // how much is not told
+            if (part.reason.starts_with(kFolderReason))  // without the amount
                 return std::string(kFolderReason) + " in zone " + part.zone;
             if (part.reason.starts_with(kNotBegunReason)) return part.reason;  // home's own folder or program
             if (part.first_end) return describe(*part.first_end, {});

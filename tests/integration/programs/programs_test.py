@@ -115,6 +115,24 @@ class Programs(unittest.TestCase):
         done = subprocess.run(["sh", "-c", f"rmdir '{here}'; exec '{PROGRAMS}/zbs' run -- true"], cwd=here, env=world.environment, capture_output=True, text=True, timeout=60)
         self.assertEqual((done.returncode, done.stderr), (3, "zbs: the folder of this command was removed; change into another one\n"))
 
+    def test_a_job_goes_on_when_the_terminal_of_its_command_closes(self):
+        for command in ("run", "wait"):
+            if command == "run":
+                followed = world.start("run", "-n", "1", "--", "/bin/sh", "-c", "echo begun; until [ -e '%s/end' ]; do sleep 0.05; done" % self.folder)
+                self.addCleanup(followed.communicate)
+                self.assertEqual(followed.stdout.readline(), "begun\n")
+                application = self.last()["id"]
+            else:
+                followed = world.start("wait", application)
+                self.addCleanup(followed.communicate)
+                with self.assertRaises(subprocess.TimeoutExpired):
+                    followed.wait(1)
+            followed.send_signal(signal.SIGHUP)
+            self.assertEqual(followed.wait(30), -signal.SIGHUP, command)
+            self.assertEqual(world.show(application)["state"], "running", command)
+        self.file("end", "", 0o644)
+        self.assertEqual(world.zbs("wait", application).returncode, 0)
+
     # The account of a rank.
 
     def test_a_rank_has_the_world_of_the_account_that_it_runs_as(self):
