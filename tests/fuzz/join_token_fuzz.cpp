@@ -37,10 +37,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     if (const auto url = cpprest::parse_service_url(text); url) {
         ++addresses;
-        require(!url->host.empty() && url->port >= 1 && url->port <= 65535, "an address without host or port");
-        require(
-            url->host.find_first_of("/@?#%\\ \r\n\t") == std::string::npos && url->host.find('\0') == std::string::npos,
-            "an address with more than a host");
+        const auto again = cpprest::parse_service_url(url->text());
+        require(again && again->at == url->at, "an address changes on the way");
+        require(!url->at.host.empty() && url->at.port >= 1 && url->at.port <= 65535, "an address without host or port");
+        require(url->at.host.find_first_of("/@?#%\\ \r\n\t") == std::string::npos &&
+                    url->at.host.find('\0') == std::string::npos,
+                "an address with more than a host");
     } else {
         require(!url.error().message.empty(), "a refusal without message");
     }

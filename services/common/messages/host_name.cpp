@@ -75,11 +75,6 @@ std::vector<std::string> serving_hosts(const std::string& advertised, const std:
     return hosts;
 }
 
-std::string host_and_port(std::string_view host, int port) {
-    const bool is_six = host.find(':') != std::string_view::npos;
-    return (is_six ? "[" + std::string(host) + "]" : std::string(host)) + ":" + std::to_string(port);
-}
-
 bool is_wildcard_address(std::string_view host) {
     if (host == "*" || host == "0") return true;
     std::string bytes = address_bytes(host);

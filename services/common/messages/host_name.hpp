@@ -19,9 +19,6 @@ std::string host_fault(std::string_view host);
 /// True for a literal address of IPv4 or IPv6, without brackets.
 bool is_literal_address(std::string_view host);
 
-/// "host:port" as settings and URLs have it: a literal address of IPv6 in brackets.
-std::string host_and_port(std::string_view host, int port);
-
 /// The literal address of 4 or 16 bytes in network order; empty for any other number of them.
 std::string address_text(std::string_view bytes);
 

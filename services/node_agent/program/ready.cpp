@@ -6,7 +6,7 @@
 #include "services/common/adapters/openssl/tls.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/http/reply.hpp"
-#include "services/common/messages/host_name.hpp"
+#include "services/common/messages/host_port.hpp"
 #include "services/node_agent/program/node_config_file.hpp"
 #include "services/node_agent/program/node_program.hpp"
 
@@ -27,7 +27,7 @@ Result<void> ask_agent(const std::string& config_path) {
     if (auto pinned = trust.pin(self.organisation, (*keys)->bundle()); !pinned) return pinned.error();
     cpprest::HttpCaller caller(
         {.self = self, .local_token = {}, .tls = std::make_shared<openssl::TlsClient>(**keys, trust)});
-    const std::string url = "https://" + host_and_port(settings->advertised_host, settings->listen_port);
+    const std::string url = "https://" + HostPort{settings->advertised_host, settings->listen_port}.text();
     const Result<HttpAnswer> answer = caller.call({{url, self}, "GET", "/readyz", {}});
     if (!answer) return answer.error();
     if (answer->status >= 300) return http::read_problem(answer->status, answer->body);

@@ -32,7 +32,7 @@
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/codec/node_codec.hpp"
 #include "services/common/http/rate_limit.hpp"
-#include "services/common/messages/host_name.hpp"
+#include "services/common/messages/host_port.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/node_agent/http/node_routes.hpp"
 #include "services/node_agent/http/zone_registration.hpp"
@@ -376,7 +376,7 @@ int run(const std::string& config_path, const std::string& step_starter) {
                                  });
                          });
     if (auto started = server.start(); !started) return fail(started.error());
-    const std::string url = "https://" + host_and_port(settings->advertised_host, server.port());
+    const std::string url = "https://" + HostPort{settings->advertised_host, server.port()}.text();
     openssl::SelfRenewal renewal(**keys, **tls, clock, *log,
                                  "put it in place of " + settings->identity + "/certificate.pem and send SIGHUP");
     post([&] {

@@ -28,6 +28,7 @@
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/common/http/rate_limit.hpp"
 #include "services/common/messages/host_name.hpp"
+#include "services/common/messages/host_port.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/registry/http/registry_metrics.hpp"
 #include "services/registry/http/registry_routes.hpp"
@@ -148,7 +149,7 @@ int run(const Options& options) {
                                  });
                          });
     if (auto started = server.start(); !started) return fail(started.error());
-    config.url = "https://" + host_and_port(host, server.port());
+    config.url = "https://" + HostPort{host, server.port()}.text();
     if (!process::write_file(state.address(), config.url + "\n"))
         return fail({ErrorCode::kUnavailable, "cannot write the address of this registry", state.address()});
     if (auto resumed = registry.resume(); !resumed) return fail(resumed.error());

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "services/common/messages/environment.hpp"
+#include "services/common/messages/host_port.hpp"
 #include "services/common/messages/own_files.hpp"
 
 namespace zbs::mpich {
@@ -225,17 +226,9 @@ Result<std::string> coordinator_host(const Options& options) {
     const auto option = std::find_if(options.begin(), options.end(),
                                      [](const auto& known) { return known.first == kKnownOptions.front(); });
     if (option == options.end()) return invalid("the option 'control-port' is missing: where is the launcher?", {});
-    const std::string& value = option->second;
-    const std::size_t colon = value.rfind(':');
-    int port = 0;
-    const char* const end = value.data() + value.size();
-    if (colon != std::string::npos) {
-        const auto [last, fault] = std::from_chars(value.data() + colon + 1, end, port);
-        if (fault != std::errc{} || last != end) port = 0;
-    }
-    if (colon == 0 || port < 1 || port > 65'535)
-        return invalid("'" + value + "' is no value for 'control-port'; write HOST:PORT", {});
-    return value.substr(0, colon);
+    auto at = HostPort::parse(option->second);
+    if (!at) return invalid("'" + option->second + "' is no value for 'control-port': " + at.error().message, {});
+    return std::move(at->host);
 }
 
 }  // namespace zbs::mpich

@@ -31,6 +31,7 @@
 #include "services/common/adapters/system/network_interface.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/messages/clock_difference.hpp"
+#include "services/common/messages/host_port.hpp"
 #include "services/common/messages/printable.hpp"
 #include "services/zone_scheduler/program/operator_client.hpp"
 #include "services/zone_scheduler/program/ready_command.hpp"
@@ -207,7 +208,7 @@ void look_at_database(const ZoneSettings& settings, const StateFolder& state, Ch
 
 /// Can a zone that does not run listen where it is to?
 void look_at_port(const ZoneSettings& settings, Checks& checks) {
-    const std::string where = settings.listen_address + ":" + std::to_string(settings.listen_port);
+    const std::string where = HostPort{settings.listen_address, settings.listen_port}.text();
     boost::asio::io_context io;
     boost::system::error_code fault;
     const auto address = boost::asio::ip::make_address(settings.listen_address, fault);

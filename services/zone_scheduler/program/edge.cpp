@@ -6,7 +6,7 @@
 
 #include "services/common/adapters/beast/server_tls.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
-#include "services/common/messages/host_name.hpp"
+#include "services/common/messages/host_port.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs::zone_program {
@@ -53,7 +53,7 @@ Edge::Edge(Engine& engine, const ZoneSettings& settings, std::function<http::Rep
 
 Result<std::string> Edge::open(const ZoneSettings& settings, const StateFolder& state) {
     if (auto started = server.start(); !started) return started.error();
-    return (state.has_identity() ? "https://" : "http://") + host_and_port(settings.advertised_host, server.port());
+    return (state.has_identity() ? "https://" : "http://") + HostPort{settings.advertised_host, server.port()}.text();
 }
 
 Result<void> Edge::tell(const ZoneSettings& settings, const StateFolder& state, const std::string& url) {

@@ -7,7 +7,7 @@
 
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/http/reply.hpp"
-#include "services/common/messages/host_name.hpp"
+#include "services/common/messages/host_port.hpp"
 
 namespace zbs::zone_program {
 namespace {
@@ -37,7 +37,7 @@ Result<std::string> own_address(const ZoneSettings& settings, const StateFolder&
     std::string host = settings.listen_address;
     if (host == "0.0.0.0") host = "127.0.0.1";
     if (host == "::") host = "::1";
-    return (state.has_identity() ? "https://" : "http://") + host_and_port(host, settings.listen_port);
+    return (state.has_identity() ? "https://" : "http://") + HostPort{host, settings.listen_port}.text();
 }
 
 }  // namespace

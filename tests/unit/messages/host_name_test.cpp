@@ -66,12 +66,6 @@ TEST(ServingHosts, AreWhatOthersCallAndWhereItListensOnceEach) {
     EXPECT_EQ(serving_hosts("", "::"), Hosts{});
 }
 
-TEST(HostAndPort, HasBracketsAroundAnAddressOfIPv6Only) {
-    EXPECT_EQ(host_and_port("2001:db8::7", 7001), "[2001:db8::7]:7001");
-    EXPECT_EQ(host_and_port("10.0.0.7", 1), "10.0.0.7:1");
-    EXPECT_EQ(host_and_port("zone-a.example.org", 443), "zone-a.example.org:443");
-}
-
 TEST(AddressText, IsOfFourOrSixteenBytes) {
     EXPECT_EQ(address_text(std::string("\x0a\x00\x00\x07", 4)), "10.0.0.7");
     EXPECT_EQ(address_text(std::string(15, '\0') + "\x01"), "::1");

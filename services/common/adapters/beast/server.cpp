@@ -10,7 +10,7 @@
 
 #include "services/common/adapters/beast/port_rights.hpp"
 #include "services/common/adapters/beast/session.hpp"
-#include "services/common/messages/host_name.hpp"
+#include "services/common/messages/host_port.hpp"
 
 namespace zbs::beast {
 
@@ -137,7 +137,7 @@ namespace {
 Error listen_fault(const char* what, const tcp::endpoint& endpoint, const bb::error_code& fault,
                    const ListenSetting& setting) {
     return {ErrorCode::kUnavailable,
-            "cannot " + std::string(what) + " " + host_and_port(endpoint.address().to_string(), endpoint.port()) +
+            "cannot " + std::string(what) + " " + HostPort{endpoint.address().to_string(), endpoint.port()}.text() +
                 ": " + fault.message() + "; " + listen_remedy(fault, setting),
             setting.place};
 }

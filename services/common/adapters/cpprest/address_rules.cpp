@@ -5,12 +5,9 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string_view>
-
-#include "services/common/messages/host_name.hpp"
 
 namespace zbs::cpprest {
 namespace {
@@ -103,10 +100,8 @@ Result<ServiceUrl> parse_service_url(const std::string& url) {
     const std::size_t slashes = url.find("://");
     if (rest.starts_with("https://")) {
         parsed.scheme = "https";
-        parsed.port = 443;
     } else if (rest.starts_with("http://")) {
         parsed.scheme = "http";
-        parsed.port = 80;
     } else {
         if (slashes == std::string::npos)
             return bad("it must start with https:// (http:// on loopback), e.g. https://zone.example:8001");
@@ -120,45 +115,9 @@ Result<ServiceUrl> parse_service_url(const std::string& url) {
                    std::string(rest.substr(at + 1, rest.find_first_of("/?#,", at) - at - 1)));
     if (const std::size_t end = rest.find_first_of("/?#"); end != std::string_view::npos)
         return bad("nothing may follow host and port; write " + start + std::string(rest.substr(0, end)));
-    if (rest.empty() || (rest.starts_with(':') && rest.rfind(':') == 0))
-        return bad("the host is missing, e.g. " + parsed.scheme + "://127.0.0.1" + std::string(rest));
-    std::string_view host = rest, port;
-    if (rest.starts_with('[')) {
-        const std::size_t end = rest.find(']');
-        if (end == std::string_view::npos) return bad("the bracket of the IPv6 address is not closed");
-        host = rest.substr(1, end - 1);
-        port = rest.substr(end + 1);
-        if (!port.empty() && !port.starts_with(':')) return bad("only a port may follow the host");
-        if (!port.empty()) port.remove_prefix(1);
-        if (port.empty() && rest.back() == ':') return bad("the port is missing behind the colon");
-        if (const std::string wrong = host_fault(host); !wrong.empty()) return bad(wrong);
-        boost::system::error_code fault;
-        ip::make_address_v6(std::string(host), fault);
-        if (fault) return bad("the brackets hold no IPv6 address");
-    } else {
-        const std::size_t colon = rest.find(':');
-        const bool is_six = rest.find("::") != std::string_view::npos ||
-                            rest.find_first_not_of("0123456789abcdefABCDEF:.") == std::string_view::npos;
-        if (colon != rest.rfind(':') && is_six)
-            return bad("an IPv6 address stands in brackets: " + start + "[ADDRESS]:PORT, e.g. " + start +
-                       "[2001:db8::7]:8001");
-        host = rest.substr(0, std::min(colon, rest.size()));
-        if (colon != std::string_view::npos) {
-            port = rest.substr(colon + 1);
-            if (port.empty()) return bad("the port is missing behind the colon");
-        }
-        constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-";
-        if (host.empty() || host.size() > 253 || host.find_first_not_of(kLetters) != std::string_view::npos)
-            return bad(
-                "the host must be a name of letters, digits, '-' and '.', or a literal address (IPv6 in brackets)");
-        if (const std::string wrong = host_fault(host); !wrong.empty()) return bad(wrong);
-    }
-    if (!port.empty()) {
-        const auto read = std::from_chars(port.data(), port.data() + port.size(), parsed.port);
-        if (read.ec != std::errc{} || read.ptr != port.data() + port.size() || parsed.port < 1 || parsed.port > 65535)
-            return bad("the port must be 1 to 65535, and is '" + std::string(port) + "'");
-    }
-    parsed.host = std::string(host);
+    auto at = HostPort::parse(rest, parsed.scheme == "https" ? 443 : 80);
+    if (!at) return bad(at.error().message);
+    parsed.at = *std::move(at);
     return parsed;
 }
 
@@ -187,8 +146,9 @@ Result<std::vector<std::string>> resolve_service(const ServiceUrl& url, bool all
     boost::asio::io_context io;
     ip::tcp::resolver resolver(io);
     boost::system::error_code fault;
-    const auto found = resolver.resolve(url.host, std::to_string(url.port), fault);
-    if (fault) return Error{ErrorCode::kUnavailable, "host '" + url.host + "' cannot be found: " + fault.message(), {}};
+    const auto found = resolver.resolve(url.at.host, std::to_string(url.at.port), fault);
+    if (fault)
+        return Error{ErrorCode::kUnavailable, "host '" + url.at.host + "' cannot be found: " + fault.message(), {}};
     std::vector<std::string> addresses;
     for (const auto& entry : found) {
         const std::string literal = entry.endpoint().address().to_string();
@@ -197,7 +157,7 @@ Result<std::vector<std::string>> resolve_service(const ServiceUrl& url, bool all
         }
         addresses.push_back(literal);
     }
-    if (addresses.empty()) return Error{ErrorCode::kUnavailable, "host '" + url.host + "' has no address", {}};
+    if (addresses.empty()) return Error{ErrorCode::kUnavailable, "host '" + url.at.host + "' has no address", {}};
     return addresses;
 }
 

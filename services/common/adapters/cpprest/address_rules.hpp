@@ -3,14 +3,15 @@
 #include <vector>
 
 #include "algorithms/base/result.hpp"
+#include "services/common/messages/host_port.hpp"
 
 namespace zbs::cpprest {
 
 /// scheme://host[:port] and nothing behind, as other organisations give their addresses.
 struct ServiceUrl {
     std::string scheme;  ///< "http" or "https"
-    std::string host;    ///< name or literal address, IPv6 without brackets
-    int port = 0;        ///< 1..65535
+    HostPort at;         ///< port 1..65535
+    std::string text() const { return scheme + "://" + at.text(); }
 };
 /// Errors, each with what to write instead: user information, path, query, control bytes, a port out of range.
 Result<ServiceUrl> parse_service_url(const std::string& url);

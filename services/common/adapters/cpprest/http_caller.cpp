@@ -21,7 +21,6 @@
 #include "services/common/adapters/openssl/no_system_authorities.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
 #include "services/common/http/trace.hpp"
-#include "services/common/messages/host_name.hpp"
 
 namespace zbs::cpprest {
 namespace {
@@ -110,8 +109,7 @@ bool is_no_connection(std::string_view fault) {
 /// The call for an error: with the port, also if its URL names none, and without the query.
 std::string place_of(const HttpCall& call) {
     const Result<ServiceUrl> url = parse_service_url(call.to.url);
-    return call.method + " " + (url ? url->scheme + "://" + host_and_port(url->host, url->port) : "an address") +
-           call.path.substr(0, call.path.find('?'));
+    return call.method + " " + (url ? url->text() : "an address") + call.path.substr(0, call.path.find('?'));
 }
 
 /// Why nothing came back, for a reader who does not know cpprestsdk. `host` with its port.
@@ -262,11 +260,11 @@ struct HttpCaller::Impl {
         if (!url) return url.error();
         try {
             const bool plain = url->scheme == "http";
-            if (plain && !is_loopback(url->host)) {
-                return invalid("refusing plain HTTP to " + url->host +
+            if (plain && !is_loopback(url->at.host)) {
+                return invalid("refusing plain HTTP to " + url->at.host +
                                ": without TLS only loopback addresses are called");
             }
-            std::string host = url->host;
+            std::string host = url->at.host;
             std::size_t addresses = 1;
             if (!options.allow_private_addresses) {
                 // Resolved once, and then called by number: a name that changes cannot lead elsewhere.
@@ -277,7 +275,7 @@ struct HttpCaller::Impl {
                 host = (*numbers)[faults[to.url] % addresses];
             }
             // Without the brackets of an IPv6 address: cpprestsdk resolves the host as it stands there.
-            const web::uri uri(url->scheme + "://" + host + ":" + std::to_string(url->port));
+            const web::uri uri(url->scheme + "://" + host + ":" + std::to_string(url->at.port));
             if (!plain && options.tls == nullptr)
                 return invalid("'" + to.url + "' needs certificates, and there are none; get them with 'zbs login'");
             wh::client::http_client_config config;
@@ -286,8 +284,7 @@ struct HttpCaller::Impl {
             // Of a body without a length cpprestsdk hands nothing over before it has a whole chunk: 64 KiB of events
             // are minutes or hours.
             if (in_pieces) config.set_chunksize(1);
-            Client made{
-                .client = {}, .expected = {}, .host = host_and_port(url->host, url->port), .addresses = addresses};
+            Client made{.client = {}, .expected = {}, .host = url->at.text(), .addresses = addresses};
             if (!plain) {
                 made.expected = options.tls->expect(to.who);
                 config.set_ssl_context_callback(

@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/asio/ip/address.hpp>
 #include <cctype>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -19,6 +17,7 @@
 
 #include "algorithms/base/suggestion.hpp"
 #include "services/common/messages/host_name.hpp"
+#include "services/common/messages/host_port.hpp"
 
 namespace zbs::system {
 namespace {
@@ -419,27 +418,12 @@ bool ConfigFile::boolean(const std::string& key, bool fallback) {
 }
 
 std::pair<std::string, int> ConfigFile::address(const std::string& key, const std::string& fallback, int example_port) {
-    const std::string listen = text(key, fallback);
-    const std::size_t colon = listen.rfind(':');
-    int port = -1;
-    const char* const end = listen.data() + listen.size();
-    if (colon == std::string::npos || std::from_chars(listen.data() + colon + 1, end, port).ptr != end) port = -1;
-    std::string host = listen.substr(0, colon);
-    const bool in_brackets = host.starts_with('[') && host.ends_with(']');  // of IPv6, as in a URL
-    if (in_brackets) host = host.substr(1, host.size() - 2);
-    boost::system::error_code no_address;
-    boost::asio::ip::make_address(host, no_address);
-    if (const std::string fault = host_fault(host); !fault.empty()) {
-        fail(key, "'" + key + "' is ADDRESS:PORT, and " + fault);
-        return {{}, -1};
-    }
-    const bool has_form = port >= 0 && port <= 65535 && in_brackets == (host.find(':') != std::string::npos);
-    if (has_form && !no_address) return {std::move(host), port};
+    auto read = HostPort::parse(text(key, fallback), -1, 0);
+    std::string wrong = read ? std::string{} : read.error().message;
+    if (read && !is_literal_address(read->host)) wrong = "'" + read->host + "' is not an IP address";
+    if (wrong.empty()) return {std::move(read->host), read->port};
     const std::string example = std::to_string(example_port);
-    const std::string reason = !has_form      ? std::string{}
-                               : host.empty() ? ", and names no address"
-                                              : ", and '" + host + "' is not an IP address";
-    fail(key, "'" + key + "' must be ADDRESS:PORT" + reason + ", e.g. 127.0.0.1:" + example + " or [::1]:" + example);
+    fail(key, "'" + key + "' must be ADDRESS:PORT: " + wrong + ", e.g. 127.0.0.1:" + example + " or [::1]:" + example);
     return {{}, -1};
 }
 
