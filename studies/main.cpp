@@ -20,7 +20,7 @@
 #include "services/common/adapters/command_line/standard_output.hpp"
 #include "services/common/adapters/command_line/values.hpp"
 #include "services/common/adapters/system/thread_runner.hpp"
-#include "services/common/codec/document_text.hpp"
+#include "services/common/codec/json/document_text.hpp"
 #include "studies/claims/claim.hpp"
 #include "studies/claims/report.hpp"
 #include "studies/experiments/measured_studies.hpp"

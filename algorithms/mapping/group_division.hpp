@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "algorithms/mapping/mapper.hpp"
-#include "algorithms/mapping/tree_evaluation.hpp"
+#include "algorithms/mapping/trees/tree_evaluation.hpp"
 #include "algorithms/model/processor_tree.hpp"
 
 namespace zbs {

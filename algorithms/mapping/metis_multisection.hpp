@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "algorithms/mapping/tree_evaluation.hpp"
+#include "algorithms/mapping/trees/tree_evaluation.hpp"
 #include "algorithms/model/processor_tree.hpp"
 #include "algorithms/model/task_graph.hpp"
 

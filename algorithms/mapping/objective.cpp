@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "algorithms/base/expects.hpp"
-#include "algorithms/mapping/max_tree.hpp"
 #include "algorithms/mapping/occupancy.hpp"
+#include "algorithms/mapping/trees/max_tree.hpp"
 
 namespace zbs {
 namespace {

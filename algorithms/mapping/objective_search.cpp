@@ -11,7 +11,7 @@
 #include "algorithms/mapping/load_repair.hpp"
 #include "algorithms/mapping/metis_multisection.hpp"
 #include "algorithms/mapping/multilevel_mapper.hpp"
-#include "algorithms/mapping/tree_baselines.hpp"
+#include "algorithms/mapping/trees/tree_baselines.hpp"
 #include "algorithms/mapping/zone_planner.hpp"
 
 namespace zbs {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "algorithms/mapping/max_tree.hpp"
+#include "algorithms/mapping/trees/max_tree.hpp"
 #include "algorithms/model/mapping.hpp"
 #include "algorithms/model/resource_graph.hpp"
 #include "algorithms/model/task_graph.hpp"

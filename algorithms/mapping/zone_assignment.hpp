@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "algorithms/mapping/max_tree.hpp"
+#include "algorithms/mapping/trees/max_tree.hpp"
 #include "algorithms/mapping/zone_planner.hpp"
 
 namespace zbs {

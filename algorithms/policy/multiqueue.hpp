@@ -1,7 +1,7 @@
 #pragma once
 #include <vector>
 
-#include "algorithms/policy/running_profile.hpp"
+#include "algorithms/policy/backfill/running_profile.hpp"
 
 namespace zbs {
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <vector>
 
-#include "algorithms/policy/capacity_profile.hpp"
+#include "algorithms/policy/backfill/capacity_profile.hpp"
 #include "algorithms/policy/policy.hpp"
 
 namespace zbs {

@@ -5,19 +5,19 @@
 
 #include "algorithms/base/suggestion.hpp"
 #include "algorithms/policy/adaptive_scojo.hpp"
-#include "algorithms/policy/conservative.hpp"
-#include "algorithms/policy/depth_backfill.hpp"
-#include "algorithms/policy/dynamic_backfill.hpp"
-#include "algorithms/policy/easy_backfill.hpp"
+#include "algorithms/policy/backfill/conservative.hpp"
+#include "algorithms/policy/backfill/depth_backfill.hpp"
+#include "algorithms/policy/backfill/dynamic_backfill.hpp"
+#include "algorithms/policy/backfill/easy_backfill.hpp"
+#include "algorithms/policy/backfill/los.hpp"
+#include "algorithms/policy/backfill/selective.hpp"
+#include "algorithms/policy/backfill/slack_backfill.hpp"
 #include "algorithms/policy/elmer_policy.hpp"
 #include "algorithms/policy/fcfs.hpp"
 #include "algorithms/policy/gang_sharing.hpp"
 #include "algorithms/policy/lazy_switching.hpp"
-#include "algorithms/policy/los.hpp"
 #include "algorithms/policy/multiqueue.hpp"
 #include "algorithms/policy/scojo.hpp"
-#include "algorithms/policy/selective.hpp"
-#include "algorithms/policy/slack_backfill.hpp"
 
 namespace zbs {
 namespace {

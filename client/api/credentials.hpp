@@ -5,7 +5,7 @@
 
 #include "algorithms/base/result.hpp"
 #include "algorithms/base/time.hpp"
-#include "services/common/messages/join_token.hpp"
+#include "services/common/messages/names/join_token.hpp"
 #include "services/common/messages/registry.hpp"
 
 namespace zbs::openssl {

@@ -9,7 +9,7 @@
 
 #include "client/api/credentials.hpp"
 #include "client/calls/home_addresses.hpp"
-#include "services/common/codec/json.hpp"
+#include "services/common/codec/json/json.hpp"
 #include "services/common/messages/application.hpp"
 #include "services/common/ports/http_client.hpp"
 

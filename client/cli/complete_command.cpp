@@ -8,8 +8,8 @@
 #include <iostream>
 #include <sstream>
 
-#include "client/cli/application_list.hpp"
-#include "client/cli/application_view.hpp"
+#include "client/cli/applications/application_list.hpp"
+#include "client/cli/applications/application_view.hpp"
 #include "client/cli/context.hpp"
 
 namespace zbs::cli {

@@ -7,11 +7,11 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "client/cli/application_follow.hpp"
+#include "client/cli/applications/application_follow.hpp"
 #include "client/cli/interrupt.hpp"
 #include "services/common/adapters/command_line/output.hpp"
 #include "services/common/adapters/system/asio_clock.hpp"
-#include "services/common/codec/document_text.hpp"
+#include "services/common/codec/json/document_text.hpp"
 #include "services/common/http/reply.hpp"
 
 namespace zbs::cli {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "client/cli/context.hpp"
-#include "services/common/adapters/command_line/command_pages.hpp"
 #include "services/common/adapters/command_line/output.hpp"
-#include "services/common/adapters/command_line/program_words.hpp"
+#include "services/common/adapters/command_line/pages/command_pages.hpp"
+#include "services/common/adapters/command_line/pages/program_words.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
 #include "services/common/adapters/command_line/standard_output.hpp"
 

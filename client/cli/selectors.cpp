@@ -5,10 +5,10 @@
 #include <limits>
 
 #include "algorithms/base/ids.hpp"
-#include "client/cli/application_list.hpp"
-#include "client/cli/application_view.hpp"
+#include "client/cli/applications/application_list.hpp"
+#include "client/cli/applications/application_view.hpp"
 #include "services/common/adapters/command_line/offers.hpp"
-#include "services/common/codec/words.hpp"
+#include "services/common/codec/json/words.hpp"
 
 namespace zbs::cli {
 namespace {

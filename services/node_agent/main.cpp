@@ -2,10 +2,10 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
-#include "services/common/adapters/command_line/command_pages.hpp"
 #include "services/common/adapters/command_line/config_commands.hpp"
 #include "services/common/adapters/command_line/exit_codes.hpp"
 #include "services/common/adapters/command_line/output.hpp"
+#include "services/common/adapters/command_line/pages/command_pages.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
 #include "services/common/adapters/command_line/standard_output.hpp"
 #include "services/common/adapters/openssl/tls.hpp"

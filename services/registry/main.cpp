@@ -2,9 +2,9 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
-#include "services/common/adapters/command_line/command_pages.hpp"
 #include "services/common/adapters/command_line/exit_codes.hpp"
 #include "services/common/adapters/command_line/output.hpp"
+#include "services/common/adapters/command_line/pages/command_pages.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
 #include "services/common/adapters/command_line/standard_output.hpp"
 #include "services/common/adapters/command_line/values.hpp"

@@ -5,12 +5,12 @@
 #include <array>
 #include <iostream>
 
-#include "services/common/adapters/command_line/command_pages.hpp"
 #include "services/common/adapters/command_line/exit_codes.hpp"
 #include "services/common/adapters/command_line/output.hpp"
+#include "services/common/adapters/command_line/pages/command_pages.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
 #include "services/common/adapters/command_line/standard_output.hpp"
-#include "services/zone_scheduler/program/operator_listings.hpp"
+#include "services/zone_scheduler/program/commands/operator_listings.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
 
 namespace {

@@ -6,8 +6,8 @@
 #include <unordered_map>
 
 #include "algorithms/metrics/schedule_metrics.hpp"
-#include "algorithms/policy/depth_backfill.hpp"
-#include "algorithms/policy/los.hpp"
+#include "algorithms/policy/backfill/depth_backfill.hpp"
+#include "algorithms/policy/backfill/los.hpp"
 #include "algorithms/policy/registry.hpp"
 #include "algorithms/sim/workload_generators.hpp"
 #include "algorithms/sim/workload_simulation.hpp"

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "services/common/messages/limits.hpp"
-#include "services/zone_scheduler/site_policy/account_map.hpp"
+#include "services/zone_scheduler/trust/site_policy/account_map.hpp"
 #include "tests/fuzz/mutation.hpp"
 
 // Any text as an account map: a refusal has a message and a place inside the text; what is accepted gives only valid

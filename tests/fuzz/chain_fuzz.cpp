@@ -8,7 +8,7 @@
 #include "algorithms/base/rng.hpp"
 #include "services/common/adapters/openssl/own_keys.hpp"
 #include "services/common/adapters/openssl/pem.hpp"
-#include "services/common/adapters/openssl/proxy.hpp"
+#include "services/common/adapters/openssl/trust/proxy.hpp"
 #include "tests/fuzz/mutation.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/trust_world.hpp"

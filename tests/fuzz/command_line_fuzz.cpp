@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "algorithms/base/duration_text.hpp"
-#include "client/cli/directives.hpp"
-#include "services/common/adapters/command_line/program_words.hpp"
+#include "client/cli/submission/directives.hpp"
+#include "services/common/adapters/command_line/pages/program_words.hpp"
 #include "services/common/listing/rows.hpp"
 #include "tests/fuzz/mutation.hpp"
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "services/common/messages/identity.hpp"
 #include "services/common/messages/limits.hpp"
-#include "services/zone_scheduler/site_policy/grid_mapfile.hpp"
+#include "services/common/messages/names/identity.hpp"
+#include "services/zone_scheduler/trust/site_policy/grid_mapfile.hpp"
 #include "tests/fuzz/mutation.hpp"
 
 // Any text as a grid-mapfile: a refusal has a message and a place inside the text; what is accepted names only users

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "services/common/adapters/cpprest/address_rules.hpp"
-#include "services/common/messages/join_token.hpp"
+#include "services/common/messages/names/join_token.hpp"
 #include "tests/fuzz/mutation.hpp"
 
 // Any bytes as a token that was pasted, and as a service's address: what is read is written and read back the same, an

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "algorithms/base/rng.hpp"
-#include "services/common/codec/audit_codec.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/node_codec.hpp"
 #include "services/common/codec/peering_codec.hpp"
-#include "services/common/codec/record_codec.hpp"
+#include "services/common/codec/records/audit_codec.hpp"
+#include "services/common/codec/records/record_codec.hpp"
 #include "services/common/codec/site_codec.hpp"
 #include "tests/fuzz/mutation.hpp"
 #include "tests/support/messages.hpp"

@@ -7,7 +7,7 @@
 
 #include "algorithms/base/rng.hpp"
 #include "algorithms/queue/queue_log.hpp"
-#include "services/common/codec/queue_log_codec.hpp"
+#include "services/common/codec/records/queue_log_codec.hpp"
 #include "tests/fuzz/mutation.hpp"
 
 // Any bytes as the log of a queue: no crash, no fault of a sanitizer; what is read is written and read back the same,

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "services/common/adapters/slurm/answers.hpp"
-#include "services/common/adapters/slurm/host_list.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/zone_scheduler/adapters/slurm/answers.hpp"
+#include "services/zone_scheduler/adapters/slurm/host_list.hpp"
 #include "tests/fuzz/mutation.hpp"
 
 // Any bytes as what a command of Slurm printed: refused with a message, or values within their bounds; a list of nodes

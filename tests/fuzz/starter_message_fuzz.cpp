@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "services/common/adapters/process/starter_message.hpp"
+#include "services/common/adapters/process/start/starter_message.hpp"
 #include "tests/fuzz/mutation.hpp"
 
 // Any bytes as what a starter of steps is told and says: refused with a message, or the same bytes when written again.

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "services/common/messages/own_files.hpp"
 #include "services/common/messages/part.hpp"
+#include "services/common/messages/steps/own_files.hpp"
 
 namespace zbs::simulation {
 namespace {

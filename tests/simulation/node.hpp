@@ -3,7 +3,7 @@
 #include <string>
 
 #include "services/registry/http/registry_routes.hpp"
-#include "services/zone_scheduler/core/zone_core.hpp"
+#include "services/zone_scheduler/assembly/zone_core.hpp"
 #include "tests/simulation/disk.hpp"
 #include "tests/simulation/jobs.hpp"
 #include "tests/simulation/network.hpp"

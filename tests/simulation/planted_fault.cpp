@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "services/common/codec/json.hpp"
+#include "services/common/codec/json/json.hpp"
 
 namespace zbs::simulation {
 namespace {

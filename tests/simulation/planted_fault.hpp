@@ -3,7 +3,7 @@
 
 #include "services/common/http/call.hpp"
 #include "services/common/ports/http_client.hpp"
-#include "services/zone_scheduler/domain/part_service.hpp"
+#include "services/zone_scheduler/peer/part_service.hpp"
 #include "tests/simulation/timeline.hpp"
 
 namespace zbs::simulation {

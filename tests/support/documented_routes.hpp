@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "services/common/codec/json.hpp"
+#include "services/common/codec/json/json.hpp"
 
 namespace zbs::test {
 

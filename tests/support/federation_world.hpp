@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "algorithms/base/rng.hpp"
-#include "services/zone_scheduler/domain/application_service.hpp"
-#include "services/zone_scheduler/domain/part_service.hpp"
-#include "services/zone_scheduler/domain/peer_service.hpp"
-#include "services/zone_scheduler/domain/peering_service.hpp"
+#include "services/zone_scheduler/home/application_service.hpp"
+#include "services/zone_scheduler/peer/part_service.hpp"
+#include "services/zone_scheduler/trust/peer_service.hpp"
+#include "services/zone_scheduler/trust/peering_service.hpp"
 #include "tests/support/fake_executor.hpp"
 #include "tests/support/fake_trust.hpp"
 #include "tests/support/memory_depot.hpp"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "services/common/messages/limits.hpp"
-#include "services/common/messages/printable.hpp"
-#include "services/common/ports/audit.hpp"
+#include "services/common/messages/text/printable.hpp"
+#include "services/common/ports/storage/audit.hpp"
 
 namespace zbs::test {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "services/common/ports/file_depot.hpp"
+#include "services/common/ports/storage/file_depot.hpp"
 
 namespace zbs::test {
 

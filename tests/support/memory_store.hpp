@@ -8,9 +8,9 @@
 #include <tuple>
 #include <vector>
 
-#include "services/common/ports/registry_store.hpp"
-#include "services/common/ports/site_store.hpp"
-#include "services/common/ports/zone_store.hpp"
+#include "services/common/ports/storage/registry_store.hpp"
+#include "services/common/ports/storage/site_store.hpp"
+#include "services/common/ports/storage/zone_store.hpp"
 
 namespace zbs::test {
 

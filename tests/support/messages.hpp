@@ -1,9 +1,9 @@
 #pragma once
 #include "services/common/messages/capacity.hpp"
-#include "services/common/messages/owned_id.hpp"
+#include "services/common/messages/names/owned_id.hpp"
 #include "services/common/messages/registry.hpp"
 #include "services/common/messages/site.hpp"
-#include "services/common/ports/zone_store.hpp"
+#include "services/common/ports/storage/zone_store.hpp"
 
 /// One value of every message, with every field set to something that is not its default.
 namespace zbs::test {

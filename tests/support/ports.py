@@ -1,6 +1,6 @@
 """Ports for services that tests start. A port that was merely free a moment ago is not safe while other tests run: another test can take it, and so can any
 outgoing connection of the host, whose port the kernel chooses. Those given here lie below what the kernel chooses from, and are kept for this process by
-the mark that `zbs quickstart` sets, too (client/cli/loopback_port.cpp)."""
+the mark that `zbs quickstart` sets, too (client/cli/zones/loopback_port.cpp)."""
 import random
 import socket
 

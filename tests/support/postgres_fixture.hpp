@@ -1,7 +1,7 @@
 #pragma once
 #include <gtest/gtest.h>
 
-#include "services/common/adapters/postgresql/zone_store.hpp"
+#include "services/zone_scheduler/adapters/postgresql/zone_store.hpp"
 #include "tests/support/postgres_server.hpp"
 
 /// At the top of a test that needs a real PostgreSQL.

@@ -1,7 +1,7 @@
 #include "tests/support/trust_world.hpp"
 
-#include "services/common/adapters/openssl/proxy_rules.hpp"
 #include "services/common/adapters/openssl/signature.hpp"
+#include "services/common/adapters/openssl/trust/proxy_rules.hpp"
 
 namespace zbs::test {
 

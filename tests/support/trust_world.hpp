@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "services/common/adapters/openssl/trust_store.hpp"
+#include "services/common/adapters/openssl/trust/trust_store.hpp"
 #include "tests/support/certificates.hpp"
 
 namespace zbs::test {

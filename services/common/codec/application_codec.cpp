@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <charconv>
 
+#include "services/common/codec/json/words.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/staging_codec.hpp"
-#include "services/common/codec/words.hpp"
-#include "services/common/messages/printable.hpp"
+#include "services/common/messages/text/printable.hpp"
 
 namespace zbs::codec {
 namespace {

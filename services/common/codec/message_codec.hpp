@@ -2,7 +2,7 @@
 #include <map>
 #include <string_view>
 
-#include "services/common/codec/json.hpp"
+#include "services/common/codec/json/json.hpp"
 #include "services/common/messages/application.hpp"
 #include "services/common/messages/application_summary.hpp"
 #include "services/common/messages/capacity.hpp"

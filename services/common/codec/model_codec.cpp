@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "services/common/codec/document_text.hpp"
+#include "services/common/codec/json/document_text.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs::codec {

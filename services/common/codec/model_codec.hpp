@@ -4,7 +4,7 @@
 #include "algorithms/model/mapping.hpp"
 #include "algorithms/model/resource_graph.hpp"
 #include "algorithms/model/task_graph.hpp"
-#include "services/common/codec/json.hpp"
+#include "services/common/codec/json/json.hpp"
 
 namespace zbs::codec {
 

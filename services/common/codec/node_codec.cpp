@@ -2,8 +2,8 @@
 
 #include <set>
 
-#include "services/common/codec/time_field.hpp"
-#include "services/common/codec/words.hpp"
+#include "services/common/codec/json/time_field.hpp"
+#include "services/common/codec/json/words.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs::codec {

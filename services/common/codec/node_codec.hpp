@@ -1,7 +1,7 @@
 #pragma once
 #include <vector>
 
-#include "services/common/codec/json.hpp"
+#include "services/common/codec/json/json.hpp"
 #include "services/common/messages/node.hpp"
 #include "services/common/ports/executor.hpp"
 

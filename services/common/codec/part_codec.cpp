@@ -1,9 +1,9 @@
 #include <algorithm>
 
+#include "services/common/codec/json/words.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/staging_codec.hpp"
-#include "services/common/codec/words.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs::codec {

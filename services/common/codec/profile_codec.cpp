@@ -1,6 +1,6 @@
+#include "services/common/codec/json/words.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
-#include "services/common/codec/words.hpp"
 
 namespace zbs::codec {
 namespace {

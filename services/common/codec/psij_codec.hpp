@@ -1,6 +1,6 @@
 #pragma once
-#include "algorithms/formats/launch_request.hpp"
-#include "services/common/codec/json.hpp"
+#include "algorithms/formats/launchers/launch_request.hpp"
+#include "services/common/codec/json/json.hpp"
 
 namespace zbs::codec {
 

@@ -1,7 +1,7 @@
 #include <cmath>
 
+#include "services/common/codec/json/words.hpp"
 #include "services/common/codec/message_codec.hpp"
-#include "services/common/codec/words.hpp"
 
 namespace zbs::codec {
 namespace {

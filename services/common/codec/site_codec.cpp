@@ -1,7 +1,7 @@
 #include "services/common/codec/site_codec.hpp"
 
-#include "services/common/codec/time_field.hpp"
-#include "services/common/codec/words.hpp"
+#include "services/common/codec/json/time_field.hpp"
+#include "services/common/codec/json/words.hpp"
 
 namespace zbs::codec {
 namespace {

@@ -1,5 +1,5 @@
 #pragma once
-#include "services/common/codec/json.hpp"
+#include "services/common/codec/json/json.hpp"
 #include "services/common/messages/site.hpp"
 
 /// Records of the organisation, and the messages about it; one encode / decode pair each.

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "services/common/codec/base64.hpp"
-#include "services/common/codec/words.hpp"
+#include "services/common/codec/json/base64.hpp"
+#include "services/common/codec/json/words.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs::codec {

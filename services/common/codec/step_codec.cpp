@@ -1,7 +1,7 @@
 #include <chrono>
 
+#include "services/common/codec/json/words.hpp"
 #include "services/common/codec/node_codec.hpp"
-#include "services/common/codec/words.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/staging.hpp"
 

@@ -1,6 +1,6 @@
 #include "services/common/codec/tree_mapping_codec.hpp"
 
-#include "services/common/codec/document_text.hpp"
+#include "services/common/codec/json/document_text.hpp"
 
 namespace zbs::codec {
 

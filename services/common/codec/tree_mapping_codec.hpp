@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "algorithms/model/mapping.hpp"
-#include "services/common/codec/json.hpp"
+#include "services/common/codec/json/json.hpp"
 
 namespace zbs::codec {
 

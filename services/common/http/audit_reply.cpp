@@ -1,6 +1,6 @@
 #include "services/common/http/audit_reply.hpp"
 
-#include "services/common/codec/audit_codec.hpp"
+#include "services/common/codec/records/audit_codec.hpp"
 #include "services/common/http/parameters.hpp"
 #include "services/common/http/reply.hpp"
 #include "services/common/messages/limits.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 #include "services/common/http/call.hpp"
-#include "services/common/ports/audit.hpp"
+#include "services/common/ports/storage/audit.hpp"
 
 namespace zbs::http {
 

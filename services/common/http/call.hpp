@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "algorithms/base/result.hpp"
-#include "services/common/messages/identity.hpp"
+#include "services/common/messages/names/identity.hpp"
 #include "services/common/ports/http_client.hpp"
 #include "services/common/ports/trace_context.hpp"
 

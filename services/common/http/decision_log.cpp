@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "services/common/codec/json.hpp"
+#include "services/common/codec/json/json.hpp"
 
 namespace zbs::http {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "services/common/authorisation/action.hpp"
 #include "services/common/http/call.hpp"
-#include "services/common/ports/audit.hpp"
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/log.hpp"
+#include "services/common/ports/storage/audit.hpp"
 
 namespace zbs::http {
 

@@ -1,5 +1,5 @@
 #pragma once
-#include "services/common/codec/json.hpp"
+#include "services/common/codec/json/json.hpp"
 #include "services/common/http/call.hpp"
 
 namespace zbs::http {

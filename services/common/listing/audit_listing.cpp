@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "services/common/codec/audit_text.hpp"
+#include "services/common/codec/json/audit_text.hpp"
 
 namespace zbs::listing {
 

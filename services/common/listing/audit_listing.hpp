@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "services/common/codec/audit_codec.hpp"
+#include "services/common/codec/records/audit_codec.hpp"
 #include "services/common/listing/rows.hpp"
 
 namespace zbs::listing {

@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "algorithms/base/duration_text.hpp"
-#include "services/common/codec/audit_text.hpp"
+#include "services/common/codec/json/audit_text.hpp"
 
 namespace zbs::listing {
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "services/common/codec/document_text.hpp"
+#include "services/common/codec/json/document_text.hpp"
 #include "services/common/listing/rows.hpp"
 #include "services/common/listing/text_width.hpp"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "algorithms/base/result.hpp"
-#include "services/common/codec/json.hpp"
+#include "services/common/codec/json/json.hpp"
 
 namespace zbs::listing {
 

@@ -8,7 +8,7 @@
 #include "algorithms/base/ids.hpp"
 #include "algorithms/base/time.hpp"
 #include "algorithms/model/task_graph.hpp"
-#include "services/common/messages/identity.hpp"
+#include "services/common/messages/names/identity.hpp"
 #include "services/common/messages/part.hpp"
 #include "services/common/messages/staging.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "algorithms/base/ids.hpp"
 #include "algorithms/base/time.hpp"
-#include "services/common/messages/identity.hpp"
+#include "services/common/messages/names/identity.hpp"
 
 namespace zbs {
 

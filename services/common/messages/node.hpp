@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "algorithms/base/time.hpp"
-#include "services/common/messages/step_work.hpp"
+#include "services/common/messages/steps/step_work.hpp"
 
 namespace zbs {
 

@@ -9,10 +9,10 @@
 #include "algorithms/base/ids.hpp"
 #include "algorithms/base/time.hpp"
 #include "algorithms/model/task_graph.hpp"
-#include "services/common/messages/identity.hpp"
-#include "services/common/messages/rank_end.hpp"
+#include "services/common/messages/names/identity.hpp"
 #include "services/common/messages/staging.hpp"
-#include "services/common/messages/step_work.hpp"
+#include "services/common/messages/steps/rank_end.hpp"
+#include "services/common/messages/steps/step_work.hpp"
 
 namespace zbs {
 

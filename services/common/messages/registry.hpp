@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "algorithms/base/time.hpp"
-#include "services/common/messages/identity.hpp"
+#include "services/common/messages/names/identity.hpp"
 
 namespace zbs {
 

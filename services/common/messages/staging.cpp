@@ -4,8 +4,8 @@
 
 #include "algorithms/base/utf8.hpp"
 #include "services/common/messages/limits.hpp"
-#include "services/common/messages/own_files.hpp"
-#include "services/common/messages/printable.hpp"
+#include "services/common/messages/steps/own_files.hpp"
+#include "services/common/messages/text/printable.hpp"
 
 namespace zbs {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "algorithms/base/ids.hpp"
 #include "algorithms/base/time.hpp"
-#include "services/common/messages/owned_id.hpp"
+#include "services/common/messages/names/owned_id.hpp"
 
 namespace zbs {
 

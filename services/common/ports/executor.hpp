@@ -11,7 +11,7 @@
 
 #include "algorithms/base/result.hpp"
 #include "algorithms/base/time.hpp"
-#include "services/common/messages/step_work.hpp"
+#include "services/common/messages/steps/step_work.hpp"
 
 namespace zbs {
 

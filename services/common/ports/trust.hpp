@@ -7,7 +7,7 @@
 
 #include "algorithms/base/result.hpp"
 #include "algorithms/base/time.hpp"
-#include "services/common/messages/identity.hpp"
+#include "services/common/messages/names/identity.hpp"
 #include "services/common/messages/registry.hpp"
 
 namespace zbs {

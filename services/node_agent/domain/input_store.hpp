@@ -6,8 +6,8 @@
 #include "services/common/messages/staging.hpp"
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/executor.hpp"
-#include "services/common/ports/file_depot.hpp"
 #include "services/common/ports/log.hpp"
+#include "services/common/ports/storage/file_depot.hpp"
 
 namespace zbs {
 

@@ -9,9 +9,9 @@
 #include "services/common/adapters/cpprest/address_rules.hpp"
 #include "services/common/adapters/system/absolute_path.hpp"
 #include "services/common/adapters/system/config_file.hpp"
-#include "services/common/messages/host_name.hpp"
-#include "services/common/messages/identity.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/common/messages/names/host_name.hpp"
+#include "services/common/messages/names/identity.hpp"
 
 namespace zbs::node_program {
 namespace {

@@ -6,7 +6,7 @@
 #include "services/common/adapters/openssl/tls.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/http/reply.hpp"
-#include "services/common/messages/host_port.hpp"
+#include "services/common/messages/names/host_port.hpp"
 #include "services/node_agent/program/node_config_file.hpp"
 #include "services/node_agent/program/node_program.hpp"
 

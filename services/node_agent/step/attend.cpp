@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "services/common/adapters/process/descriptor_message.hpp"
-#include "services/common/adapters/process/memory_file.hpp"
-#include "services/common/adapters/process/starter_message.hpp"
+#include "services/common/adapters/process/start/descriptor_message.hpp"
+#include "services/common/adapters/process/start/memory_file.hpp"
+#include "services/common/adapters/process/start/starter_message.hpp"
 #include "services/common/adapters/process/step_input.hpp"
 
 namespace zbs::step {

@@ -39,8 +39,8 @@
 
 #include "services/common/adapters/process/account.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
+#include "services/common/adapters/process/start/supervisor_record.hpp"
 #include "services/common/adapters/process/step_input.hpp"
-#include "services/common/adapters/process/supervisor_record.hpp"
 #include "services/common/messages/part.hpp"
 #include "services/node_agent/step/attend.hpp"
 #include "services/node_agent/step/confinement.hpp"

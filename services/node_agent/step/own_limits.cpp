@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "services/common/messages/job_limits.hpp"
+#include "services/common/messages/steps/job_limits.hpp"
 
 namespace zbs::step {
 namespace {

@@ -23,9 +23,9 @@
 
 #include "algorithms/base/expects.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
-#include "services/common/messages/own_files.hpp"
 #include "services/common/messages/part.hpp"
-#include "services/common/messages/rank_end.hpp"
+#include "services/common/messages/steps/own_files.hpp"
+#include "services/common/messages/steps/rank_end.hpp"
 #include "services/node_agent/step/confinement.hpp"
 #include "services/node_agent/step/own_limits.hpp"
 

@@ -27,7 +27,7 @@
 #include <utility>
 
 #include "services/common/adapters/process/process_tree.hpp"
-#include "services/common/messages/rank_end.hpp"
+#include "services/common/messages/steps/rank_end.hpp"
 #include "services/node_agent/step/execute.hpp"
 #include "services/node_agent/step/own_limits.hpp"
 

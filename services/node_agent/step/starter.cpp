@@ -23,10 +23,10 @@
 
 #include "services/common/adapters/descriptor/descriptor.hpp"
 #include "services/common/adapters/process/control_group.hpp"
-#include "services/common/adapters/process/descriptor_message.hpp"
-#include "services/common/adapters/process/memory_file.hpp"
-#include "services/common/adapters/process/starter_message.hpp"
-#include "services/common/adapters/process/supervisor_spawn.hpp"
+#include "services/common/adapters/process/start/descriptor_message.hpp"
+#include "services/common/adapters/process/start/memory_file.hpp"
+#include "services/common/adapters/process/start/starter_message.hpp"
+#include "services/common/adapters/process/start/supervisor_spawn.hpp"
 #include "services/node_agent/step/step_units.hpp"
 
 namespace zbs::step {

@@ -13,8 +13,8 @@
 #include <cstring>
 #include <utility>
 
-#include "services/common/adapters/process/descriptor_message.hpp"
-#include "services/common/adapters/process/supervisor_spawn.hpp"
+#include "services/common/adapters/process/start/descriptor_message.hpp"
+#include "services/common/adapters/process/start/supervisor_spawn.hpp"
 
 namespace zbs::step {
 namespace {

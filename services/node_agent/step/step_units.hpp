@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "services/common/adapters/descriptor/descriptor.hpp"
-#include "services/common/adapters/process/starter_message.hpp"
+#include "services/common/adapters/process/start/starter_message.hpp"
 
 namespace zbs::step {
 

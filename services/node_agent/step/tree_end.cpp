@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "services/common/adapters/process/process_tree.hpp"
-#include "services/common/messages/printable.hpp"
+#include "services/common/messages/text/printable.hpp"
 
 namespace zbs::step {
 namespace {

@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "services/common/messages/identity.hpp"
-#include "services/common/messages/join_token.hpp"
+#include "services/common/messages/names/identity.hpp"
+#include "services/common/messages/names/join_token.hpp"
 #include "services/common/ports/address_prover.hpp"
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/log.hpp"
-#include "services/common/ports/registry_store.hpp"
 #include "services/common/ports/secrets.hpp"
+#include "services/common/ports/storage/registry_store.hpp"
 #include "services/common/ports/trust.hpp"
 
 namespace zbs {

@@ -9,7 +9,7 @@
 #include "services/common/adapters/command_line/values.hpp"
 #include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
-#include "services/common/codec/audit_text.hpp"
+#include "services/common/codec/json/audit_text.hpp"
 #include "services/common/listing/audit_listing.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/registry/program/registry_client.hpp"

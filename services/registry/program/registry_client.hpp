@@ -3,7 +3,7 @@
 #include <string>
 
 #include "services/common/adapters/command_line/output.hpp"
-#include "services/common/codec/json.hpp"
+#include "services/common/codec/json/json.hpp"
 #include "services/registry/program/registry_program.hpp"
 
 namespace zbs::registry_program {

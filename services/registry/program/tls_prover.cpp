@@ -2,7 +2,7 @@
 
 #include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
-#include "services/common/codec/json.hpp"
+#include "services/common/codec/json/json.hpp"
 
 namespace zbs::registry_program {
 namespace {

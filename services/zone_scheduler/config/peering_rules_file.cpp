@@ -6,11 +6,11 @@
 #include <iterator>
 
 #include "algorithms/base/duration_text.hpp"
-#include "services/common/messages/join_token.hpp"
 #include "services/common/messages/limits.hpp"
-#include "services/zone_scheduler/site_policy/glob.hpp"
-#include "services/zone_scheduler/site_policy/rights_change.hpp"
-#include "services/zone_scheduler/site_policy/rights_text.hpp"
+#include "services/common/messages/names/join_token.hpp"
+#include "services/zone_scheduler/trust/site_policy/glob.hpp"
+#include "services/zone_scheduler/trust/site_policy/rights_change.hpp"
+#include "services/zone_scheduler/trust/site_policy/rights_text.hpp"
 
 namespace zbs {
 namespace {

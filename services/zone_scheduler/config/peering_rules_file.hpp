@@ -4,9 +4,9 @@
 
 #include "services/common/adapters/system/config_file.hpp"
 #include "services/common/ports/trust.hpp"
-#include "services/zone_scheduler/domain/zone_config.hpp"
-#include "services/zone_scheduler/site_policy/grid_mapfile.hpp"
-#include "services/zone_scheduler/site_policy/site_names.hpp"
+#include "services/zone_scheduler/records/zone_config.hpp"
+#include "services/zone_scheduler/trust/site_policy/grid_mapfile.hpp"
+#include "services/zone_scheduler/trust/site_policy/site_names.hpp"
 
 namespace zbs {
 

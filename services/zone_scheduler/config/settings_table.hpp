@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "services/common/ports/audit.hpp"
+#include "services/common/ports/storage/audit.hpp"
 #include "services/zone_scheduler/config/zone_config_file.hpp"
 
 namespace zbs {

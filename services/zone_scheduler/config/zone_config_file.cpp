@@ -14,9 +14,9 @@
 #include "algorithms/queue/discipline.hpp"
 #include "services/common/adapters/system/config_file.hpp"
 #include "services/common/adapters/system/network_interface.hpp"
-#include "services/common/messages/host_name.hpp"
-#include "services/common/messages/identity.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/common/messages/names/host_name.hpp"
+#include "services/common/messages/names/identity.hpp"
 #include "services/zone_scheduler/config/peering_rules_file.hpp"
 
 namespace zbs {

@@ -7,8 +7,8 @@
 #include "services/common/http/rate_limit.hpp"
 #include "services/common/ports/config_value.hpp"
 #include "services/common/ports/trust.hpp"
-#include "services/zone_scheduler/domain/zone_config.hpp"
-#include "services/zone_scheduler/site_policy/grid_mapfile.hpp"
+#include "services/zone_scheduler/records/zone_config.hpp"
+#include "services/zone_scheduler/trust/site_policy/grid_mapfile.hpp"
 
 namespace zbs {
 

@@ -2,8 +2,8 @@
 #include <map>
 #include <set>
 
-#include "algorithms/formats/hostfile.hpp"
-#include "algorithms/formats/rsl.hpp"
+#include "algorithms/formats/launchers/hostfile.hpp"
+#include "algorithms/formats/launchers/rsl.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/zone_scheduler/http/zone_routes.hpp"
 

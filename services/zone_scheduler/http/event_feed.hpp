@@ -7,7 +7,7 @@
 
 #include "services/common/http/call.hpp"
 #include "services/common/ports/clock.hpp"
-#include "services/zone_scheduler/domain/event_log.hpp"
+#include "services/zone_scheduler/records/event_log.hpp"
 
 namespace zbs {
 

@@ -1,4 +1,4 @@
-#include "services/common/codec/json.hpp"
+#include "services/common/codec/json/json.hpp"
 #include "services/zone_scheduler/http/zone_routes.hpp"
 
 namespace zbs {

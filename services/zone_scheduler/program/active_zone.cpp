@@ -7,8 +7,8 @@
 #include "services/common/adapters/cpprest/address_rules.hpp"
 #include "services/common/adapters/sqlite/database_size.hpp"
 #include "services/common/adapters/system/program_digest.hpp"
-#include "services/common/messages/host_name.hpp"
-#include "services/zone_scheduler/program/queue_log_file.hpp"
+#include "services/common/messages/names/host_name.hpp"
+#include "services/zone_scheduler/program/commands/queue_log_file.hpp"
 #include "services/zone_scheduler/program/slurm.hpp"
 
 namespace zbs::zone_program {

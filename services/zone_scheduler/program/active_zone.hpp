@@ -4,7 +4,7 @@
 #include <string>
 
 #include "services/common/adapters/cpprest/http_caller.hpp"
-#include "services/common/adapters/openssl/self_renewal.hpp"
+#include "services/common/adapters/openssl/issuing/self_renewal.hpp"
 #include "services/zone_scheduler/program/edge.hpp"
 #include "services/zone_scheduler/program/nodes.hpp"
 #include "services/zone_scheduler/program/storage.hpp"

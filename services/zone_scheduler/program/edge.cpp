@@ -6,8 +6,8 @@
 
 #include "services/common/adapters/beast/server_tls.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
-#include "services/common/messages/host_port.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/common/messages/names/host_port.hpp"
 
 namespace zbs::zone_program {
 namespace {

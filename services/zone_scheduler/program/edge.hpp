@@ -6,7 +6,7 @@
 
 #include "services/common/adapters/beast/server.hpp"
 #include "services/common/http/rate_limit.hpp"
-#include "services/zone_scheduler/core/zone_core.hpp"
+#include "services/zone_scheduler/assembly/zone_core.hpp"
 #include "services/zone_scheduler/program/engine.hpp"
 
 namespace zbs::zone_program {

@@ -2,9 +2,9 @@
 #include <functional>
 #include <memory>
 
-#include "services/common/adapters/node/node_executor.hpp"
-#include "services/zone_scheduler/core/leased_client.hpp"
-#include "services/zone_scheduler/core/zone_core.hpp"
+#include "services/zone_scheduler/adapters/node/node_executor.hpp"
+#include "services/zone_scheduler/assembly/leased_client.hpp"
+#include "services/zone_scheduler/assembly/zone_core.hpp"
 #include "services/zone_scheduler/program/engine.hpp"
 #include "services/zone_scheduler/program/storage.hpp"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "algorithms/base/duration_text.hpp"
-#include "services/common/adapters/slurm/slurm_allocations.hpp"
 #include "services/common/messages/part.hpp"
+#include "services/zone_scheduler/adapters/slurm/slurm_allocations.hpp"
 
 namespace zbs::zone_program {
 namespace {

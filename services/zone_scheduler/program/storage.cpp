@@ -8,11 +8,11 @@
 #include <filesystem>
 
 #include "services/common/adapters/openssl/random_secrets.hpp"
-#include "services/common/adapters/postgresql/zone_store.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/common/adapters/system/thread_runner.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
+#include "services/zone_scheduler/adapters/postgresql/zone_store.hpp"
 
 namespace zbs::zone_program {
 

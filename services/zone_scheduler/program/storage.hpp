@@ -2,14 +2,14 @@
 #include <memory>
 
 #include "services/common/adapters/files/file_depot.hpp"
-#include "services/common/adapters/postgresql/lease.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/step_executor.hpp"
 #include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/common/adapters/sqlite/zone_backup.hpp"
 #include "services/common/adapters/sqlite/zone_store.hpp"
-#include "services/common/ports/audit.hpp"
 #include "services/common/ports/log.hpp"
+#include "services/common/ports/storage/audit.hpp"
+#include "services/zone_scheduler/adapters/postgresql/lease.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
 
 namespace zbs::zone_program {

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "services/common/adapters/postgresql/zone_store.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
+#include "services/zone_scheduler/adapters/postgresql/zone_store.hpp"
 #include "services/zone_scheduler/program/slurm.hpp"
 #include "services/zone_scheduler/program/storage.hpp"
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "algorithms/policy/los.hpp"
+#include "algorithms/policy/backfill/los.hpp"
 #include "tests/support/graphs.hpp"
 #include "tests/support/source_folder.hpp"
 

@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "algorithms/base/rng.hpp"
-#include "algorithms/formats/rsl.hpp"
+#include "algorithms/formats/launchers/rsl.hpp"
 
 // What the Globus library understands of our requests: ZBS_RSL_ORACLE parses, canonicalises and unparses.
 

@@ -19,8 +19,8 @@
 
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/process/step_executor.hpp"
-#include "services/common/adapters/slurm/launch.hpp"
-#include "services/common/adapters/slurm/slurm_back_end.hpp"
+#include "services/zone_scheduler/adapters/slurm/launch.hpp"
+#include "services/zone_scheduler/adapters/slurm/slurm_back_end.hpp"
 
 namespace {
 using namespace zbs;

@@ -6,7 +6,7 @@ import threading
 
 from stub_service import StubService
 
-PURPOSE = "zbs zone entry 1"  # what a zone signs, first line: services/common/codec/signed_entry.cpp
+PURPOSE = "zbs zone entry 1"  # what a zone signs, first line: services/common/codec/json/signed_entry.cpp
 
 
 def sign(identity, text, purpose=PURPOSE):

@@ -8,8 +8,8 @@
 #include "algorithms/base/rng.hpp"
 #include "algorithms/mapping/mapper.hpp"
 #include "algorithms/mapping/objective.hpp"
-#include "algorithms/mapping/tree_evaluation.hpp"
-#include "algorithms/mapping/tree_mapper.hpp"
+#include "algorithms/mapping/trees/tree_evaluation.hpp"
+#include "algorithms/mapping/trees/tree_mapper.hpp"
 #include "tests/support/generated_graphs.hpp"
 #include "tests/support/graphs.hpp"
 

@@ -10,7 +10,7 @@
 #include "algorithms/base/rng.hpp"
 #include "algorithms/mapping/objective_search.hpp"
 #include "algorithms/mapping/occupancy.hpp"
-#include "algorithms/mapping/tree_mapper.hpp"
+#include "algorithms/mapping/trees/tree_mapper.hpp"
 #include "tests/support/generated_graphs.hpp"
 #include "tests/support/graphs.hpp"
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "algorithms/base/rng.hpp"
-#include "algorithms/policy/los.hpp"
+#include "algorithms/policy/backfill/los.hpp"
 
 namespace zbs {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "algorithms/policy/depth_backfill.hpp"
+#include "algorithms/policy/backfill/depth_backfill.hpp"
 #include "algorithms/sim/workload_simulation.hpp"
 #include "tests/property/policy/policy_cases.hpp"
 #include "tests/support/zones.hpp"

@@ -1,4 +1,4 @@
-#include "client/cli/directives.hpp"
+#include "client/cli/submission/directives.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "client/cli/doctor_checks.hpp"
+#include "client/cli/zones/doctor_checks.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "client/cli/job_environment.hpp"
+#include "client/cli/submission/job_environment.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "client/cli/loopback_port.hpp"
+#include "client/cli/zones/loopback_port.hpp"
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>

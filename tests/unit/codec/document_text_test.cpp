@@ -1,4 +1,4 @@
-#include "services/common/codec/document_text.hpp"
+#include "services/common/codec/json/document_text.hpp"
 
 #include <gtest/gtest.h>
 

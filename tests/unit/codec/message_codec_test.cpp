@@ -5,11 +5,11 @@
 #include <functional>
 #include <set>
 
-#include "services/common/codec/event_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/node_codec.hpp"
 #include "services/common/codec/peering_codec.hpp"
-#include "services/common/codec/record_codec.hpp"
+#include "services/common/codec/records/event_codec.hpp"
+#include "services/common/codec/records/record_codec.hpp"
 #include "services/common/codec/site_codec.hpp"
 #include "services/common/messages/limits.hpp"
 #include "tests/support/messages.hpp"

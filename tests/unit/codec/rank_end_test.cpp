@@ -1,4 +1,4 @@
-#include "services/common/messages/rank_end.hpp"
+#include "services/common/messages/steps/rank_end.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "services/common/codec/base64.hpp"
+#include "services/common/codec/json/base64.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/messages/limits.hpp"
 

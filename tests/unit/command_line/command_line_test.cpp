@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "services/common/adapters/command_line/completion.hpp"
-#include "services/common/adapters/command_line/man_page.hpp"
+#include "services/common/adapters/command_line/pages/completion.hpp"
+#include "services/common/adapters/command_line/pages/man_page.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
 #include "services/common/adapters/command_line/values.hpp"
 

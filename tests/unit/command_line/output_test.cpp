@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "services/common/adapters/command_line/check_listing.hpp"
-#include "services/common/adapters/command_line/completion.hpp"
+#include "services/common/adapters/command_line/pages/completion.hpp"
 
 namespace zbs::command_line {
 namespace {

@@ -1,4 +1,4 @@
-#include "services/common/adapters/command_line/program_words.hpp"
+#include "services/common/adapters/command_line/pages/program_words.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "algorithms/formats/hostfile.hpp"
+#include "algorithms/formats/launchers/hostfile.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "algorithms/formats/rsl.hpp"
+#include "algorithms/formats/launchers/rsl.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "services/common/codec/audit_codec.hpp"
+#include "services/common/codec/records/audit_codec.hpp"
 #include "services/common/http/audit_reply.hpp"
 #include "services/common/messages/limits.hpp"
 #include "tests/support/memory_audit_log.hpp"

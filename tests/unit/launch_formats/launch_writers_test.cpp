@@ -4,12 +4,12 @@
 #include <functional>
 #include <set>
 
-#include "algorithms/formats/hostfile.hpp"
-#include "algorithms/formats/jsdl.hpp"
-#include "algorithms/formats/openmpi_hostfile.hpp"
-#include "algorithms/formats/rankfile.hpp"
-#include "algorithms/formats/rsl.hpp"
-#include "algorithms/formats/slurm_hostfile.hpp"
+#include "algorithms/formats/launchers/hostfile.hpp"
+#include "algorithms/formats/launchers/jsdl.hpp"
+#include "algorithms/formats/launchers/openmpi_hostfile.hpp"
+#include "algorithms/formats/launchers/rankfile.hpp"
+#include "algorithms/formats/launchers/rsl.hpp"
+#include "algorithms/formats/launchers/slurm_hostfile.hpp"
 #include "services/common/codec/psij_codec.hpp"
 #include "tests/unit/launch_formats/requests.hpp"
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/formats/launch_request.hpp"
+#include "algorithms/formats/launchers/launch_request.hpp"
 
 namespace zbs::formats {
 

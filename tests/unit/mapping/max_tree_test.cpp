@@ -1,4 +1,4 @@
-#include "algorithms/mapping/max_tree.hpp"
+#include "algorithms/mapping/trees/max_tree.hpp"
 
 #include <gtest/gtest.h>
 

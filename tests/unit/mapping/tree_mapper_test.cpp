@@ -1,4 +1,4 @@
-#include "algorithms/mapping/tree_mapper.hpp"
+#include "algorithms/mapping/trees/tree_mapper.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 #include "algorithms/base/rng.hpp"
 #include "algorithms/mapping/load_repair.hpp"
-#include "algorithms/mapping/tree_evaluation.hpp"
+#include "algorithms/mapping/trees/tree_evaluation.hpp"
 #include "tests/support/graphs.hpp"
 
 namespace zbs {

@@ -1,4 +1,4 @@
-#include "services/common/messages/job_limits.hpp"
+#include "services/common/messages/steps/job_limits.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "services/common/messages/join_token.hpp"
+#include "services/common/messages/names/join_token.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

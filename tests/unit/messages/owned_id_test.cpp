@@ -1,4 +1,4 @@
-#include "services/common/messages/owned_id.hpp"
+#include "services/common/messages/names/owned_id.hpp"
 
 #include <gtest/gtest.h>
 

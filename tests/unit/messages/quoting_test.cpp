@@ -1,8 +1,8 @@
-#include "services/common/messages/quoting.hpp"
+#include "services/common/messages/text/quoting.hpp"
 
 #include <gtest/gtest.h>
 
-#include "services/common/messages/environment.hpp"
+#include "services/common/messages/steps/environment.hpp"
 
 namespace zbs {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <fstream>
 
-#include "services/common/adapters/node/node_executor.hpp"
-#include "services/common/codec/json.hpp"
+#include "services/common/codec/json/json.hpp"
+#include "services/zone_scheduler/adapters/node/node_executor.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/unit/node_http/node_world.hpp"
 

@@ -1,5 +1,5 @@
 // A zone's steps on a machine with an agent: the agent's routes over fakes, the zone's executor over them.
-#include "services/common/adapters/node/node_executor.hpp"
+#include "services/zone_scheduler/adapters/node/node_executor.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "services/common/codec/json.hpp"
+#include "services/common/codec/json/json.hpp"
 #include "tests/support/documented_routes.hpp"
 #include "tests/unit/node_http/node_world.hpp"
 

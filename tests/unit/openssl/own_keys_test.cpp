@@ -10,7 +10,7 @@
 #include <set>
 #include <sstream>
 
-#include "services/common/adapters/openssl/proxy.hpp"
+#include "services/common/adapters/openssl/trust/proxy.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/trust_world.hpp"
 

@@ -1,6 +1,6 @@
 #include <openssl/x509v3.h>
 
-#include "services/common/adapters/openssl/proxy_rules.hpp"
+#include "services/common/adapters/openssl/trust/proxy_rules.hpp"
 #include "tests/unit/openssl/corpus.hpp"
 
 // Proxies: of Ana of org-a, one fault each.

@@ -1,4 +1,4 @@
-#include "services/common/adapters/openssl/self_renewal.hpp"
+#include "services/common/adapters/openssl/issuing/self_renewal.hpp"
 
 #include <gtest/gtest.h>
 #include <openssl/pem.h>

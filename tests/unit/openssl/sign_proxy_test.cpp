@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "services/common/adapters/openssl/pem.hpp"
-#include "services/common/adapters/openssl/proxy.hpp"
+#include "services/common/adapters/openssl/trust/proxy.hpp"
 #include "tests/support/trust_world.hpp"
 
 namespace zbs::test {

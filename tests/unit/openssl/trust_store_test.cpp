@@ -1,13 +1,13 @@
-#include "services/common/adapters/openssl/trust_store.hpp"
+#include "services/common/adapters/openssl/trust/trust_store.hpp"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <thread>
 
-#include "services/common/adapters/openssl/certificate_view.hpp"
-#include "services/common/adapters/openssl/issuing.hpp"
+#include "services/common/adapters/openssl/issuing/issuing.hpp"
 #include "services/common/adapters/openssl/pem.hpp"
+#include "services/common/adapters/openssl/trust/certificate_view.hpp"
 #include "services/common/messages/limits.hpp"
 #include "tests/support/trust_world.hpp"
 

@@ -1,4 +1,4 @@
-#include "algorithms/policy/capacity_profile.hpp"
+#include "algorithms/policy/backfill/capacity_profile.hpp"
 
 #include <gtest/gtest.h>
 

@@ -13,7 +13,7 @@
 #include <string>
 
 #include "services/common/adapters/process/process_tree.hpp"
-#include "services/common/messages/rank_end.hpp"
+#include "services/common/messages/steps/rank_end.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 // `zbs-step rank` between a script and the other end of its PMI socket and of its error output, which are the test's.

@@ -1,4 +1,4 @@
-#include "services/common/adapters/process/starter_message.hpp"
+#include "services/common/adapters/process/start/starter_message.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "services/common/adapters/process/input_copies.hpp"
-#include "services/common/adapters/process/supervisor_record.hpp"
+#include "services/common/adapters/process/start/supervisor_record.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 #include "tests/unit/process/step_fixture.hpp"
 

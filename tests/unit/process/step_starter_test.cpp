@@ -1,4 +1,4 @@
-#include "services/common/adapters/process/step_starter.hpp"
+#include "services/common/adapters/process/start/step_starter.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -13,8 +13,8 @@
 #include <fstream>
 #include <regex>
 
-#include "services/common/adapters/process/memory_file.hpp"
-#include "services/common/adapters/process/starter_message.hpp"
+#include "services/common/adapters/process/start/memory_file.hpp"
+#include "services/common/adapters/process/start/starter_message.hpp"
 #include "tests/unit/process/step_fixture.hpp"
 
 namespace zbs::process {

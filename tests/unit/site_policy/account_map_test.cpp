@@ -1,4 +1,4 @@
-#include "services/zone_scheduler/site_policy/account_map.hpp"
+#include "services/zone_scheduler/trust/site_policy/account_map.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "services/zone_scheduler/site_policy/glob.hpp"
+#include "services/zone_scheduler/trust/site_policy/glob.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "services/zone_scheduler/site_policy/grid_mapfile.hpp"
+#include "services/zone_scheduler/trust/site_policy/grid_mapfile.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

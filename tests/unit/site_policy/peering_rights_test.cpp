@@ -1,4 +1,4 @@
-#include "services/zone_scheduler/site_policy/peering_rights.hpp"
+#include "services/zone_scheduler/trust/site_policy/peering_rights.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "algorithms/base/rng.hpp"
-#include "services/zone_scheduler/site_policy/rights_text.hpp"
+#include "services/zone_scheduler/trust/site_policy/rights_text.hpp"
 
 namespace zbs {
 namespace {

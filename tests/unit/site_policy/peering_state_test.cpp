@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "services/zone_scheduler/site_policy/peering_rights.hpp"
+#include "services/zone_scheduler/trust/site_policy/peering_rights.hpp"
 
 namespace zbs {
 namespace {

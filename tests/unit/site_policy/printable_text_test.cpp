@@ -1,4 +1,4 @@
-#include "services/common/messages/printable.hpp"
+#include "services/common/messages/text/printable.hpp"
 
 #include <gtest/gtest.h>
 

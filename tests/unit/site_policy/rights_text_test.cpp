@@ -1,9 +1,9 @@
-#include "services/zone_scheduler/site_policy/rights_text.hpp"
+#include "services/zone_scheduler/trust/site_policy/rights_text.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "services/zone_scheduler/site_policy/rights_change.hpp"
+#include "services/zone_scheduler/trust/site_policy/rights_change.hpp"
 
 namespace zbs {
 namespace {

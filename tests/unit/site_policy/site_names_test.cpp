@@ -1,4 +1,4 @@
-#include "services/zone_scheduler/site_policy/site_names.hpp"
+#include "services/zone_scheduler/trust/site_policy/site_names.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

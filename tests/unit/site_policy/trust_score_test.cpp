@@ -1,4 +1,4 @@
-#include "services/zone_scheduler/site_policy/trust_score.hpp"
+#include "services/zone_scheduler/trust/site_policy/trust_score.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

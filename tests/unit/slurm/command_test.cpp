@@ -1,4 +1,4 @@
-#include "services/common/adapters/slurm/command.hpp"
+#include "services/zone_scheduler/adapters/slurm/command.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

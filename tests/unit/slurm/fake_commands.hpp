@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "services/common/adapters/slurm/slurm_commands.hpp"
+#include "services/zone_scheduler/adapters/slurm/slurm_commands.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace zbs::slurm {

@@ -1,4 +1,4 @@
-#include "services/common/adapters/slurm/host_list.hpp"
+#include "services/zone_scheduler/adapters/slurm/host_list.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "services/common/adapters/slurm/answers.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/zone_scheduler/adapters/slurm/answers.hpp"
 #include "tests/unit/slurm/recorded.hpp"
 
 namespace zbs::slurm {

@@ -1,4 +1,4 @@
-#include "services/common/adapters/slurm/launch.hpp"
+#include "services/zone_scheduler/adapters/slurm/launch.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <fstream>
 
-#include "services/common/adapters/slurm/command.hpp"
-#include "services/common/adapters/slurm/users.hpp"
 #include "services/common/messages/part.hpp"
+#include "services/zone_scheduler/adapters/slurm/command.hpp"
+#include "services/zone_scheduler/adapters/slurm/users.hpp"
 #include "tests/unit/slurm/fake_commands.hpp"
 
 namespace zbs::slurm {

@@ -1,11 +1,11 @@
-#include "services/common/adapters/slurm/placeholder.hpp"
+#include "services/zone_scheduler/adapters/slurm/placeholder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
 
-#include "services/common/adapters/slurm/command.hpp"
+#include "services/zone_scheduler/adapters/slurm/command.hpp"
 #include "tests/unit/slurm/fake_commands.hpp"
 
 namespace zbs::slurm {

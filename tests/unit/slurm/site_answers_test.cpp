@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "services/common/adapters/slurm/answers.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/zone_scheduler/adapters/slurm/answers.hpp"
 #include "tests/unit/slurm/recorded.hpp"
 
 namespace zbs::slurm {

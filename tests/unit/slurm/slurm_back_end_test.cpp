@@ -1,9 +1,9 @@
-#include "services/common/adapters/slurm/slurm_back_end.hpp"
+#include "services/zone_scheduler/adapters/slurm/slurm_back_end.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "services/common/adapters/slurm/users.hpp"
+#include "services/zone_scheduler/adapters/slurm/users.hpp"
 #include "tests/unit/slurm/fake_commands.hpp"
 
 namespace zbs::slurm {

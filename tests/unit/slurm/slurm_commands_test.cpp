@@ -1,4 +1,4 @@
-#include "services/common/adapters/slurm/slurm_commands.hpp"
+#include "services/zone_scheduler/adapters/slurm/slurm_commands.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-#include "services/common/adapters/postgresql/database.hpp"
-#include "services/common/adapters/postgresql/lease.hpp"
+#include "services/zone_scheduler/adapters/postgresql/database.hpp"
+#include "services/zone_scheduler/adapters/postgresql/lease.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "services/common/adapters/postgresql/lease.hpp"
+#include "services/zone_scheduler/adapters/postgresql/lease.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

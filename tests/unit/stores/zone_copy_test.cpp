@@ -10,14 +10,14 @@
 #include <set>
 #include <utility>
 
-#include "services/common/adapters/postgresql/zone_move.hpp"
-#include "services/common/adapters/postgresql/zone_schema.hpp"
-#include "services/common/adapters/postgresql/zone_store.hpp"
 #include "services/common/adapters/sql/statements.hpp"
 #include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/common/adapters/sqlite/database.hpp"
 #include "services/common/adapters/sqlite/zone_schema.hpp"
 #include "services/common/adapters/sqlite/zone_store.hpp"
+#include "services/zone_scheduler/adapters/postgresql/zone_move.hpp"
+#include "services/zone_scheduler/adapters/postgresql/zone_schema.hpp"
+#include "services/zone_scheduler/adapters/postgresql/zone_store.hpp"
 #include "tests/support/messages.hpp"
 #include "tests/support/postgres_fixture.hpp"
 #include "tests/support/temporary_folder.hpp"

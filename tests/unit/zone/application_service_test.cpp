@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "services/common/messages/limits.hpp"
-#include "services/common/messages/own_files.hpp"
-#include "services/zone_scheduler/domain/peering_request.hpp"
+#include "services/common/messages/steps/own_files.hpp"
+#include "services/zone_scheduler/trust/peering_request.hpp"
 #include "tests/support/federation_world.hpp"
 
 namespace zbs::test {

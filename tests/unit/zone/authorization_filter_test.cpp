@@ -1,4 +1,4 @@
-#include "services/zone_scheduler/domain/authorization_filter.hpp"
+#include "services/zone_scheduler/trust/authorization_filter.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <chrono>
 
 #include "services/common/codec/message_codec.hpp"
-#include "services/zone_scheduler/domain/part_service.hpp"
-#include "services/zone_scheduler/domain/peering_request.hpp"
+#include "services/zone_scheduler/peer/part_service.hpp"
+#include "services/zone_scheduler/trust/peering_request.hpp"
 #include "tests/support/fake_executor.hpp"
 #include "tests/support/fake_trust.hpp"
 #include "tests/support/memory_store.hpp"

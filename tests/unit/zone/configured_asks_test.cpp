@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "services/zone_scheduler/domain/peer_service.hpp"
+#include "services/zone_scheduler/trust/peer_service.hpp"
 #include "tests/support/fake_trust.hpp"
 #include "tests/support/memory_store.hpp"
 #include "tests/support/silent_log.hpp"

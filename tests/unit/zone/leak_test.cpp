@@ -3,7 +3,7 @@
 
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
-#include "services/zone_scheduler/domain/part_view.hpp"
+#include "services/zone_scheduler/records/part_view.hpp"
 #include "tests/support/federation_world.hpp"
 
 namespace zbs::test {

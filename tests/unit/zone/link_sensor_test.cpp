@@ -1,4 +1,4 @@
-#include "services/zone_scheduler/domain/link_sensor.hpp"
+#include "services/zone_scheduler/sensors/link_sensor.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "services/zone_scheduler/domain/mpich.hpp"
+#include "services/zone_scheduler/launch/mpich.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-#include "services/zone_scheduler/domain/node_directory.hpp"
+#include "services/zone_scheduler/sensors/node_directory.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "services/zone_scheduler/domain/open_mpi.hpp"
+#include "services/zone_scheduler/launch/open_mpi.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "services/zone_scheduler/domain/launchers.hpp"
+#include "services/zone_scheduler/launch/launchers.hpp"
 
 namespace zbs::open_mpi {
 namespace {

@@ -1,9 +1,9 @@
-#include "services/zone_scheduler/domain/part_service.hpp"
+#include "services/zone_scheduler/peer/part_service.hpp"
 
 #include <gtest/gtest.h>
 
-#include "services/common/messages/rank_end.hpp"
-#include "services/zone_scheduler/domain/peering_request.hpp"
+#include "services/common/messages/steps/rank_end.hpp"
+#include "services/zone_scheduler/trust/peering_request.hpp"
 #include "tests/support/fake_executor.hpp"
 #include "tests/support/fake_trust.hpp"
 #include "tests/support/memory_store.hpp"

@@ -1,10 +1,10 @@
-#include "services/zone_scheduler/domain/peering_service.hpp"
+#include "services/zone_scheduler/trust/peering_service.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "services/common/messages/limits.hpp"
-#include "services/zone_scheduler/domain/peering_request.hpp"
+#include "services/zone_scheduler/trust/peering_request.hpp"
 #include "tests/support/fake_trust.hpp"
 #include "tests/support/memory_store.hpp"
 #include "tests/support/silent_log.hpp"

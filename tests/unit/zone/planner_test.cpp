@@ -1,4 +1,4 @@
-#include "services/zone_scheduler/domain/planner.hpp"
+#include "services/zone_scheduler/home/planner.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "services/zone_scheduler/domain/profile_library.hpp"
+#include "services/zone_scheduler/home/profile_library.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

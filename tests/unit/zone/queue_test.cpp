@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "algorithms/queue/queue_log.hpp"
-#include "services/common/codec/queue_log_codec.hpp"
+#include "services/common/codec/records/queue_log_codec.hpp"
 #include "tests/support/federation_world.hpp"
 
 namespace zbs::test {

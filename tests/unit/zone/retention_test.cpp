@@ -1,8 +1,8 @@
-#include "services/zone_scheduler/domain/retention.hpp"
+#include "services/zone_scheduler/records/retention.hpp"
 
 #include <gtest/gtest.h>
 
-#include "services/zone_scheduler/domain/part_view.hpp"
+#include "services/zone_scheduler/records/part_view.hpp"
 #include "tests/support/fake_executor.hpp"
 #include "tests/support/memory_store.hpp"
 #include "tests/support/messages.hpp"

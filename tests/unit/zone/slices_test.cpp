@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "services/zone_scheduler/domain/part_service.hpp"
-#include "services/zone_scheduler/domain/peering_request.hpp"
+#include "services/zone_scheduler/peer/part_service.hpp"
+#include "services/zone_scheduler/trust/peering_request.hpp"
 #include "tests/support/fake_executor.hpp"
 #include "tests/support/fake_trust.hpp"
 #include "tests/support/memory_store.hpp"

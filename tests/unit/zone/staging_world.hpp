@@ -5,8 +5,8 @@
 #include <map>
 #include <string>
 
-#include "services/zone_scheduler/domain/part_view.hpp"
-#include "services/zone_scheduler/domain/retention.hpp"
+#include "services/zone_scheduler/records/part_view.hpp"
+#include "services/zone_scheduler/records/retention.hpp"
 #include "tests/support/federation_world.hpp"
 #include "tests/support/silent_log.hpp"
 

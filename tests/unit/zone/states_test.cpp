@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "services/common/codec/words.hpp"
+#include "services/common/codec/json/words.hpp"
 #include "tests/support/federation_world.hpp"
 #include "tests/support/source_folder.hpp"
 

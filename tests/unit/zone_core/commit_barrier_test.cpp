@@ -1,4 +1,4 @@
-#include "services/zone_scheduler/core/commit_barrier.hpp"
+#include "services/zone_scheduler/assembly/commit_barrier.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "services/zone_scheduler/core/leased_client.hpp"
+#include "services/zone_scheduler/assembly/leased_client.hpp"
 
 #include <gtest/gtest.h>
 

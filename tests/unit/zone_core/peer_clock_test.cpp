@@ -8,7 +8,7 @@
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/http/reply.hpp"
 #include "services/common/http/rest_transport.hpp"
-#include "services/zone_scheduler/domain/peer_service.hpp"
+#include "services/zone_scheduler/trust/peer_service.hpp"
 #include "tests/support/fake_trust.hpp"
 #include "tests/support/memory_store.hpp"
 #include "tests/support/silent_log.hpp"

@@ -1,10 +1,10 @@
 // A whole zone as its callers see it, without sockets: when it is ready, and how its lists are paged.
-#include "services/zone_scheduler/core/zone_core.hpp"
+#include "services/zone_scheduler/assembly/zone_core.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "services/common/codec/json.hpp"
+#include "services/common/codec/json/json.hpp"
 #include "services/common/codec/node_codec.hpp"
 #include "tests/support/fake_executor.hpp"
 #include "tests/support/fake_trust.hpp"

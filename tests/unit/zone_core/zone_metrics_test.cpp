@@ -1,4 +1,4 @@
-#include "services/zone_scheduler/core/zone_metrics.hpp"
+#include "services/zone_scheduler/assembly/zone_metrics.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

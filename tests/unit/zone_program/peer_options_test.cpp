@@ -1,4 +1,4 @@
-#include "services/zone_scheduler/program/peer_options.hpp"
+#include "services/zone_scheduler/program/commands/peer_options.hpp"
 #include "services/common/adapters/command_line/values.hpp"
 
 #include <gmock/gmock.h>

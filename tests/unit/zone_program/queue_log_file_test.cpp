@@ -1,4 +1,4 @@
-#include "services/zone_scheduler/program/queue_log_file.hpp"
+#include "services/zone_scheduler/program/commands/queue_log_file.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "services/common/codec/queue_log_codec.hpp"
+#include "services/common/codec/records/queue_log_codec.hpp"
 #include "tests/support/silent_log.hpp"
 
 namespace zbs {

@@ -1,4 +1,4 @@
-#include "services/zone_scheduler/program/registry_check.hpp"
+#include "services/zone_scheduler/program/commands/registry_check.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "services/zone_scheduler/domain/delegation_service.hpp"
+#include "services/zone_scheduler/trust/delegation_service.hpp"
 
 #include "tests/unit/zone_trust/identity_world.hpp"
 

@@ -6,10 +6,10 @@
 #include <sstream>
 
 #include "services/common/adapters/openssl/own_keys.hpp"
-#include "services/common/adapters/openssl/proxy.hpp"
 #include "services/common/adapters/openssl/random_secrets.hpp"
-#include "services/zone_scheduler/domain/delegation_service.hpp"
-#include "services/zone_scheduler/domain/membership_service.hpp"
+#include "services/common/adapters/openssl/trust/proxy.hpp"
+#include "services/zone_scheduler/trust/delegation_service.hpp"
+#include "services/zone_scheduler/trust/membership_service.hpp"
 #include "tests/support/certificates.hpp"
 #include "tests/support/memory_store.hpp"
 #include "tests/support/silent_log.hpp"

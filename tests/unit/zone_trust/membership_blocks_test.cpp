@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "services/zone_scheduler/domain/membership_service.hpp"
+#include "services/zone_scheduler/trust/membership_service.hpp"
 #include "tests/unit/zone_trust/identity_world.hpp"
 
 namespace zbs::test {

@@ -1,4 +1,4 @@
-#include "services/zone_scheduler/domain/membership_service.hpp"
+#include "services/zone_scheduler/trust/membership_service.hpp"
 
 #include <gmock/gmock.h>
 

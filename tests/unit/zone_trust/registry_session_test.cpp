@@ -1,9 +1,9 @@
-#include "services/zone_scheduler/domain/registry_session.hpp"
+#include "services/zone_scheduler/records/registry_session.hpp"
 
 #include <gmock/gmock.h>
 
-#include "services/common/codec/signed_entry.hpp"
-#include "services/zone_scheduler/domain/trust_exchange.hpp"
+#include "services/common/codec/json/signed_entry.hpp"
+#include "services/zone_scheduler/trust/trust_exchange.hpp"
 #include "tests/unit/zone_trust/identity_world.hpp"
 
 namespace zbs::test {

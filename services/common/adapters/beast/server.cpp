@@ -10,7 +10,7 @@
 
 #include "services/common/adapters/beast/port_rights.hpp"
 #include "services/common/adapters/beast/session.hpp"
-#include "services/common/messages/host_port.hpp"
+#include "services/common/messages/names/host_port.hpp"
 
 namespace zbs::beast {
 

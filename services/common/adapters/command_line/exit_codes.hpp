@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "algorithms/base/result.hpp"
-#include "services/common/adapters/command_line/man_page.hpp"
+#include "services/common/adapters/command_line/pages/man_page.hpp"
 
 namespace zbs::command_line {
 

@@ -8,7 +8,7 @@
 
 #include "algorithms/base/suggestion.hpp"
 #include "services/common/adapters/command_line/offers.hpp"
-#include "services/common/codec/document_text.hpp"
+#include "services/common/codec/json/document_text.hpp"
 
 namespace zbs::command_line {
 namespace {

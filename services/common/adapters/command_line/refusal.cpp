@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "algorithms/base/suggestion.hpp"
-#include "services/common/adapters/command_line/command_tree.hpp"
 #include "services/common/adapters/command_line/output.hpp"
-#include "services/common/adapters/command_line/program_words.hpp"
+#include "services/common/adapters/command_line/pages/command_tree.hpp"
+#include "services/common/adapters/command_line/pages/program_words.hpp"
 #include "services/common/http/reply.hpp"
 
 namespace zbs::command_line {

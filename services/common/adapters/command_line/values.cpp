@@ -7,8 +7,8 @@
 
 #include "algorithms/base/suggestion.hpp"
 #include "services/common/listing/rows.hpp"
-#include "services/common/messages/identity.hpp"
-#include "services/common/messages/join_token.hpp"
+#include "services/common/messages/names/identity.hpp"
+#include "services/common/messages/names/join_token.hpp"
 
 namespace zbs::command_line {
 namespace {

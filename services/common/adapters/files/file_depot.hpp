@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "services/common/ports/file_depot.hpp"
+#include "services/common/ports/storage/file_depot.hpp"
 
 namespace zbs::files {
 

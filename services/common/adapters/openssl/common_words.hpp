@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "algorithms/base/result.hpp"
-#include "services/common/messages/identity.hpp"
+#include "services/common/messages/names/identity.hpp"
 
 namespace zbs::openssl {
 

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "services/common/adapters/openssl/certificate_view.hpp"
-#include "services/common/adapters/openssl/identity_files.hpp"
-#include "services/common/adapters/openssl/issuing.hpp"
+#include "services/common/adapters/openssl/issuing/identity_files.hpp"
+#include "services/common/adapters/openssl/issuing/issuing.hpp"
 #include "services/common/adapters/openssl/pem.hpp"
-#include "services/common/adapters/openssl/proxy.hpp"
 #include "services/common/adapters/openssl/secure_files.hpp"
 #include "services/common/adapters/openssl/signature.hpp"
+#include "services/common/adapters/openssl/trust/certificate_view.hpp"
+#include "services/common/adapters/openssl/trust/proxy.hpp"
 
 namespace zbs::openssl {
 namespace {

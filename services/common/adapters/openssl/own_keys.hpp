@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "services/common/adapters/openssl/trust_store.hpp"
+#include "services/common/adapters/openssl/trust/trust_store.hpp"
 #include "services/common/ports/trust.hpp"
 
 struct ssl_ctx_st;  // SSL_CTX

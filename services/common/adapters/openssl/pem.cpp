@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "services/common/adapters/openssl/certificate_view.hpp"
+#include "services/common/adapters/openssl/trust/certificate_view.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs::openssl {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "services/common/adapters/openssl/own_keys.hpp"
-#include "services/common/adapters/openssl/trust_store.hpp"
+#include "services/common/adapters/openssl/trust/trust_store.hpp"
 
 struct ssl_st;      // SSL
 struct ssl_ctx_st;  // SSL_CTX

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "services/common/adapters/process/starter_message.hpp"
+#include "services/common/adapters/process/start/starter_message.hpp"
 
 namespace zbs::process {
 namespace {

@@ -14,9 +14,9 @@
 #include <memory>
 
 #include "services/common/messages/limits.hpp"
-#include "services/common/messages/own_files.hpp"
-#include "services/common/messages/printable.hpp"
 #include "services/common/messages/staging.hpp"
+#include "services/common/messages/steps/own_files.hpp"
+#include "services/common/messages/text/printable.hpp"
 
 namespace zbs::process {
 namespace {

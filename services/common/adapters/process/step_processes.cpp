@@ -8,7 +8,7 @@
 #include <set>
 #include <string_view>
 
-#include "services/common/adapters/process/supervisor_record.hpp"
+#include "services/common/adapters/process/start/supervisor_record.hpp"
 
 namespace zbs::process {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "services/common/adapters/sql/statements.hpp"
+#include "services/common/codec/json/words.hpp"
 #include "services/common/codec/message_codec.hpp"
-#include "services/common/codec/words.hpp"
 
 namespace zbs::sql {
 namespace {

@@ -6,7 +6,7 @@
 #include <charconv>
 
 #include "services/common/messages/limits.hpp"
-#include "services/common/messages/printable.hpp"
+#include "services/common/messages/text/printable.hpp"
 
 namespace zbs::sql {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "algorithms/base/result.hpp"
-#include "services/common/ports/audit.hpp"
+#include "services/common/ports/storage/audit.hpp"
 
 namespace zbs::sql {
 

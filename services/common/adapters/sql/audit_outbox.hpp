@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "services/common/adapters/sql/database.hpp"
-#include "services/common/ports/audit.hpp"
+#include "services/common/ports/storage/audit.hpp"
 
 namespace zbs::sql {
 

@@ -2,7 +2,7 @@
 #include <string_view>
 
 #include "services/common/adapters/sql/database.hpp"
-#include "services/common/ports/audit.hpp"
+#include "services/common/ports/storage/audit.hpp"
 
 // A record of the audit log as a row. The log and the outbox have tables of the same columns: number, at_us, who,
 // action, object, decision, request_id, detail, hash.

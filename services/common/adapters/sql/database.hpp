@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "algorithms/base/result.hpp"
-#include "services/common/ports/journal.hpp"
+#include "services/common/ports/storage/journal.hpp"
 
 namespace zbs::sql {
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "services/common/adapters/sql/database.hpp"
-#include "services/common/ports/zone_store.hpp"
+#include "services/common/ports/storage/zone_store.hpp"
 
 namespace zbs::sql {
 

@@ -3,8 +3,8 @@
 
 #include "services/common/adapters/sql/database.hpp"
 #include "services/common/adapters/sql/statements.hpp"
-#include "services/common/codec/json.hpp"
-#include "services/common/ports/record_table.hpp"
+#include "services/common/codec/json/json.hpp"
+#include "services/common/ports/storage/record_table.hpp"
 
 namespace zbs::sql {
 

@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "services/common/adapters/sql/database.hpp"
-#include "services/common/ports/site_store.hpp"
+#include "services/common/ports/storage/site_store.hpp"
 
 namespace zbs::sql {
 

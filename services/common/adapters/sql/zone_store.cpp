@@ -10,11 +10,11 @@
 #include "services/common/adapters/sql/record_table.hpp"
 #include "services/common/adapters/sql/site_store.hpp"
 #include "services/common/adapters/sql/statements.hpp"
-#include "services/common/codec/event_codec.hpp"
+#include "services/common/codec/json/words.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
-#include "services/common/codec/record_codec.hpp"
-#include "services/common/codec/words.hpp"
+#include "services/common/codec/records/event_codec.hpp"
+#include "services/common/codec/records/record_codec.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 
 namespace zbs::sql {

@@ -6,9 +6,9 @@
 #include "algorithms/base/task_runner.hpp"
 #include "services/common/adapters/sql/audit_outbox.hpp"
 #include "services/common/adapters/sql/database.hpp"
-#include "services/common/ports/journal.hpp"
-#include "services/common/ports/site_store.hpp"
-#include "services/common/ports/zone_store.hpp"
+#include "services/common/ports/storage/journal.hpp"
+#include "services/common/ports/storage/site_store.hpp"
+#include "services/common/ports/storage/zone_store.hpp"
 
 namespace zbs::sql {
 

@@ -6,7 +6,7 @@
 
 #include "services/common/adapters/sql/audit_chain.hpp"
 #include "services/common/adapters/sql/audit_outbox.hpp"
-#include "services/common/ports/audit.hpp"
+#include "services/common/ports/storage/audit.hpp"
 
 namespace zbs::sqlite {
 

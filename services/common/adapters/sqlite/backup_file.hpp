@@ -7,8 +7,8 @@
 
 #include "algorithms/base/result.hpp"
 #include "algorithms/base/time.hpp"
-#include "services/common/codec/json.hpp"
-#include "services/common/ports/audit.hpp"
+#include "services/common/codec/json/json.hpp"
+#include "services/common/ports/storage/audit.hpp"
 
 // Backups of a service's database and audit log, in one file: what is the same for every service.
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "algorithms/base/result.hpp"
-#include "services/common/ports/registry_store.hpp"
+#include "services/common/ports/storage/registry_store.hpp"
 
 namespace zbs::sqlite {
 

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "algorithms/base/suggestion.hpp"
-#include "services/common/messages/host_name.hpp"
-#include "services/common/messages/host_port.hpp"
+#include "services/common/messages/names/host_name.hpp"
+#include "services/common/messages/names/host_port.hpp"
 
 namespace zbs::system {
 namespace {

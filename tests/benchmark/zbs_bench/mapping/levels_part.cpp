@@ -2,8 +2,8 @@
 #include <sstream>
 
 #include "algorithms/formats/metis_graph.hpp"
-#include "algorithms/mapping/tree_evaluation.hpp"
-#include "algorithms/mapping/tree_mapper.hpp"
+#include "algorithms/mapping/trees/tree_evaluation.hpp"
+#include "algorithms/mapping/trees/tree_mapper.hpp"
 #include "tests/benchmark/zbs_bench/mapping/mapping_bench.hpp"
 #include "tests/support/generated_graphs.hpp"
 

@@ -9,8 +9,8 @@
 #include <numeric>
 #include <thread>
 
-#include "algorithms/mapping/tree_evaluation.hpp"
-#include "algorithms/mapping/tree_mapper.hpp"
+#include "algorithms/mapping/trees/tree_evaluation.hpp"
+#include "algorithms/mapping/trees/tree_mapper.hpp"
 #include "services/common/adapters/system/thread_runner.hpp"
 
 namespace zbs::bench {

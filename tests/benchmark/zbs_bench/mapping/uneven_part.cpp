@@ -3,7 +3,7 @@
 
 #include "algorithms/mapping/load_repair.hpp"
 #include "algorithms/mapping/objective.hpp"
-#include "algorithms/mapping/tree_mapper.hpp"
+#include "algorithms/mapping/trees/tree_mapper.hpp"
 #include "tests/benchmark/zbs_bench/mapping/mapping_bench.hpp"
 #include "tests/support/generated_graphs.hpp"
 #include "tests/support/graphs.hpp"

@@ -1,0 +1,543 @@
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <optional>
+
+#include "client/api/delegate.hpp"
+#include "client/api/event_waiter.hpp"
+#include "client/api/polling.hpp"
+#include "client/api/staged_files.hpp"
+#include "client/cli/applications/application_follow.hpp"
+#include "client/cli/applications/application_list.hpp"
+#include "client/cli/applications/application_view.hpp"
+#include "client/cli/applications/fetch_command.hpp"
+#include "client/cli/context.hpp"
+#include "client/cli/interrupt.hpp"
+#include "client/cli/request_options.hpp"
+#include "client/cli/selectors.hpp"
+#include "client/cli/submission/submit_options.hpp"
+#include "client/cli/submission/submit_request.hpp"
+#include "client/cli/watch.hpp"
+#include "services/common/adapters/command_line/since.hpp"
+#include "services/common/adapters/command_line/values.hpp"
+#include "services/common/codec/json/document_text.hpp"
+#include "services/common/codec/message_codec.hpp"
+#include "services/common/codec/model_codec.hpp"
+#include "services/common/http/reply.hpp"
+#include "services/common/messages/limits.hpp"
+#include "services/common/messages/text/quoting.hpp"
+
+namespace zbs::cli {
+namespace {
+
+using codec::Json;
+namespace fs = std::filesystem;
+
+/// False after refusing, because of what the output is, a format that was asked for.
+bool check_own_output(Context& context, const std::string& why) {
+    if (context.for_people() || !context.output_is_asked) return true;
+    context.fail(invalid(why, "--output"));
+    return false;
+}
+
+/// What the zone told of the application `id`; where it does not know it, which one that is.
+Error of_application(const Error& error, const std::string& id) {
+    if (error.code != ErrorCode::kNotFound) return error;
+    return {ErrorCode::kNotFound, "there is no application " + id + " of yours; 'zbs list' shows them", {}};
+}
+
+void submit(Context& context, CLI::App& command, SubmitOptions& options) {
+    if (const Result<void> read = apply_directives(command, options); !read) return context.fail(read.error());
+    if (options.wait && !options.dry_run &&
+        !check_own_output(context,
+                          "what is followed is the program's own output, byte "
+                          "by byte, and has no other format; 'zbs submit' and "
+                          "--dry-run print a document"))
+        return;
+    const bool has_id = !options.dry_run;
+    if ((options.dry_run || !options.wait) && !settle_document_output(context, has_id)) return;
+    const auto zone = context.connect();
+    if (!zone) return;
+    // The address is from a login: if the zone does not answer, it is away.
+    if (options.wait && !options.dry_run && context.url.empty()) outlast_absence(*zone, {});
+    const Result<Id128> fresh = context.fresh_id(*zone);
+    if (!fresh) return context.fail(fresh.error());
+    std::vector<std::string> paths;
+    const Result<ApplicationRequest> request = make_request(options, *fresh, paths);
+    if (!request) return context.fail(request.error());
+    if (options.dry_run) {
+        const Result<ApplicationPlan> plan = zone->dry_run(*request);
+        if (!plan) return context.fail(plan.error(), option_of_field(plan.error().pointer));
+        if (context.for_people()) {
+            describe_plan(std::cout, *plan);
+            print(context, starts_of(*plan));
+        } else {
+            print_document(context, codec::encode(*plan));
+        }
+        return;
+    }
+    if (options.wait && !request->staging.results.empty()) {
+        if (auto good = client::check_fetch_folder(options.results_folder); !good) return context.fail(good.error());
+    }
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+        const Result<std::uint64_t> sent = client::send_file(*zone, paths[i], request->staging.inputs[i]);
+        if (!sent) return context.fail({sent.error().code, paths[i] + ": " + sent.error().message, "--stage-in"});
+        if (!options.quiet && *sent > 0)
+            std::cerr << "zbs: sent " << printable(paths[i]) << " (" << human_bytes(static_cast<double>(*sent))
+                      << ")\n";
+    }
+    const std::string id = to_string(request->id);
+    const PendingFile pending;
+    pending.add(id, zone->url(), request->argv[0]);
+    DelegationKeeper delegation(*zone, id, request->walltime);
+    if (auto handed = delegation.sign(); !handed) {
+        pending.remove(id);  // nothing was submitted
+        return context.fail(handed.error());
+    }
+    const Result<Json> accepted = zone->submit(*request);
+    if (!accepted) {
+        context.fail(accepted.error(), option_of_field(accepted.error().pointer));
+        const bool unknown =
+            accepted.error().code == ErrorCode::kUnavailable || accepted.error().code == ErrorCode::kTimeout;
+        if (unknown)
+            std::cerr << "zbs: whether it was accepted is not known; the same command with --id " << id
+                      << " cannot run it twice\n";
+        else
+            pending.remove(id);
+        return;
+    }
+    pending.remove(id);
+    if (!options.wait) {
+        if (context.for_people())
+            std::cout << id << "\n";
+        else
+            print_document(context, *accepted);
+        return;
+    }
+    if (!options.quiet) std::cerr << "zbs: application " << id << "\n";
+    follow(context, *zone, id, options.quiet, false, &delegation);
+    const int ended_with = context.exit_code;
+    if (!request->staging.results.empty()) {
+        const InterruptLine line("zbs: not all results of " + id + " were fetched; 'zbs fetch " + id + " -d " +
+                                 shell_word(options.results_folder) + "' fetches the rest");
+        fetch_results(context, *zone, id, {.folder = options.results_folder, .quiet = options.quiet, .ended = false});
+    }
+    if (ended_with != kOk) context.exit_code = ended_with;  // the program's own code comes first
+}
+
+bool failed_with(Context& context, const Error& error) {
+    context.fail(error);
+    return false;
+}
+
+/// False where something went wrong.
+bool list(Context& context, const ApplicationChoice& choice, bool again) {
+    const auto zone = context.connect();
+    if (!zone) return false;
+    const Result<FoundApplications> found = find_applications(context, *zone, choice);
+    if (!found) return failed_with(context, found.error());
+    std::cout << written(found->rows, context.output);
+    // What is drawn again has one place: a note beside it would run through the drawing.
+    if (!found->cut.empty()) (again && context.for_people() ? std::cout : std::cerr) << "zbs: " << found->cut << "\n";
+    return true;
+}
+
+/// `word` becomes the id that it names; false after saying that it names nothing.
+bool select_one(Context& context, client::ZoneClient& zone, std::string& word) {
+    const Result<std::vector<std::string>> ids = find_selected(context, zone, {word}, Meant::kNewest);
+    if (!ids) return failed_with(context, ids.error());
+    word = ids->front();
+    return true;
+}
+
+/// False where it has ended, or something went wrong.
+bool show(Context& context, std::string& id, const std::string& format, bool matrix) {
+    if (!check_selectors(context, {id}, Meant::kNewest) || (format.empty() && !settle_document_output(context)))
+        return false;
+    const auto zone = context.connect();
+    if (!zone || !select_one(context, *zone, id)) return false;
+    if (!format.empty()) {
+        const Result<std::string> text = zone->assignment(id, format);
+        if (!text) return failed_with(context, text.error());
+        const Result<Json> document = format == "json" ? codec::parse(*text) : Result<Json>(Json());
+        if (!document) return failed_with(context, document.error());
+        if (document->is_object()) {
+            std::cout << codec::document_text(*document);
+            return false;
+        }
+        std::cout << *text << (text->ends_with('\n') ? "" : "\n");
+        return false;  // an assignment is final
+    }
+    const Result<Json> view = zone->show(id);
+    if (!view) return failed_with(context, of_application(view.error(), id));
+    const bool more = !is_ended(text_of(*view, "state"));
+    if (!context.for_people()) {
+        print_document(context, *view);
+        return more;
+    }
+    std::cout << "id         " << text_of(*view, "id");
+    if (const std::string name = text_of(*view, "name"); !name.empty())
+        std::cout << "\nname       " << harmless_line(name);
+    if (const std::string owner = text_of(*view, "owner"); !owner.empty())
+        std::cout << "\nowner      " << harmless_line(owner);
+    std::cout << "\nstate      " << text_of(*view, "state");
+    if (view->contains("exit_code")) std::cout << " (exit code " << view->value("exit_code", 0) << ")";
+    if (view->value("cancel_requested", false) && !is_ended(text_of(*view, "state"))) std::cout << " (being cancelled)";
+    std::cout << "\n";
+    if (const std::string reason = text_of(*view, "reason"); !reason.empty())
+        std::cout << "reason     " << printable(reason) << "\n";
+    std::cout << "program    ";
+    for (const Json& word : view->value("argv", Json::array())) std::cout << printable(word.get<std::string>()) << " ";
+    for (const Json& note : view->value("result_notes", Json::array()))
+        if (note.is_string()) std::cout << "\nresults    " << printable(note.get<std::string>());
+    std::cout << "\ndirectory  " << printable(text_of(*view, "directory")) << "\nranks      " << view->value("ranks", 0)
+              << "\nsubmitted  " << time_text(*view, "submitted_us") << "\n";
+    for (const Json& part : view->value("parts", Json::array())) {
+        std::cout << "part       zone " << printable(text_of(part, "zone")) << " " << text_of(part, "state")
+                  << ", ranks " << ranks_text(part.value("ranks", std::vector<TaskIndex>{}))
+                  << (text_of(part, "reason").empty() ? "" : ": " + printable(text_of(part, "reason"))) << "\n";
+        if (part.contains("work")) std::cout << "work       " << printable(text_of(part, "work")) << ", lately\n";
+        if (part.contains("queue")) std::cout << "queue      " << queue_text(part.at("queue")) << "\n";
+    }
+    if (const std::string grace = grace_text(*view); !grace.empty()) std::cout << "grace      " << grace << "\n";
+    if (!view->contains("plan")) {
+        if (matrix) return failed_with(context, {ErrorCode::kNotFound, "there is no plan yet, so no matrix", {}});
+        return more;
+    }
+    const auto plan = codec::decode_application_plan(view->at("plan"));
+    if (!plan) return failed_with(context, plan.error());
+    describe_plan(std::cout, *plan, planned_at(*view));
+    if (!matrix) return more;
+    // The newest knowledge of who talks to whom: what this run left, else what its plan was made from.
+    const std::string profile = view->contains("profile") ? text_of(*view, "profile") : plan->profile;
+    if (!parse_id128(profile))
+        return failed_with(
+            context,
+            {ErrorCode::kNotFound,
+             "no profile to draw: nothing is learnt of this program and size yet. A run that ends leaves a profile "
+             "(unless --no-record was given); 'zbs profile import MODEL -- PROGRAM' stores one from elsewhere",
+             {}});
+    const Result<ApplicationModel> model = zone->profile(profile);
+    if (!model)
+        return failed_with(context,
+                           {model.error().code, "no profile to draw: " + http::text_with_place(model.error()), {}});
+    if (!plan->crossing_bytes) {
+        double crossing = 0;
+        for (const TaskEdge& edge : model->graph.edges()) {
+            if (plan->zone_of_rank.at(static_cast<std::size_t>(edge.u)) !=
+                plan->zone_of_rank.at(static_cast<std::size_t>(edge.v)))
+                crossing += edge.bytes;
+        }
+        std::cout << "  bytes between zones: " << human_bytes(crossing)
+                  << ", as the profile that this run left tells\n";
+    }
+    std::cout << "bytes between ranks, by zone:\n";
+    draw_plan_matrix(std::cout, *plan, model->graph);
+    return more;
+}
+
+constexpr const char* kNothingOpen = "zbs: nothing of yours is open\n";
+
+/// How long to rely on events alone, at most.
+constexpr std::chrono::milliseconds kLookWhileWaiting = std::chrono::minutes{1};
+
+std::chrono::milliseconds time_left(std::chrono::steady_clock::time_point until) {
+    const auto now = std::chrono::steady_clock::now();
+    if (until - now >= kLookWhileWaiting) return kLookWhileWaiting;
+    return std::max(std::chrono::milliseconds{1}, std::chrono::ceil<std::chrono::milliseconds>(until - now));
+}
+
+/// Each result that did not come, and how many there are if that is more.
+void print_result_notes(const Json& view) {
+    for (const Json& note : view.value("result_notes", Json::array()))
+        if (note.is_string()) std::cerr << "zbs: " << printable(note.get<std::string>()) << "\n";
+    std::cerr << "zbs: " << text_of(view, "id") << " completed, but "
+              << left_out_text(view.value("results_left_out", std::uint64_t{0})) << "\n";
+}
+
+void wait_for(Context& context, const std::vector<std::string>& words, const std::string& timeout) {
+    if (!check_selectors(context, words, Meant::kOpenElseNewest)) return;
+    const auto zone = context.connect();
+    if (!zone) return;
+    std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
+    const auto is_late = [&until] { return std::chrono::steady_clock::now() > until; };
+    outlast_absence(*zone, {}, is_late);
+    std::optional<InterruptLine> line(std::in_place, way_back({}));
+    if (!timeout.empty()) {
+        const Result<Duration> limit = parse_duration(timeout);
+        if (!limit) return context.fail({ErrorCode::kInvalidArgument, limit.error().message, "--timeout"});
+        until = std::chrono::steady_clock::now() + *limit;
+    }
+    const Result<std::vector<std::string>> ids = find_selected(context, *zone, words, Meant::kOpenElseNewest);
+    if (!ids) return context.fail(ids.error());
+    if (ids->empty()) std::cerr << kNothingOpen;
+    line.reset();
+    line.emplace(way_back(*ids));
+    Json ended = Json::array();
+    for (const std::string& id : *ids) {
+        client::EventWaiter events(*zone, id);
+        for (;;) {
+            const Result<Json> view = zone->show(id);
+            if (!view && is_late())
+                return fail_to_follow(context, {ErrorCode::kTimeout, "the home zone is still away", {}}, id);
+            if (!view) return fail_to_follow(context, of_application(view.error(), id), id);
+            if (is_ended(text_of(*view, "state"))) {
+                if (const int code = code_of_end(*view); code != 0) {
+                    if (context.exit_code == kOk) context.exit_code = code;
+                    if (text_of(*view, "state") == "completed")
+                        print_result_notes(*view);
+                    else
+                        std::cerr << "zbs: " << id << " " << text_of(*view, "state") << ": "
+                                  << printable(text_of(*view, "reason")) << "\n";
+                }
+                ended.push_back(*view);
+                break;
+            }
+            if (is_late()) return context.fail({ErrorCode::kTimeout, id + " is still " + text_of(*view, "state"), {}});
+            while (!events.wait(time_left(until))) {
+            }
+        }
+    }
+    if (!context.for_people()) print(context, applications_of(ended, context.caller(*zone)));
+}
+
+struct CancelOptions {
+    std::vector<std::string> words;
+    bool yes = false;       ///< nobody is asked
+    bool no_input = false;  ///< nobody can be asked
+};
+
+/// What a list says of them, as far as the zone still knows them.
+Listing named(client::ZoneClient& zone, const std::vector<std::string>& ids) {
+    Listing listing{"applications", {"ID", "NAME", "STATE"}, {}};
+    for (const std::string& id : ids) {
+        const Result<Json> view = zone.show(id);
+        listing.rows.push_back({id, view ? text_of(*view, "name") : "", view ? text_of(*view, "state") : ""});
+    }
+    return listing;
+}
+
+/// Whether several that one word has named are meant; asks at a terminal.
+bool is_meant(Context& context, client::ZoneClient& zone, const CancelOptions& options,
+              const std::vector<std::string>& ids) {
+    if (ids.size() <= 1 || options.yes || !may_name_many(options.words)) return true;
+    const std::string what = "cancel " + std::to_string(ids.size()) + " applications";
+    if (options.no_input || isatty(0) == 0 || isatty(2) == 0) {
+        context.fail(invalid("would " + what + ", and nobody can be asked; --yes says that it is meant"));
+        return false;
+    }
+    std::cerr << written(named(zone, ids), "table") << "zbs: " << what << "? [y/N] " << std::flush;
+    std::string answer;
+    std::getline(std::cin, answer);
+    if (answer == "y" || answer == "Y" || answer == "yes") return true;
+    std::cerr << "zbs: nothing was cancelled\n";
+    context.exit_code = kFailed;
+    return false;
+}
+
+/// One that has ended is told, and no fault. Of several the others are cancelled also where one is a fault.
+void cancel(Context& context, const CancelOptions& options) {
+    const bool is_one = options.words.size() == 1 && !may_name_many(options.words);
+    if (!check_selectors(context, options.words, Meant::kOpen) || (is_one && !settle_document_output(context))) return;
+    const auto zone = context.connect();
+    if (!zone) return;
+    const Result<std::vector<std::string>> found = find_selected(context, *zone, options.words, Meant::kOpen);
+    if (!found) return context.fail(found.error());
+    const std::vector<std::string>& ids = *found;
+    if (ids.empty()) std::cerr << kNothingOpen;
+    if (!is_meant(context, *zone, options, ids)) return;
+    Json answers = Json::array();
+    for (const std::string& id : ids) {
+        const Result<Json> before = zone->show(id);
+        if (before && is_ended(text_of(*before, "state")))
+            std::cerr << "zbs: " << id << " had already ended: " << text_of(*before, "state") << "\n";
+        const Result<Json> answer = zone->cancel(id);
+        if (answer) {
+            answers.push_back(*answer);
+        } else if (is_one) {
+            return context.fail(of_application(answer.error(), id));
+        } else {  // one document is printed, and that is the list of the others
+            context.exit_code = exit_code_of(answer.error());
+            std::cerr << "zbs: " << id << ": " << printable(http::text_with_place(answer.error())) << "\n";
+        }
+    }
+    if (context.for_people()) return;
+    if (!is_one) return print(context, applications_of(answers, context.caller(*zone)));
+    for (const Json& answer : answers) print_document(context, answer);
+}
+
+void explain(Context& context, std::string id) {
+    if (!check_selectors(context, {id}, Meant::kNewest) || !settle_document_output(context)) return;
+    const auto zone = context.connect();
+    if (!zone || !select_one(context, *zone, id)) return;
+    const Result<Json> answer = zone->explain(id);
+    if (!answer) return context.fail(of_application(answer.error(), id));
+    if (!context.for_people()) return print_document(context, *answer);
+    // When it was planned and what its queue says is told there only.
+    const Result<Json> view = zone->show(id);
+    if (!view) return context.fail(view.error());
+    std::cout << text_of(*answer, "state")
+              << (text_of(*answer, "reason").empty() ? "" : ": " + printable(text_of(*answer, "reason"))) << "\n";
+    if (answer->contains("start_us")) std::cout << "reserved start: " << time_text(*answer, "start_us") << "\n";
+    for (const Json& part : view->value("parts", Json::array()))
+        if (part.contains("queue"))
+            std::cout << "queue of zone " << printable(text_of(part, "zone")) << ": " << queue_text(part.at("queue"))
+                      << "\n";
+    if (answer->contains("plan")) {
+        const auto plan = codec::decode_application_plan(answer->at("plan"));
+        if (!plan) return context.fail(plan.error());
+        describe_plan(std::cout, *plan, planned_at(*view));
+    }
+    const auto events = codec::decode_events(*answer);
+    if (!events) return context.fail(events.error());
+    print(context, events_of(*events));
+}
+
+void logs(Context& context, std::string id, const std::string& rank, bool follow_it, bool label) {
+    if (!check_selectors(context, {id}, Meant::kNewest)) return;
+    if (!check_own_output(context, "logs are the program's own output, byte by byte, and have no other format")) return;
+    const bool is_number = std::ranges::all_of(rank, [](char c) { return c >= '0' && c <= '9'; });
+    if (!is_number && rank != "launcher")
+        return context.fail(invalid("'" + ascii(rank) + "' is neither a rank nor 'launcher'", "--rank"));
+    const auto zone = context.connect();
+    if (zone && follow_it) outlast_absence(*zone, {});
+    std::optional<InterruptLine> line;
+    if (follow_it) line.emplace(way_back({}));
+    if (!zone || !select_one(context, *zone, id)) return;
+    line.reset();
+    if (follow_it) line.emplace(way_back({id}));
+    LogFollower follower(*zone, id, rank, label);
+    client::EventWaiter events(*zone, id);
+    const client::Polling polling;
+    for (;;) {
+        const Result<bool> complete = follower.copy();
+        if (!complete && follow_it) return fail_to_follow(context, complete.error(), id);
+        if (!complete) return context.fail(complete.error());
+        const bool is_over = follower.is_cut() || (follower.is_output_cut() && follow_it) || *complete || !follow_it;
+        if (is_over) {  // main tells what could not be written to standard output; of standard error nobody can be told
+            if (follower.write_fault() != 0 && !follower.is_output_cut()) context.exit_code = exit_code_of({});
+            return;
+        }
+        // Before it runs there is no output; then there may be some at any time, and no event tells of it.
+        const std::string state = events.state();
+        const bool runs = state.empty() || state == "running" || is_ended(state);
+        events.wait(runs ? polling.next_pause() : kLookWhileWaiting);
+    }
+}
+
+}  // namespace
+
+void add_application_commands(CLI::App& app, Context& context) {
+    {
+        auto options = std::make_shared<SubmitOptions>();
+        options->wait = true;
+        CLI::App* run = app.add_subcommand(
+            "run",
+            "run an MPI program over the zones and follow it; exits with the program's own code\n\nIts output is the "
+            "program's: a format (-o) is for --dry-run only. Standard input is "
+            "not forwarded: give the program a file.\n\nCtrl-C or SIGTERM cancels the application; the second one "
+            "leaves it. If the terminal closes, the application goes on: 'zbs wait ID' and 'zbs logs -f ID' return to "
+            "it. If the home zone is away, the command waits up to 30 minutes for it.\n\nExample: zbs run -n 6 -- "
+            "./solver input.dat");
+        add_submit_options(*run, *options);
+        run->add_flag("-q,--quiet", options->quiet, "only the program's own output");
+        run->callback([&context, run, options] { submit(context, *run, *options); });
+    }
+    {
+        auto options = std::make_shared<SubmitOptions>();
+        CLI::App* command =
+            app.add_subcommand("submit",
+                               "hand in an MPI program and print its id\n\nA script can say its options itself, in "
+                               "lines \"#ZBS -n 8 --walltime 1h\" above its first command; those of the command line "
+                               "win.\n\nExample: zbs submit -n 6 -- ./solver input.dat");
+        add_submit_options(*command, *options);
+        command->add_flag("--wait", options->wait, "follow it as 'run' does");
+        command->callback([&context, command, options] { submit(context, *command, *options); });
+    }
+    {
+        auto choice = std::make_shared<ApplicationChoice>();
+        CLI::App* command =
+            app.add_subcommand("list",
+                               "your applications, newest first by the zone's clock; an operator's are "
+                               "everybody's\n\nStates and the time of "
+                               "--since go to the zone (--state, --filter state=running). Of other filters, and of "
+                               "--sort, it looks at the "
+                               "newest 10,000 applications. A list that is cut says so on standard error (not where "
+                               "--limit asked for it), "
+                               "and in JSON with \"truncated\": true.\n\nExample: zbs list --filter "
+                               "state=running --sort -ranks\nExample: zbs list --state running,launching");
+        add_application_choice(*command, *choice);
+        command_line::add_since_option(*command, choice->since);
+        add_list_options(*command, context, applications_of(Json::array(), {}), state_filters());
+        auto every = std::make_shared<std::string>();
+        add_watch_option(*command, *every);
+        command->callback([&context, choice, every] {
+            draw_repeatedly(context, *every, [&] { return list(context, *choice, !every->empty()); });
+        });
+    }
+    auto id = std::make_shared<std::string>();
+    {
+        auto format = std::make_shared<std::string>();
+        auto matrix = std::make_shared<bool>(false);
+        CLI::App* command =
+            app.add_subcommand("show", "one application: state, plan, parts\n\nExample: zbs show ID --format rsl");
+        add_selector(*command, *id);
+        command->add_option("--format", *format, "print the assignment instead")
+            ->check(command_line::one_of({"rsl", "json", "hostfile"}));
+        command->add_flag("--matrix", *matrix, "draw who talks to whom, grouped by zone");
+        auto every = std::make_shared<std::string>();
+        add_watch_option(*command, *every);
+        command->callback([&context, id, format, matrix, every] {
+            draw_repeatedly(context, *every, [&] { return show(context, *id, *format, *matrix); });
+        });
+    }
+    {
+        auto ids = std::make_shared<std::vector<std::string>>();
+        auto timeout = std::make_shared<std::string>();
+        CLI::App* command = app.add_subcommand(
+            "wait",
+            "wait for applications to end; exits with the program's own code, of several with that of the first in the "
+            "order given that did not end well\n\nIf the home zone is away, the command waits up to 30 minutes for "
+            "it. It changes nothing about the applications, however it ends.\n\nExample: zbs wait ID --timeout 10m");
+        add_selectors(*command, *ids);
+        command->add_option("--timeout", *timeout, "give up after this long (exit code 6)");
+        command->callback([&context, ids, timeout] { wait_for(context, *ids, *timeout); });
+    }
+    {
+        auto rank = std::make_shared<std::string>();
+        auto follow_it = std::make_shared<bool>(false);
+        auto label = std::make_shared<bool>(false);
+        CLI::App* command = app.add_subcommand("logs", "output of an application\n\nExample: zbs logs ID --rank 0 -f");
+        add_selector(*command, *id);
+        command->add_option("--rank", *rank, "only this rank, or 'launcher'");
+        command->add_flag("-f,--follow", *follow_it, "go on until it ends");
+        command->add_flag("-l,--label", *label, "put [rank] before each line");
+        command->callback([&context, id, rank, follow_it, label] { logs(context, *id, *rank, *follow_it, *label); });
+    }
+    {
+        auto options = std::make_shared<CancelOptions>();
+        CLI::App* command = app.add_subcommand(
+            "cancel",
+            "stop applications everywhere\n\nWhere one word names several ('all', 'name=PATTERN') it asks first, at a "
+            "terminal; elsewhere it wants --yes.\n\nExample: zbs cancel ID\nExample: zbs cancel 'name=lu-*' --yes");
+        add_selectors(*command, options->words);
+        command->add_flag("-y,--yes", options->yes, "several are meant: do not ask");
+        command->add_flag("--no-input", options->no_input, "never ask: refuse");
+        command->callback([&context, options] { cancel(context, *options); });
+    }
+    {
+        CLI::App* command = app.add_subcommand("explain",
+                                               "why an application is where it is: its plan, and what every zone was "
+                                               "asked and answered\n\nExample: zbs explain ID");
+        add_selector(*command, *id);
+        command->callback([&context, id] { explain(context, *id); });
+    }
+}
+
+}  // namespace zbs::cli

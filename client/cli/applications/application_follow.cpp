@@ -1,0 +1,213 @@
+#include "client/cli/applications/application_follow.hpp"
+
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <iostream>
+
+#include "client/api/delegate.hpp"
+#include "client/api/event_waiter.hpp"
+#include "client/api/polling.hpp"
+#include "client/cli/applications/application_view.hpp"
+#include "services/common/codec/message_codec.hpp"
+#include "services/common/http/reply.hpp"
+
+namespace zbs::cli {
+namespace {
+
+using codec::Json;
+
+std::atomic<int> interrupts{0}, handled{0};
+void on_interrupt(int) { ++interrupts; }
+
+/// Whether somebody wrote to our standard input, a pipe or a file.
+bool has_input() {
+    int bytes = 0;
+    return isatty(0) == 0 && ioctl(0, FIONREAD, &bytes) == 0 && bytes > 0;
+}
+
+/// Reasons of waiting change without an event.
+constexpr std::chrono::seconds kLookAgain{2};
+
+/// Until there may be something new of an application in this state: output, of which no event tells, or a change.
+/// True where the change should be looked at.
+bool wait_to_follow(client::EventWaiter& events, const client::Polling& polling, const std::string& state) {
+    const auto interrupted = [before = interrupts.load()] { return interrupts != before; };
+    if (state != "running" && !is_ended(state)) return events.wait(kLookAgain, interrupted) || interrupted();
+    return events.wait(polling.next_pause(), interrupted) || interrupted();
+}
+
+}  // namespace
+
+LogFollower::~LogFollower() {
+    for (const auto& [key, rest] : partial_) {
+        if (!rest.empty()) emit_line(key.substr(0, key.find('/')), rest, key.ends_with("/stderr") ? stderr : stdout);
+    }
+}
+
+Result<bool> LogFollower::copy() {
+    const Result<Json> index = zone_.get("/v1/applications/" + id_ + "/logs");
+    if (!index) return index.error();
+    for (const Json& file : index->value("files", Json::array())) {
+        const std::string rank = text_of(file, "rank");
+        const std::string stream = text_of(file, "stream");
+        if (!only_rank_.empty() && rank != only_rank_) continue;
+        rank_known_ = true;
+        std::uint64_t& at = offsets_[rank + "/" + stream];
+        while (fault_of(stream == "stderr" ? stderr : stdout) == 0 && at < file.value("bytes", std::uint64_t{0})) {
+            const Result<client::ZoneClient::LogChunk> chunk = zone_.log(id_, rank, stream, at);
+            if (!chunk) return chunk.error();
+            if (chunk->bytes.empty()) break;
+            emit(rank, stream, chunk->bytes);
+            at = chunk->next_offset;
+        }
+    }
+    flush(stdout);
+    if (!only_rank_.empty() && !rank_known_) {
+        // One without output is in no index, as one that does not exist: the zone knows which.
+        const Result<client::ZoneClient::LogChunk> nothing = zone_.log(id_, only_rank_, "stdout", 0);
+        if (!nothing) return nothing.error();
+        rank_known_ = true;
+    }
+    return index->value("complete", false);
+}
+
+void LogFollower::emit(const std::string& rank, const std::string& stream, const std::string& bytes) {
+    std::FILE* out = stream == "stderr" ? stderr : stdout;
+    if (!label_) {
+        return put(bytes, out);
+    }
+    std::string& rest = partial_[rank + "/" + stream];
+    std::size_t begin = 0, from = rest.size();  // what was there before holds no line end
+    rest += bytes;
+    for (std::size_t end; (end = rest.find('\n', from)) != std::string::npos; begin = from = end + 1) {
+        emit_line(rank, std::string_view(rest).substr(begin, end - begin), out);
+    }
+    rest.erase(0, begin);
+}
+
+void LogFollower::emit_line(const std::string& rank, std::string_view line, std::FILE* out) {
+    put("[" + rank + "] ", out);
+    put(line, out);
+    put("\n", out);
+}
+
+void LogFollower::put(std::string_view bytes, std::FILE* out) {
+    if (fault_of(out) != 0) return;
+    errno = 0;
+    if (std::fwrite(bytes.data(), 1, bytes.size(), out) != bytes.size()) fault_of(out) = errno != 0 ? errno : EIO;
+}
+
+void LogFollower::flush(std::FILE* out) {
+    if (fault_of(out) != 0) return;
+    errno = 0;
+    if (std::fflush(out) != 0) fault_of(out) = errno != 0 ? errno : EIO;
+}
+
+DelegationKeeper::DelegationKeeper(client::ZoneClient& zone, std::string id, Duration walltime)
+    : zone_(zone), id_(std::move(id)), lifetime_(client::delegation_lifetime(walltime)) {}
+
+Result<void> DelegationKeeper::sign() {
+    signed_at_ = std::chrono::steady_clock::now();
+    Result<void> handed = client::delegate(zone_, id_, id_, lifetime_);
+    // An application that was submitted under this id before may have ended between the two calls of this, and took
+    // what the first had begun along.
+    if (!handed && handed.error().code == ErrorCode::kNotFound) handed = client::delegate(zone_, id_, id_, lifetime_);
+    return handed;
+}
+
+void DelegationKeeper::look(const std::string& state) {
+    if (state != "accepted" && state != "planned") return;
+    if (std::chrono::steady_clock::now() - signed_at_ < lifetime_ / 2) return;
+    if (auto renewed = sign(); !renewed)
+        std::cerr << "zbs: the delegation could not be renewed: " << printable(http::text_with_place(renewed.error()))
+                  << "\n";
+}
+
+std::string way_back(const std::vector<std::string>& ids) {
+    if (ids.size() != 1) return "zbs: applications go on without this command; 'zbs list' shows them";
+    return "zbs: " + ids[0] + " goes on without this command; 'zbs wait " + ids[0] + "' and 'zbs logs -f " + ids[0] +
+           "' return to it";
+}
+
+void fail_to_follow(Context& context, const Error& error, const std::string& id) {
+    context.fail(error);
+    if (error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTimeout) std::cerr << way_back({id}) << "\n";
+}
+
+void follow(Context& context, client::ZoneClient& zone, const std::string& id, bool quiet, bool label,
+            DelegationKeeper* delegation) {
+    struct sigaction action {};
+    action.sa_handler = on_interrupt;
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+    LogFollower logs(zone, id, {}, label);
+    std::string said, state;
+    bool plan_shown = quiet;
+    bool input_told = quiet, loss_told = false;
+    const auto is_interrupted = [] { return interrupts > handled; };
+    outlast_absence(zone, id, is_interrupted);
+    client::EventWaiter events(zone, id);
+    const client::Polling polling;
+    Json view;
+    for (bool look = true;; look = wait_to_follow(events, polling, state)) {
+        if (interrupts > 0 && handled == 0) {
+            handled = 1;
+            std::cerr << "zbs: cancelling " << id << " (once more to leave without waiting)\n";
+            if (auto answer = zone.cancel(id); !answer) {
+                context.fail(answer.error());
+                std::cerr << "zbs: the zone may not have received the cancel; 'zbs cancel " << id << "' repeats it\n";
+                return;
+            }
+        }
+        if (interrupts > 1) {
+            std::cerr << "zbs: left " << id << ", which is being cancelled; 'zbs wait " << id
+                      << "' takes it up again\n";
+            context.exit_code = kFailed;
+            return;
+        }
+        if (!input_told && has_input()) {
+            input_told = true;
+            std::cerr << "zbs: standard input is not forwarded to the program\n";
+        }
+        if (look) {
+            Result<Json> now = zone.show(id);
+            if (!now && is_interrupted()) continue;
+            if (!now) return fail_to_follow(context, now.error(), id);
+            view = *std::move(now);
+        }
+        state = text_of(view, "state");
+        if (delegation != nullptr) delegation->look(state);
+        const std::string reason = text_of(view, "reason");
+        if (!plan_shown && view.contains("plan") && (state == "running" || is_ended(state))) {
+            if (const auto plan = codec::decode_application_plan(view.at("plan")))
+                describe_plan(std::cerr, *plan, planned_at(view));
+            if (const std::string grace = grace_text(view); !grace.empty())
+                std::cerr << "zbs: time to save after SIGTERM (--grace): " << grace << "\n";
+            plan_shown = true;
+        }
+        if (!quiet && !reason.empty() && !is_ended(state) && state + reason != said) {
+            said = state + reason;
+            std::cerr << "zbs: " << printable(reason) << "\n";
+        }
+        const Result<bool> complete = logs.copy();
+        if (!complete && is_interrupted()) continue;
+        if (!complete) return fail_to_follow(context, complete.error(), id);
+        if (const int fault = logs.write_fault(); fault != 0 && fault != EPIPE && !loss_told) {
+            loss_told = true;
+            std::cerr << "zbs: the output cannot be written: " << std::strerror(fault) << "; " << id
+                      << " goes on, and 'zbs logs " << id << "' has all of it\n";
+        }
+        if (is_ended(state) && *complete) {
+            context.exit_code = code_of_end(view);
+            if (state != "completed") std::cerr << "zbs: " << id << " " << state << ": " << printable(reason) << "\n";
+            return;
+        }
+    }
+}
+
+}  // namespace zbs::cli

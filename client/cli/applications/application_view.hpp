@@ -1,0 +1,47 @@
+#pragma once
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algorithms/model/task_graph.hpp"
+#include "client/calls/application_calls.hpp"
+#include "client/cli/context.hpp"
+#include "services/common/codec/json/json.hpp"
+#include "services/common/messages/application.hpp"
+
+/// Applications as people read them.
+namespace zbs::cli {
+
+/// A text field of what the service said; empty where it is none.
+std::string text_of(const codec::Json& json, const char* key);
+/// Local time with milliseconds.
+std::string clock_text(Time time);
+/// Local time of a field of microseconds, in seconds; "-" where it is none.
+std::string time_text(const codec::Json& json, const char* key);
+/// "ana" of the reader's own organisation, else the whole URI.
+std::string user_text(const std::string& uri, const Caller& reader);
+/// One row per application of a home zone's list. Whose it is stands in tables for operators only: others see their
+/// own.
+Listing applications_of(const codec::Json& applications, const Caller& reader);
+/// "0-3,7".
+std::string ranks_text(const std::vector<TaskIndex>& ranks);
+/// When the application of this view was planned last; none where the view does not tell.
+std::optional<Time> planned_at(const codec::Json& view);
+/// `planned`: when the plan was made; what it expects counts from then on. None: now.
+void describe_plan(std::ostream& out, const ApplicationPlan& plan, const std::optional<Time>& planned = {});
+/// When each zone could start its share.
+Listing starts_of(const ApplicationPlan& plan);
+/// What every zone was asked and answered, by time.
+Listing events_of(const std::vector<ApplicationEvent>& events);
+/// Rank matrix of the profile, rows and columns grouped by the zones of the plan.
+void draw_plan_matrix(std::ostream& out, const ApplicationPlan& plan, const TaskGraph& graph);
+using client::is_ended;
+/// What a part that waits in a zone's queue can expect, on one line.
+std::string queue_text(const codec::Json& outlook);
+/// The least time to save that a zone gives to this application, if that is less than asked for; else empty.
+std::string grace_text(const codec::Json& view);
+/// What a command that waited for this application exits with.
+int code_of_end(const codec::Json& view);
+
+}  // namespace zbs::cli

@@ -1,0 +1,65 @@
+#include "client/cli/applications/fetch_command.hpp"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "client/api/staged_files.hpp"
+#include "client/cli/selectors.hpp"
+#include "services/common/codec/staging_codec.hpp"
+
+namespace zbs::cli {
+
+std::string left_out_text(std::uint64_t count) {
+    return std::to_string(count) + (count == 1 ? " result that was" : " results that were") +
+           " asked for did not come back";
+}
+
+void fetch_results(Context& context, client::ZoneClient& zone, const std::string& id, const FetchOptions& options) {
+    const Result<codec::Json> answer = zone.get("/v1/applications/" + id + "/results");
+    if (!answer) return context.fail(answer.error());
+    const Result<StagedResults> results = codec::decode_staged_results(*answer);
+    if (!results) return context.fail(results.error());
+    if (!results->complete) {
+        if (options.ended)
+            context.fail({ErrorCode::kConflict, "application " + id + " has not ended; 'zbs wait' waits for it", {}});
+        return;
+    }
+    for (const std::string& note : results->notes) std::cerr << "zbs: " << printable(note) << "\n";
+    if (results->left_out > 0) {
+        std::cerr << "zbs: " << left_out_text(results->left_out) << "\n";
+        if (context.exit_code == kOk) context.exit_code = kIncomplete;
+    }
+    Listing listing{"files", {"NAME", "SIZE", "ZONE", "WHAT"}, {}, answer->value("files", codec::Json::array())};
+    for (const ResultFile& file : results->files) {
+        const Result<bool> fetched = client::fetch_file(zone, id, file, options.folder);
+        if (!fetched) context.fail(fetched.error());
+        listing.rows.push_back({file.name, Cell(human_bytes(static_cast<double>(file.size)), file.size), file.zone,
+                                !fetched   ? "failed"
+                                : *fetched ? "fetched"
+                                           : "was here"});
+        if (fetched && *fetched && !options.quiet && !options.ended)
+            std::cerr << "zbs: fetched " << printable(file.name) << "\n";
+    }
+    if (options.ended) print(context, listing);
+}
+
+void add_fetch_command(CLI::App& app, Context& context) {
+    auto id = std::make_shared<std::string>();
+    auto options = std::make_shared<FetchOptions>();
+    CLI::App* command = app.add_subcommand(
+        "fetch",
+        "what an application left, into a folder; goes on where it stopped\n\nExample: zbs fetch ID -d results");
+    add_selector(*command, *id);
+    command->add_option("-d,--directory", options->folder, "folder that it goes into; nothing in it is replaced")
+        ->capture_default_str();
+    command->callback([&context, id, options] {
+        if (!check_selectors(context, {*id}, Meant::kNewest)) return;
+        const auto zone = context.connect();
+        if (!zone) return;
+        const Result<std::vector<std::string>> ids = find_selected(context, *zone, {*id}, Meant::kNewest);
+        if (!ids) return context.fail(ids.error());
+        fetch_results(context, *zone, ids->front(), *options);
+    });
+}
+
+}  // namespace zbs::cli

@@ -1,0 +1,60 @@
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "algorithms/queue/queue_log.hpp"
+#include "client/cli/context.hpp"
+#include "client/cli/input.hpp"
+#include "services/common/codec/records/queue_log_codec.hpp"
+#include "services/common/messages/limits.hpp"
+
+namespace zbs::cli {
+namespace {
+
+codec::Json encode_decision(const QueueDecision& decision) {
+    return codec::encode(QueueEvent(Decided{{}, {}, decision}));
+}
+
+void replay_queue(Context& context, const std::string& path) {
+    if (!settle_document_output(context, false)) return;
+    const Result<std::string> text = read_all(path, limits::kMaxQueueLogBytes);
+    if (!text) return context.fail(text.error());
+    const Result<std::vector<QueueEvent>> log = codec::read_queue_log(*text);
+    if (!log) return context.fail({log.error().code, path + ", " + log.error().message, log.error().pointer});
+    const Result<QueueReplay> done = replay(*log);
+    if (!done) return context.fail({done.error().code, path + ", " + done.error().message, {}});
+    const bool same = !done->first_difference;
+    if (!context.for_people()) {
+        codec::Json json = {
+            {"events", log->size()}, {"decisions", done->decisions}, {"starts", done->starts}, {"same", same}};
+        if (!same)
+            json["first_difference"] = {{"event", done->first_difference->event + 1},
+                                        {"logged", encode_decision(done->first_difference->logged)},
+                                        {"replayed", encode_decision(done->first_difference->replayed)}};
+        print_document(context, json);
+    } else if (same) {
+        std::cout << done->decisions << " decisions over " << done->starts
+                  << " starts: the simulator's code decides as the zone did\n";
+    } else {
+        std::cout << "event " << done->first_difference->event + 1 << ": the zone decided otherwise\nzone    "
+                  << codec::dump(encode_decision(done->first_difference->logged)) << "\nreplay  "
+                  << codec::dump(encode_decision(done->first_difference->replayed)) << "\n";
+    }
+    if (!same) context.exit_code = kFailed;
+}
+
+}  // namespace
+
+void add_queue_command(CLI::App& app, Context& context) {
+    CLI::App* queue = app.add_subcommand("queue", "the log of a zone's queue\n\nExample: zbs queue replay queue.jsonl");
+    queue->require_subcommand(1);
+    CLI::App* again = queue->add_subcommand(
+        "replay",
+        "decide again all that a zone's log tells of ('queue_log' in its "
+        "configuration), and compare; exit code 1 where a "
+        "decision is another\n\nExample: zbs queue replay queue.jsonl\nExample: zbs queue replay queue.jsonl -o json");
+    auto path = std::make_shared<std::string>();
+    again->add_option("log", *path, "the log, plain or gzip; - is standard input")->required();
+    again->callback([&context, path] { replay_queue(context, *path); });
+}
+
+}  // namespace zbs::cli

@@ -1,0 +1,336 @@
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+
+#include "algorithms/formats/svg.hpp"
+#include "client/cli/applications/application_view.hpp"
+#include "client/cli/context.hpp"
+#include "client/cli/input.hpp"
+#include "client/cli/mapping/map_output.hpp"
+#include "client/cli/output_file.hpp"
+#include "client/cli/profiles/profile_source.hpp"
+#include "client/cli/submission/submit_request.hpp"
+#include "services/common/adapters/command_line/offers.hpp"
+#include "services/common/adapters/command_line/pages/program_words.hpp"
+#include "services/common/adapters/command_line/since.hpp"
+#include "services/common/adapters/system/wall_clock.hpp"
+#include "services/common/codec/message_codec.hpp"
+#include "services/common/codec/model_codec.hpp"
+
+namespace zbs::cli {
+namespace {
+
+using codec::Json;
+
+void reduce(Context& context, const std::vector<std::string>& paths, const std::string& out) {
+    std::vector<NamedFile> inputs;
+    for (const std::string& path : paths) inputs.push_back({"the run", path});
+    if (auto good = check_outputs({{"--out", out}}, inputs); !good) return context.fail(good.error());
+    const Result<ApplicationModel> model = read_profile_source(paths);
+    if (!model) return context.fail(model.error());
+    if (!out.empty()) {
+        if (auto ok = write_file(out, codec::dump(codec::encode(*model)) + "\n"); !ok) return context.fail(ok.error());
+    }
+    if (out == "-") return;  // the model alone is there
+    if (context.for_people())
+        describe_model(*model);
+    else
+        std::cout << codec::dump(codec::encode(*model)) << "\n";
+}
+
+Result<std::vector<ProfileRow>> rows_at_home(client::ZoneClient& zone) {
+    const Result<Json> answer = zone.get("/v1/profiles");
+    if (!answer) return answer.error();
+    return codec::decode_profile_rows(*answer);
+}
+
+std::string percent(double share) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%+.0f %%", share * 100);
+    return text;
+}
+
+std::string time_of(const std::optional<Duration>& time) { return time ? format_duration(*time) : "-"; }
+
+/// To sort and filter by in seconds.
+Cell timed(const std::optional<Duration>& time) { return time ? Cell(time_of(time), to_seconds(*time)) : Cell("-"); }
+
+std::string error_text(const std::optional<PredictionError>& error) {
+    if (!error) return "-";
+    char text[64];
+    std::snprintf(text, sizeof text, " x/ %.2f (%d %s)", error->spread, error->runs, error->runs == 1 ? "run" : "runs");
+    return percent(error->mean) + text;
+}
+
+Listing profile_listing() {
+    return {"profiles",
+            {"ID",
+             {"AT", "at_us"},
+             "RANKS",
+             "COMPLETE",
+             {"PREDICTED", "predicted_s"},
+             {"MEASURED", "measured_s"},
+             "ERROR",
+             "PROGRAM",
+             "ARGUMENTS",
+             {"PATH", true},
+             {"APPLICATION", true}},
+            {},
+            Json::array()};
+}
+
+void list_profiles(Context& context, const std::string& program, const std::string& since) {
+    const Result<Time> begin =
+        since.empty() ? Result<Time>(Time::min()) : command_line::parse_since(since, system::wall_clock());
+    if (!begin) return context.fail(begin.error());
+    const auto zone = context.connect();
+    if (!zone) return;
+    const Result<std::vector<ProfileRow>> rows = rows_at_home(*zone);
+    if (!rows) return context.fail(rows.error());
+    Listing listing = profile_listing();
+    for (const ProfileRow& row : *rows) {
+        const ProfileSummary& p = row.profile;
+        const std::string name = std::filesystem::path(p.program).filename().string();
+        if ((!program.empty() && program != p.program && program != name) || p.at < *begin) continue;
+        listing.rows.push_back({to_string(p.id), clock_text(p.at).substr(0, 19), p.ranks, p.complete ? "yes" : "no",
+                                timed(p.predicted), timed(p.measured), error_text(row.error), name, p.arguments,
+                                p.program, p.application ? to_string(*p.application) : "-"});
+        listing.items.push_back(codec::encode(row));
+    }
+    print(context, listing);
+}
+
+/// A profile of the home zone, or files.
+struct Source {
+    std::vector<std::string> words;
+    bool is_id() const {
+        std::error_code ignored;
+        return words.size() == 1 && parse_id128(words[0]) && !std::filesystem::exists(words[0], ignored);
+    }
+};
+
+/// Nothing after saying why.
+std::optional<ApplicationModel> read_source(Context& context, const Source& source) {
+    Result<ApplicationModel> model = Error{};
+    if (source.is_id()) {
+        const auto zone = context.connect();
+        if (!zone) return {};
+        model = zone->profile(source.words[0]);
+    } else {
+        model = read_profile_source(source.words);
+    }
+    if (model) return *std::move(model);
+    context.fail(model.error());
+    return {};
+}
+
+void describe_row(const ProfileRow& row) {
+    const ProfileSummary& p = row.profile;
+    std::cout << "profile    " << to_string(p.id)
+              << (p.application ? " of application " + to_string(*p.application) : ", imported") << "\n"
+              << "at         " << clock_text(p.at).substr(0, 19) << "\n"
+              << "arguments  " << (p.arguments.empty() ? "(none)" : printable(p.arguments)) << "\n"
+              << "file       " << (p.digest.empty() ? "(the zone could not read it)" : "sha256:" + p.digest) << "\n"
+              << "run time   " << time_of(p.measured) << ", predicted " << time_of(p.predicted) << "\n";
+    if (row.error)
+        std::cout << "error      " << percent(row.error->mean)
+                  << " beside what is predicted for runs of this kind, give or take a factor of "
+                  << formats::short_number(row.error->spread) << "; the last " << percent(row.error->last) << " ("
+                  << row.error->runs << " runs)\n";
+}
+
+void show_profile(Context& context, const Source& source) {
+    if (!settle_document_output(context, source.is_id())) return;
+    const std::optional<ApplicationModel> model = read_source(context, source);
+    if (!model) return;
+    std::optional<ProfileRow> row;
+    if (source.is_id()) {
+        const auto zone = context.connect();
+        if (!zone) return;
+        const Result<std::vector<ProfileRow>> rows = rows_at_home(*zone);
+        if (!rows) return context.fail(rows.error());
+        for (const ProfileRow& one : *rows)
+            if (one.profile.id.value == *parse_id128(source.words[0])) row = one;
+    }
+    if (context.output == "name") {
+        std::cout << source.words[0] << "\n";
+        return;
+    }
+    if (!context.for_people()) {
+        Json json = codec::encode(*model);
+        json = {{"model", std::move(json)}};
+        if (row) json["profile"] = codec::encode(*row);
+        print_document(context, json);
+        return;
+    }
+    if (row) describe_row(*row);
+    describe_model(*model);
+}
+
+void plot_profile(Context& context, const Source& source, const std::string& out) {
+    const std::optional<ApplicationModel> model = read_source(context, source);
+    if (!model) return;
+    const std::string name = std::filesystem::path(model->program).filename().string();
+    const std::string title = "Bytes between ranks" + (name.empty() ? std::string() : " of " + name) +
+                              (model->complete ? "" : " (the run was cut short)");
+    if (auto ok = deliver(formats::matrix_svg(model->graph, {.title = title, .numbers = true}), out); !ok)
+        context.fail(ok.error());
+}
+
+void export_profile(Context& context, const Source& source, const std::string& out) {
+    const std::optional<ApplicationModel> model = read_source(context, source);
+    if (!model) return;
+    if (auto ok = deliver(codec::dump(codec::encode(*model)) + "\n", out); !ok) context.fail(ok.error());
+}
+
+struct ImportOptions {
+    std::string model, id, run_time;
+    std::vector<std::string> argv;
+};
+
+Result<ProfileImport> make_import(const ImportOptions& options) {
+    ProfileImport wanted;
+    if (!options.id.empty()) {
+        const auto id = parse_id128(options.id);
+        if (!id) return invalid("'" + ascii(options.id) + "' is no id (26 characters)", "--id");
+        wanted.id = ProfileId{*id};
+    }
+    Result<ApplicationModel> model = read_profile_source({options.model});
+    if (!model) return model.error();
+    wanted.model = *std::move(model);
+    wanted.argv = options.argv;
+    if (wanted.argv.empty()) {
+        if (!wanted.model.program.starts_with('/'))
+            return invalid(
+                "does not say by its absolute path which program it is of; write that after the model, e.g. -- "
+                "./solver input.dat",
+                options.model);
+        wanted.argv = {wanted.model.program};
+    } else {
+        std::error_code fault;
+        const Result<std::string> program = find_program(wanted.argv[0], std::filesystem::current_path(fault).string());
+        if (!program) return program.error();
+        wanted.argv[0] = *program;
+    }
+    if (!options.run_time.empty()) {
+        const Result<Duration> time = parse_duration(options.run_time);
+        if (!time) return Error{ErrorCode::kInvalidArgument, time.error().message, "--run-time"};
+        wanted.measured = *time;
+    }
+    return wanted;
+}
+
+void import_profile(Context& context, const ImportOptions& options) {
+    if (!settle_document_output(context)) return;
+    Result<ProfileImport> wanted = make_import(options);
+    if (!wanted) return context.fail(wanted.error());
+    const auto zone = context.connect();
+    if (!zone) return;
+    if (options.id.empty()) {
+        const Result<Id128> fresh = context.fresh_id(*zone);
+        if (!fresh) return context.fail(fresh.error());
+        wanted->id = ProfileId{*fresh};
+    }
+    const Result<Json> made = zone->call("POST", "/v1/profiles", codec::encode(*wanted));
+    if (!made) return context.fail(made.error());
+    if (context.for_people())
+        std::cout << to_string(wanted->id) << "\n";
+    else
+        print_document(context, *made);
+}
+
+/// `-o` means the output format again, as everywhere but beside a file of logs.
+void add_format(CLI::App& command, Context& context) { add_output_option(command, context); }
+
+std::shared_ptr<Source> add_source(CLI::App& command) {
+    auto source = std::make_shared<Source>();
+    command_line::offer(command
+                            .add_option("source", source->words,
+                                        "id of a profile of your home zone; or logs, rank files, traces or a model")
+                            ->required(),
+                        {.words = {}, .kind = "profiles", .is_file_too = true});
+    return source;
+}
+
+}  // namespace
+
+void add_profile_command(CLI::App& app, Context& context) {
+    auto paths = std::make_shared<std::vector<std::string>>();
+    auto out = std::make_shared<std::string>();
+    CLI::App* command = app.add_subcommand(
+        "profile",
+        "reduce the logs of a run to a model; list, show, plot, export and import profiles\n\nReads augmented ASCII "
+        "logs "
+        "(one merged or one a rank, .gz too, - for standard input), rank files of a killed run, execution traces, or a "
+        "model. A file that has the name of a subcommand is written ./list.\n\nExample: zbs profile run.log.gz -o "
+        "model.json");
+    CLI::Option* logs = command->add_option("logs", *paths, "log files, rank files, traces or one model");
+    command->add_option("-o,--out", *out, "write the model here; - is standard output");
+    command->require_subcommand(0, 1);
+    command->callback([&context, command, paths, out] {
+        if (!command->get_subcommands().empty()) return;
+        if (paths->empty()) throw CLI::RequiredError("logs");
+        reduce(context, *paths, *out);
+    });
+    {
+        const auto program = std::make_shared<std::string>(), since = std::make_shared<std::string>();
+        CLI::App* list = command->add_subcommand("list",
+                                                 "profiles that your home zone has stored, newest first\n\nERROR is "
+                                                 "how much longer (+) or shorter (-) runs of "
+                                                 "that kind take than predicted, and the factor by which they usually "
+                                                 "differ from that. ARGUMENTS has numbers "
+                                                 "by their order of magnitude.\n\nExample: zbs profile list -o json");
+        list->add_option("--program", *program, "only of this program, by its path or last name");
+        add_format(*list, context);
+        add_list_options(*list, context, profile_listing());
+        command_line::add_since_option(*list, *since);
+        list->callback([&context, program, since] { list_profiles(context, *program, *since); });
+    }
+    {
+        CLI::App* show = command->add_subcommand("show",
+                                                 "one profile: where it is from, predicted and measured time, "
+                                                 "traffic\n\nExample: zbs profile show model.json");
+        const auto source = add_source(*show);
+        add_format(*show, context);
+        show->callback([&context, source] { show_profile(context, *source); });
+    }
+    {
+        auto file = std::make_shared<std::string>();
+        CLI::App* plot = command->add_subcommand(
+            "plot",
+            "who talks to whom as a heat map (SVG): ranks by ranks, logarithmic colours; more than 512 ranks share "
+            "rows\n\nExample: zbs profile plot model.json -o matrix.svg");
+        const auto source = add_source(*plot);
+        plot->add_option("-o,--out", *file, "write the picture here, not to standard output (-)");
+        plot->callback([&context, source, file] { plot_profile(context, *source, *file); });
+    }
+    {
+        auto file = std::make_shared<std::string>();
+        CLI::App* write = command->add_subcommand("export",
+                                                  "the model of a profile, for 'zbs map', 'zbs run --profile' or "
+                                                  "another zone\n\nExample: zbs profile export ID -o "
+                                                  "model.json");
+        const auto source = add_source(*write);
+        write->add_option("-o,--out", *file, "write the model here, not to standard output (-)");
+        write->callback([&context, source, file] { export_profile(context, *source, *file); });
+    }
+    {
+        auto options = std::make_shared<ImportOptions>();
+        CLI::App* read = command->add_subcommand("import",
+                                                 "store a model at your home zone, to plan a program with\n\nExample: "
+                                                 "zbs profile import model.json -- ./solver "
+                                                 "input.dat");
+        read->add_option("model", options->model, "the model, or what it is made from")->required();
+        command_line::add_program(*read, options->argv,
+                                  "the program and arguments that it is of; needed unless the model names the program");
+        read->add_option("--run-time", options->run_time, "how long that run took: 90s, 15m");
+        read->add_option("--id", options->id, "id of an earlier try whose answer was lost");
+        add_format(*read, context);
+        read->callback([&context, options] { import_profile(context, *options); });
+    }
+    for (CLI::App* subcommand : command->get_subcommands([](CLI::App*) { return true; })) subcommand->excludes(logs);
+}
+
+}  // namespace zbs::cli

@@ -1,0 +1,707 @@
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "algorithms/allocation/registry.hpp"
+#include "algorithms/base/duration_text.hpp"
+#include "algorithms/formats/svg.hpp"
+#include "algorithms/metrics/schedule_metrics.hpp"
+#include "algorithms/policy/registry.hpp"
+#include "algorithms/sim/workload_generators.hpp"
+#include "algorithms/sim/workload_simulation.hpp"
+#include "client/cli/context.hpp"
+#include "client/cli/input.hpp"
+#include "client/cli/output_file.hpp"
+#include "client/cli/simulation/simulate_input.hpp"
+#include "client/cli/simulation/simulate_lists.hpp"
+#include "client/cli/simulation/simulate_output.hpp"
+#include "services/common/adapters/command_line/offers.hpp"
+#include "services/common/adapters/command_line/values.hpp"
+#include "services/common/codec/json/document_text.hpp"
+
+namespace zbs::cli {
+namespace {
+
+/// Keys in the order in which they are told.
+using OrderedJson = nlohmann::ordered_json;
+std::string dump(const OrderedJson& json) { return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace); }
+
+struct OutputFile {
+    const char* option;
+    std::string path;
+    bool needs_schedule = true;
+};
+
+struct SimulateCommand {
+    WorkloadSource source;
+    std::string policy, compare;
+    std::vector<std::string> options;
+    std::string allocator;  ///< NAME[:option=value:...]; empty: none
+    std::string rules = "batched";
+    std::string slice;               ///< duration; empty: as the simulator has it
+    std::int64_t memory_bytes = -1;  ///< -1: not given
+    std::string coscheduling;        ///< factors or "application"; empty: as the simulator has it
+    double tau_s = to_seconds(kDefaultTau);
+    bool details = false;
+    bool list = false, list_policies = false, list_generators = false, list_allocators = false;
+    std::string gantt, events, schedule, waits, export_swf, export_csv;
+
+    std::vector<OutputFile> files() const {
+        std::vector<OutputFile> given;
+        for (const OutputFile& file : {OutputFile{"--gantt", gantt},
+                                       {"--events", events},
+                                       {"--schedule", schedule},
+                                       {"--waits", waits},
+                                       {"--export-swf", export_swf, false},
+                                       {"--export-csv", export_csv, false}})
+            if (!file.path.empty()) given.push_back(file);
+        return given;
+    }
+};
+
+struct NamedPolicy {
+    std::string label;
+    NamedOptions named;
+};
+
+constexpr std::string_view kPlaceholder = "{policy}";
+
+/// `path` with the policy in its place; a label becomes a part of a file name.
+std::string path_of(const std::string& path, const std::string& label) {
+    std::string name;
+    for (const char c : label) name += c == '/' || static_cast<unsigned char>(c) < ' ' ? '_' : c;
+    std::string out = path;
+    for (std::size_t at = 0; (at = out.find(kPlaceholder, at)) != std::string::npos; at += name.size())
+        out.replace(at, kPlaceholder.size(), name);
+    return out;
+}
+
+/// The policies to run, of --policy or --compare; none where the workload is exported only.
+Result<std::vector<NamedPolicy>> policies_of(const SimulateCommand& command) {
+    std::vector<NamedPolicy> found;
+    if (!command.policy.empty() && !command.compare.empty())
+        return invalid("one policy is run with --policy, several with --compare; not both");
+    if (!command.compare.empty()) {
+        if (!command.options.empty())
+            return invalid("belongs to --policy; with --compare write options behind the name: easy:order=estimate",
+                           "--option");
+        for (const std::string& text : split(command.compare, ',')) {
+            Result<NamedOptions> named = parse_named_options(text, ':', "--compare");
+            if (!named) return named.error();
+            for (const NamedPolicy& other : found)
+                if (other.label == text) return invalid("names '" + text + "' twice", "--compare");
+            found.push_back({text, *std::move(named)});
+        }
+    } else if (!command.policy.empty()) {
+        Result<NamedOptions> named = parse_named_options(command.policy, ':', "--policy");
+        if (!named) return named.error();
+        std::string label = command.policy;
+        for (const std::string& text : command.options) {
+            Result<std::pair<std::string, std::string>> assignment = parse_assignment(text, "--option");
+            if (!assignment) return assignment.error();
+            label += ":" + text;
+            named->options.push_back(*std::move(assignment));
+        }
+        found.push_back({label, *std::move(named)});
+    } else if (!command.options.empty()) {
+        return invalid("belongs to a policy: name it with --policy", "--option");
+    }
+    // Bad names and options come to light before a large log is read.
+    for (const NamedPolicy& policy : found) {
+        if (const auto made = make_policy(policy.named.name, policy.named.options); !made) {
+            Error fault = made.error();
+            fault.pointer = command.compare.empty() ? "--policy" : "--compare";
+            return fault;
+        }
+    }
+    return found;
+}
+
+Result<void> check_files(const SimulateCommand& command, const std::vector<NamedPolicy>& policies) {
+    const std::size_t policy_count = policies.size();
+    const std::vector<OutputFile> files = command.files();
+    // As they will be called, with the policy in its place.
+    std::vector<NamedFile> written;
+    for (const OutputFile& file : files) {
+        for (const NamedPolicy& policy : policies) written.push_back({file.option, path_of(file.path, policy.label)});
+        if (policies.empty()) written.push_back({file.option, file.path});
+    }
+    if (policy_count > 1)
+        for (const OutputFile& file : files)
+            if (file.path.find(kPlaceholder) == std::string::npos)
+                return invalid("writes a file for each policy of --compare: put {policy} into its name", file.option);
+    if (auto good =
+            check_outputs(written, {{"--trace", command.source.trace}, {"--params", command.source.parameters}});
+        !good)
+        return good;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        if (policy_count == 0 && files[i].needs_schedule)
+            return invalid("needs a schedule: name the policy with --policy", files[i].option);
+    }
+    if (policy_count == 0 && files.empty())
+        return invalid("which policy? name one with --policy or several with --compare; --list-policies shows all");
+    if (!(command.tau_s >= 1e-6 && command.tau_s <= 1e9)) return invalid("must be 1e-6 to 1e9 s", "--tau");
+    return {};
+}
+
+/// Names of all policies of which `claim` holds, for errors.
+template <class Claim>
+std::string names_of(Claim&& claim) {
+    std::string names;
+    for (const PolicyInfo& policy : policies())
+        if (claim(policy)) names += (names.empty() ? "" : ", ") + std::string(policy.name);
+    return names;
+}
+
+/// Refuses the slice and the memory of the machine where no policy heeds them, or where one does otherwise.
+Result<void> check_slices(const SimulateCommand& command, const std::vector<NamedPolicy>& policies) {
+    bool heeded = false;
+    const PolicyInfo* otherwise = nullptr;  ///< takes turns, but by slices of its own
+    for (const NamedPolicy& policy : policies) {
+        const PolicyInfo* const info = find_policy(policy.named.name);
+        heeded = heeded || info->takes_slice;
+        if (info->takes_turns && !info->takes_slice) otherwise = info;
+    }
+    for (const auto& [option, given, own] :
+         {std::tuple{"--slice", !command.slice.empty(), "sets the length of its slices itself (its option slice)"},
+          std::tuple{"--memory", command.memory_bytes >= 0, "does not look at memory"}}) {
+        if (!given || (heeded && otherwise == nullptr)) continue;
+        const std::string who = names_of([](const PolicyInfo& policy) { return policy.takes_slice; });
+        if (otherwise == nullptr)
+            return invalid("is for policies whose jobs take turns (" + who + "); none of those is to be run", option);
+        return invalid("is for policy " + who + "; " + std::string(otherwise->name) + " " + own, option);
+    }
+    return {};
+}
+
+bool has_shares(const NamedOptions& named) {
+    return (*make_policy(named.name, named.options))->sharing() == ZoneState::Sharing::kShare;
+}
+
+/// How jobs slow each other down in truth, as --coscheduling says.
+Result<CoschedulingModel> coscheduling_of(const std::string& text, const std::vector<NamedPolicy>& policies) {
+    if (std::ranges::none_of(policies, [](const NamedPolicy& policy) { return has_shares(policy.named); }))
+        return invalid(
+            "is for policies whose jobs have shares of processors (" + names_of([](const PolicyInfo& policy) {
+                return has_shares({std::string(policy.name), {}});
+            }) + "); none of those is to be run",
+            "--coscheduling");
+    if (text == "application") return CoschedulingModel::by_application();
+    std::vector<double> factors;
+    for (const std::string& part : split(text, ',')) {
+        double factor = 0;
+        const auto [end, fault] = std::from_chars(part.data(), part.data() + part.size(), factor);
+        if (fault != std::errc{} || end != part.data() + part.size() || !(factor >= 0.1 && factor <= 100))
+            return invalid("holds '" + part +
+                               "'; write the slowdown of one job, two, three and so on, each 0.1 to 100, as 1,1.2,1.3, "
+                               "or application",
+                           "--coscheduling");
+        factors.push_back(factor);
+    }
+    return CoschedulingModel::by_count(std::move(factors));
+}
+
+/// The machine as the command line says it; refuses what no policy looks at.
+Result<SimulationOptions> machine_of(const SimulateCommand& command, const std::vector<NamedPolicy>& policies) {
+    SimulationOptions options{.rules = command.rules == "reference" ? EventRules::kReference : EventRules::kBatched};
+    if (Result<void> good = check_slices(command, policies); !good) return good.error();
+    if (!command.coscheduling.empty()) {
+        Result<CoschedulingModel> truth = coscheduling_of(command.coscheduling, policies);
+        if (!truth) return truth.error();
+        options.coscheduling = *std::move(truth);
+    }
+    // A bad name comes to light before a large log is read.
+    if (const std::string name = command.allocator.substr(0, command.allocator.find(':'));
+        !command.allocator.empty() && find_allocator(name) == nullptr)
+        return invalid(make_allocator(name, 1).error().message, "--allocator");
+    if (!command.allocator.empty() && policies.empty())
+        return invalid("needs a schedule: name the policy with --policy", "--allocator");
+    for (const NamedPolicy& policy : policies)
+        if (!command.allocator.empty() && find_policy(policy.named.name)->takes_turns)
+            return invalid("places jobs that have their processors alone, but policy " + policy.named.name +
+                               " lets them take turns",
+                           "--allocator");
+    if (!command.slice.empty()) {
+        const Result<Duration> slice = parse_duration(command.slice);
+        if (!slice) return invalid(slice.error().message, "--slice");
+        if (*slice <= Duration::zero()) return invalid("must be longer than nothing", "--slice");
+        options.slice = *slice;
+    }
+    if (command.memory_bytes >= 0) options.memory_bytes = command.memory_bytes;
+    return options;
+}
+
+/// The allocator of --allocator for a machine of `processors`; nullptr where there is none.
+Result<std::unique_ptr<Allocator>> allocator_of(const SimulateCommand& command, std::int32_t processors) {
+    if (command.allocator.empty()) return std::unique_ptr<Allocator>();
+    Result<NamedOptions> named = parse_named_options(command.allocator, ':', "--allocator");
+    if (!named) return named.error();
+    Result<std::unique_ptr<Allocator>> made = make_allocator(named->name, processors, named->options);
+    if (made) return made;
+    Error fault = made.error();
+    fault.pointer = "--allocator";
+    return fault;
+}
+
+/// On standard error, where that is a terminal, once it takes more than a second.
+class ProgressBar {
+  public:
+    ProgressBar(std::string label, std::size_t jobs) : label_(std::move(label)), jobs_(jobs), shown_(isatty(2) != 0) {}
+    ~ProgressBar() {
+        if (drawn_) std::cerr << "\r\x1b[K" << std::flush;
+    }
+    ProgressBar(const ProgressBar&) = delete;
+    ProgressBar& operator=(const ProgressBar&) = delete;
+    void update(std::size_t ended) {
+        using std::chrono::milliseconds;
+        if (!shown_) return;
+        const auto now = std::chrono::steady_clock::now();
+        if (now < next_) return;
+        next_ = now + milliseconds{100};
+        drawn_ = true;
+        constexpr std::size_t kWidth = 40;
+        const std::size_t done = jobs_ == 0 ? kWidth : ended * kWidth / jobs_;
+        std::cerr << "\r" << printable(label_) << " [" << std::string(done, '#') << std::string(kWidth - done, '.')
+                  << "] " << ended << "/" << jobs_ << " jobs\x1b[K" << std::flush;
+    }
+
+  private:
+    std::string label_;
+    std::size_t jobs_;
+    bool shown_;
+    bool drawn_ = false;
+    std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + std::chrono::seconds{1};
+};
+
+Result<SimulatedSchedule> run(const SimulateCommand& command, SimulationOptions options, const LoadedWorkload& loaded,
+                              const NamedPolicy& policy) {
+    Result<std::unique_ptr<Policy>> made = make_policy(policy.named.name, policy.named.options);
+    if (!made) return made.error();
+    const std::int32_t processors = loaded.workload.processors;
+    const Result<std::unique_ptr<Allocator>> allocator = allocator_of(command, processors);
+    if (!allocator) return allocator.error();
+    options.allocator = allocator->get();
+    ProgressBar bar(policy.label, loaded.workload.jobs.size());
+    options.progress = [&bar](std::size_t ended) { bar.update(ended); };
+    const auto begin = std::chrono::steady_clock::now();
+    Result<SimulationOutcome> outcome = simulate(loaded.workload, **made, options);
+    const auto seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (!outcome) return outcome.error();
+    SimulatedSchedule schedule{.policy = policy.label,
+                               .processors = outcome->processors,
+                               .start = std::move(outcome->start),
+                               .end = std::move(outcome->end),
+                               .interruptions = std::move(outcome->interruptions),
+                               .started_on = std::move(outcome->started_on),
+                               .size_changes = std::move(outcome->size_changes),
+                               .processor_seconds = std::move(outcome->processor_seconds),
+                               .refused_starts = outcome->refused_starts,
+                               .overlapping = (*made)->sharing() != ZoneState::Sharing::kSpace,
+                               .seconds = seconds};
+    schedule.metrics = schedule_metrics(loaded.workload, schedule.view(), seconds_to_duration(command.tau_s));
+    if (!outcome->time_with_rows.empty())
+        schedule.turns = turn_metrics(loaded.workload, {.processor_seconds = schedule.processor_seconds,
+                                                        .time_with_rows = outcome->time_with_rows,
+                                                        .processors = schedule.processors,
+                                                        .resized_processors = outcome->resized_processors,
+                                                        .makespan_s = schedule.metrics.makespan_s});
+    schedule.resizes = outcome->resizes;
+    return schedule;
+}
+
+double jobs_per_second(const SimulatedSchedule& schedule) {
+    return static_cast<double>(schedule.metrics.all.jobs) / std::max(schedule.seconds, 1e-9);
+}
+
+OrderedJson json_of(const Distribution& d) {
+    return {{"mean", d.mean}, {"median", d.median}, {"p95", d.p95}, {"max", d.max}};
+}
+
+void add_jobs(OrderedJson& out, const JobMetrics& jobs) {
+    out["wait_s"] = json_of(jobs.wait_s);
+    out["response_s"] = json_of(jobs.response_s);
+    out["slowdown"] = json_of(jobs.slowdown);
+    out["bounded_slowdown"] = json_of(jobs.bounded_slowdown);
+}
+
+OrderedJson json_of(const std::vector<ClassMetrics>& classes) {
+    OrderedJson out = OrderedJson::array();
+    for (const ClassMetrics& found : classes) {
+        OrderedJson item = {
+            {"class", found.name}, {"jobs", found.jobs.jobs}, {"processor_seconds", found.jobs.processor_seconds}};
+        add_jobs(item, found.jobs);
+        out.push_back(std::move(item));
+    }
+    return out;
+}
+
+OrderedJson json_of(const TurnMetrics& turns, std::uint64_t resizes) {
+    return {{"effective_utilization", turns.effective_utilization},
+            {"switching", turns.switching},
+            {"resizing", turns.resizing},
+            {"fragmentation", turns.fragmentation},
+            {"accumulated_efficiency", turns.accumulated_efficiency},
+            {"resizes", resizes}};
+}
+
+OrderedJson json_of(const SimulateCommand& command, const LoadedWorkload& loaded, const SimulatedSchedule& schedule) {
+    OrderedJson out = {{"policy", schedule.policy},
+                       {"trace", loaded.name},
+                       {"processors", schedule.processors},
+                       {"jobs", schedule.metrics.all.jobs},
+                       {"makespan_s", schedule.metrics.makespan_s},
+                       {"utilization", schedule.metrics.utilization}};
+    add_jobs(out, schedule.metrics.all);
+    out["seconds"] = schedule.seconds;
+    out["jobs_per_second"] = jobs_per_second(schedule);
+    if (!command.details) return out;
+    out["rules"] = command.rules;
+    out["tau_s"] = command.tau_s;
+    out["preemptions"] = schedule.interruptions.size();
+    if (schedule.turns) out["turns"] = json_of(*schedule.turns, schedule.resizes);
+    if (!command.coscheduling.empty()) out["coscheduling"] = command.coscheduling;
+    if (!command.allocator.empty()) {
+        out["allocator"] = command.allocator;
+        out["refused_starts"] = schedule.refused_starts;
+    }
+    if (!loaded.trace || command.source.flexibility == "mix") out["seed"] = command.source.seed;
+    out["flexible_jobs"] = flexible_jobs(loaded.workload);
+    out["read_seconds"] = loaded.read_s;
+    out["parse_seconds"] = loaded.parse_s;
+    if (loaded.trace) {
+        OrderedJson dropped = OrderedJson::object();
+        for (std::size_t i = 0; i < formats::kSwfDrops; ++i)
+            dropped[std::string(to_string(static_cast<formats::SwfDrop>(i)))] = loaded.cleaned.dropped[i];
+        out["skipped_lines"] = loaded.trace->skipped_lines;
+        out["dropped"] = std::move(dropped);
+        out["cut_at_estimate"] = loaded.cleaned.cut_at_estimate;
+        out["out_of_order"] = loaded.cleaned.out_of_order;
+    }
+    const Duration tau = seconds_to_duration(command.tau_s);
+    out["by_size"] = json_of(metrics_by_size(loaded.workload, schedule.view(), tau));
+    out["by_runtime"] = json_of(metrics_by_runtime(loaded.workload, schedule.view(), tau));
+    return out;
+}
+
+/// What cleaning did, on standard error: nobody should take a part of a log for the whole.
+void tell_cleaning(const LoadedWorkload& loaded) {
+    if (!loaded.trace) return;
+    const formats::SwfTrace& trace = *loaded.trace;
+    if (loaded.damage)
+        std::cerr << "zbs: warning: " << printable(loaded.damage->pointer) << ": " << printable(loaded.damage->message)
+                  << "; the lines before it are used\n";
+    if (trace.skipped_lines > 0)
+        std::cerr << "zbs: warning: " << trace.skipped_lines
+                  << " lines were skipped; the first: " << printable(trace.first_skipped->pointer) << ": "
+                  << printable(trace.first_skipped->message) << "\n";
+    std::string kinds;
+    for (std::size_t i = 0; i < formats::kSwfDrops; ++i) {
+        if (loaded.cleaned.dropped[i] == 0) continue;
+        kinds += (kinds.empty() ? "" : ", ") + std::to_string(loaded.cleaned.dropped[i]) + " " +
+                 std::string(to_string(static_cast<formats::SwfDrop>(i))) + " (first on line " +
+                 std::to_string(loaded.cleaned.first_line[i]) + ")";
+    }
+    if (!kinds.empty())
+        std::cerr << "zbs: note: " << loaded.cleaned.dropped_in_all() << " of " << trace.records.size()
+                  << " jobs were dropped: " << kinds << "\n";
+    if (loaded.cleaned.cut_at_estimate > 0)
+        std::cerr << "zbs: note: " << loaded.cleaned.cut_at_estimate
+                  << " jobs ran past their estimate and were cut there\n";
+    if (loaded.cleaned.out_of_order > 0)
+        std::cerr << "zbs: note: " << loaded.cleaned.out_of_order
+                  << (loaded.cleaned.out_of_order == 1 ? " job was" : " jobs were")
+                  << " not in the order of submission (first on line " << loaded.cleaned.first_out_of_order
+                  << "); the log was sorted\n";
+}
+
+std::string fixed(double value, int decimals) {
+    char text[64];
+    std::snprintf(text, sizeof text, "%.*f", decimals, value);
+    return text;
+}
+std::string short_text(double value) { return formats::short_number(value, 4); }
+
+/// A row a policy.
+Listing comparison(const std::vector<SimulatedSchedule>& schedules) {
+    Listing listing{"schedules",
+                    {"POLICY", "JOBS", "PROCESSORS", "MAKESPAN_S", "UTILIZATION", "WAIT_MEAN_S", "WAIT_P95_S",
+                     "RESPONSE_MEAN_S", "SLOWDOWN_MEAN", "BOUNDED_SLOWDOWN_MEAN", "JOBS_PER_S"},
+                    {},
+                    codec::Json::array()};
+    for (const SimulatedSchedule& schedule : schedules) {
+        const JobMetrics& jobs = schedule.metrics.all;
+        listing.rows.push_back({schedule.policy, std::to_string(jobs.jobs), std::to_string(schedule.processors),
+                                fixed(schedule.metrics.makespan_s, 0), fixed(schedule.metrics.utilization, 4),
+                                fixed(jobs.wait_s.mean, 1), fixed(jobs.wait_s.p95, 0), fixed(jobs.response_s.mean, 1),
+                                fixed(jobs.slowdown.mean, 2), fixed(jobs.bounded_slowdown.mean, 4),
+                                short_text(jobs_per_second(schedule))});
+    }
+    return listing;
+}
+
+void print_classes(Context& context, const char* title, const std::vector<ClassMetrics>& classes, double area) {
+    Listing listing{"classes",
+                    {title, "JOBS", "WORK_%", "WAIT_MEAN_S", "WAIT_P95_S", "RESPONSE_MEAN_S", "SLOWDOWN_MEAN",
+                     "BOUNDED_SLOWDOWN_MEAN"},
+                    {},
+                    codec::Json::array()};
+    for (const auto& [name, jobs] : classes)
+        listing.rows.push_back({name, std::to_string(jobs.jobs), fixed(100 * jobs.processor_seconds / area, 1),
+                                fixed(jobs.wait_s.mean, 1), fixed(jobs.wait_s.p95, 0), fixed(jobs.response_s.mean, 1),
+                                fixed(jobs.slowdown.mean, 2), fixed(jobs.bounded_slowdown.mean, 4)});
+    std::cout << "\n";
+    print(context, listing);
+}
+
+void print_tables(Context& context, const SimulateCommand& command, const LoadedWorkload& loaded,
+                  const std::vector<SimulatedSchedule>& schedules) {
+    std::cout << "trace        " << printable(loaded.name) << ", " << loaded.workload.jobs.size() << " jobs; ";
+    if (loaded.trace)
+        std::cout << human_bytes(static_cast<double>(loaded.bytes)) << " read in " << fixed(loaded.read_s, 3)
+                  << " s, parsed in " << fixed(loaded.parse_s, 3) << " s ("
+                  << fixed(static_cast<double>(loaded.bytes) / 1e6 / std::max(loaded.parse_s, 1e-9), 0) << " MB/s)\n";
+    else
+        std::cout << "made in " << fixed(loaded.parse_s, 3) << " s\n";
+    if (schedules.size() > 1) {
+        std::cout << "rules        " << command.rules << "\n";
+        if (!command.allocator.empty()) std::cout << "allocator    " << printable(command.allocator) << "\n";
+        std::cout << "\n";
+        return print(context, comparison(schedules));
+    }
+    const SimulatedSchedule& schedule = schedules.front();
+    const JobMetrics& jobs = schedule.metrics.all;
+    if (!command.allocator.empty())
+        std::cout << "allocator    " << printable(command.allocator) << ", " << schedule.refused_starts
+                  << " starts refused for want of a place\n";
+    if (!schedule.interruptions.empty()) std::cout << "preemptions  " << schedule.interruptions.size() << "\n";
+    std::cout << "policy       " << printable(schedule.policy) << ", " << command.rules << " rules, "
+              << schedule.processors << " processors\nmakespan     " << fixed(schedule.metrics.makespan_s, 0)
+              << " s\nutilization  " << fixed(schedule.metrics.utilization, 4) << "\n";
+    if (schedule.turns)
+        std::cout << "turns        " << fixed(schedule.turns->effective_utilization, 4)
+                  << " effective utilization (a switch of rows costs 10 % of a slice, a processor changed 100 us), "
+                  << fixed(schedule.turns->fragmentation, 4) << " fragmentation, " << schedule.resizes << " resizes\n";
+    std::cout << "simulated in " << fixed(schedule.seconds, 3) << " s, " << short_text(jobs_per_second(schedule))
+              << " jobs/s\n\n";
+    Listing listing{"metrics", {"METRIC", "MEAN", "MEDIAN", "P95", "MAX"}, {}, codec::Json::array()};
+    for (const auto& [name, d, decimals] :
+         {std::tuple{"wait, s", &jobs.wait_s, 1}, std::tuple{"response, s", &jobs.response_s, 1},
+          std::tuple{"slowdown", &jobs.slowdown, 4}, std::tuple{"bounded slowdown", &jobs.bounded_slowdown, 4}})
+        listing.rows.push_back({name, fixed(d->mean, decimals), fixed(d->median, decimals), fixed(d->p95, decimals),
+                                fixed(d->max, decimals)});
+    print(context, listing);
+    const Duration tau = seconds_to_duration(command.tau_s);
+    print_classes(context, "SIZE", metrics_by_size(loaded.workload, schedule.view(), tau), jobs.processor_seconds);
+    print_classes(context, "RUN_TIME", metrics_by_runtime(loaded.workload, schedule.view(), tau),
+                  jobs.processor_seconds);
+}
+
+/// Text of each file, in memory before the first is written.
+std::vector<std::pair<std::string, std::string>> texts_of(const SimulateCommand& command, const LoadedWorkload& loaded,
+                                                          const SimulatedSchedule* schedule) {
+    std::vector<std::pair<std::string, std::string>> texts;
+    const auto add = [&](const std::string& path, auto&& text) {
+        if (!path.empty()) texts.emplace_back(schedule == nullptr ? path : path_of(path, schedule->policy), text());
+    };
+    if (schedule != nullptr) {
+        add(command.gantt, [&] { return gantt_svg(loaded, *schedule); });
+        add(command.events, [&] { return events_csv(loaded.workload, *schedule); });
+        add(command.schedule, [&] { return schedule_csv(loaded.workload, *schedule); });
+        add(command.waits, [&] { return waits_text(loaded.workload, *schedule); });
+    }
+    add(command.export_swf, [&] { return swf_text(loaded, schedule); });
+    add(command.export_csv, [&] { return jobs_csv(loaded.workload, schedule); });
+    return texts;
+}
+
+Result<void> write_files(const SimulateCommand& command, const LoadedWorkload& loaded,
+                         const std::vector<SimulatedSchedule>& schedules) {
+    std::vector<std::pair<std::string, std::string>> texts;
+    if (schedules.empty()) texts = texts_of(command, loaded, nullptr);
+    for (const SimulatedSchedule& schedule : schedules)
+        for (auto& text : texts_of(command, loaded, &schedule)) texts.push_back(std::move(text));
+    for (const auto& [path, text] : texts)
+        if (Result<void> done = write_file(path, text); !done) return done;
+    return {};
+}
+
+/// What the files or the simulation cannot do with these jobs, on standard error.
+void tell_losses(const SimulateCommand& command, const Workload& workload) {
+    if (const std::size_t flexible = flexible_jobs(workload); !command.export_swf.empty() && flexible > 0)
+        std::cerr << "zbs: warning: --export-swf: the format cannot say which jobs are moldable or malleable, as "
+                  << flexible << " of " << workload.jobs.size()
+                  << " are; give --flexibility where the file is read (--export-csv writes it)\n";
+    if (command.coscheduling == "application" &&
+        std::ranges::all_of(workload.jobs, [](const WorkloadJob& entry) { return entry.job.application < 0; }))
+        std::cerr
+            << "zbs: warning: --coscheduling application: no job says which program it is, so all slow each other "
+               "down as unknown ones do, by 1.2\n";
+}
+
+/// Most policies give every job what it asks for, however flexible it is.
+void tell_fixed_sizes(const std::vector<SimulatedSchedule>& schedules) {
+    for (const SimulatedSchedule& schedule : schedules)
+        if (schedule.started_on.empty() && schedule.size_changes.empty())
+            std::cerr << "zbs: note: --flexibility changed nothing under " << printable(schedule.policy)
+                      << ": every job had the size that it asked for\n";
+}
+
+void simulate_workload(Context& context, const SimulateCommand& command) {
+    if (command.list) return list_all(context);
+    if (command.list_policies) return list_policies(context);
+    if (command.list_generators) return list_generators(context);
+    if (command.list_allocators) return list_allocators(context);
+    const Result<std::vector<NamedPolicy>> policies = policies_of(command);
+    if (!policies) return context.fail(policies.error());
+    if (Result<void> good = check_files(command, *policies); !good) return context.fail(good.error());
+    const Result<SimulationOptions> machine = machine_of(command, *policies);
+    if (!machine) return context.fail(machine.error());
+    const Result<LoadedWorkload> loaded = load_workload(command.source);
+    if (!loaded) return context.fail(loaded.error());
+    tell_cleaning(*loaded);
+    tell_losses(command, loaded->workload);
+    std::vector<SimulatedSchedule> schedules;
+    for (const NamedPolicy& policy : *policies) {
+        Result<SimulatedSchedule> schedule = run(command, *machine, *loaded, policy);
+        if (!schedule) return context.fail(schedule.error());
+        schedules.push_back(*std::move(schedule));
+    }
+    if (!command.source.flexibility.empty()) tell_fixed_sizes(schedules);
+    if (Result<void> done = write_files(command, *loaded, schedules); !done) return context.fail(done.error());
+    if (schedules.empty()) return;
+    if (context.for_people()) return print_tables(context, command, *loaded, schedules);
+    if (context.output == "csv" || context.output == "name") return print(context, comparison(schedules));
+    OrderedJson items = OrderedJson::array();
+    for (const SimulatedSchedule& schedule : schedules) items.push_back(json_of(command, *loaded, schedule));
+    if (context.output == "jsonl") {
+        for (const OrderedJson& item : items) std::cout << dump(item) << "\n";
+        return;
+    }
+    OrderedJson document = {{"version", codec::kDocumentVersion}};
+    document.update(command.compare.empty() ? items.front() : OrderedJson{{"schedules", std::move(items)}});
+    std::cout << dump(document) << "\n";
+}
+
+}  // namespace
+
+namespace {
+
+/// As completion offers them.
+template <class Infos>
+std::vector<std::string> offered_names(const Infos& infos) {
+    std::vector<std::string> names;
+    for (const auto& info : infos) names.emplace_back(info.name);
+    return names;
+}
+
+}  // namespace
+
+void add_simulate_command(CLI::App& app, Context& context) {
+    auto options = std::make_shared<SimulateCommand>();
+    CLI::App* command = app.add_subcommand(
+        "simulate",
+        "simulate the queue of a zone: a log or a generated workload under a scheduling policy, offline\n\n"
+        "Logs are in the Standard Workload Format (.swf, .swf.gz). Jobs without size or run time and those larger than "
+        "the machine are dropped and counted (--refuse makes them errors); a job is killed at its estimate.\n\n"
+        "Example: zbs simulate --trace log.swf.gz --policy easy\n"
+        "Example: zbs simulate --generate lublin:jobs=5000,processors=128 --compare fcfs,easy,conservative");
+    WorkloadSource& source = options->source;
+    command->add_option("--trace", source.trace,
+                        "jobs: a log in the Standard Workload Format, plain or gzip; - reads standard input");
+    command_line::offer(
+        command->add_option("--generate", source.generate,
+                            "jobs: NAME[:option=value,...] of a workload model; --list-generators shows all"),
+        {.words = offered_names(workload_generators())});
+    command->add_option("--params", source.parameters, "--generate jann: file of its size classes");
+    command->add_option("--flexibility", source.flexibility,
+                        "which jobs can run on other sizes than they ask for: rigid, moldable or malleable: all; mix: "
+                        "10 % rigid, 60 % moldable, 30 % malleable, drawn by --seed and job number; group: 0 rigid, 1 "
+                        "moldable, 2 malleable, as scojo exports it (default: as the model has it; jobs of a log are "
+                        "rigid)");
+    command->add_option("--seed", source.seed, "seed of everything that is drawn: --generate, --flexibility mix")
+        ->capture_default_str();
+    command->add_option("--processors", source.processors, "of the machine (default: as the log or the model says)")
+        ->check(command_line::whole_number_in(1, 100'000'000));
+    command_line::offer(command->add_option("--policy", options->policy,
+                                            "queue policy, NAME or NAME:option=value; --list-policies shows all"),
+                        {.words = offered_names(policies())});
+    command_line::offer(
+        command->add_option("--allocator", options->allocator,
+                            "which processors a job gets: NAME[:option=value:...]; none: any will do; not for policies "
+                            "whose jobs take turns; --list-allocators names them"),
+        {.words = offered_names(allocators())});
+    command->add_option("--option", options->options, "option of the policy, NAME=VALUE; may be repeated")
+        ->take_all()
+        ->allow_extra_args(false);
+    command_line::offer(
+        command->add_option("--compare", options->compare,
+                            "several policies side by side, NAME[:option=value[:option=value...]],...; in a list of "
+                            "values write + for ,"),
+        {.words = offered_names(policies()), .is_list = true});
+    command
+        ->add_option("--rules", options->rules,
+                     "batched: all events of an instant, then one decision; reference: a decision after each event, as "
+                     "published reference schedules are made")
+        ->check(command_line::one_of({"batched", "reference"}))
+        ->capture_default_str();
+    command->add_option("--slice", options->slice,
+                        "policy gang: how long a row of the slice matrix runs (default: 30s)");
+    command
+        ->add_option("--memory", options->memory_bytes,
+                     "policy gang: memory of each processor, in bytes or with a unit (512MB); "
+                     "default: not limited")
+        ->transform(command_line::amount_of_bytes())
+        ->check(command_line::whole_number_in(0, std::int64_t{1} << 52));
+    command->add_option("--coscheduling", options->coscheduling,
+                        "policies whose jobs have shares: how much they slow each other down in truth, whatever the "
+                        "policy expects: the slowdown of one job, two, three and so on, or application: measured pairs "
+                        "of programs (default: 1,1.2,1.3)");
+    command->add_option("--tau", options->tau_s, "seconds that a run time counts for at least in the bounded slowdown")
+        ->capture_default_str();
+    command->add_flag("--lenient", source.lenient,
+                      "--trace: skip and count lines that cannot be read, and repeated job numbers");
+    command
+        ->add_option(
+            "--refuse", source.refuse,
+            "--trace: make it an error, with its line, to have jobs of a kind: no-size, oversized, no-runtime, "
+            "no-submit, duplicate, unsorted, all")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    command->add_option("--drop", source.drop, "--trace: drop jobs of a kind, too: cancelled, failed, duplicate")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    command
+        ->add_option("--size", source.size,
+                     "--trace: a job's size is what was requested (default), or allocated, first")
+        ->check(command_line::one_of({"requested", "allocated"}));
+    command
+        ->add_option("--estimates", source.estimates,
+                     "--trace: a job past its estimate is killed there (kill, default) or its estimate is raised "
+                     "(raise); exact: after killing, estimates are the run times")
+        ->check(command_line::one_of({"kill", "raise", "exact"}));
+    command->add_flag("--shift", source.shift, "--trace: let time begin with the first submission");
+    command->add_flag("--details", options->details, "JSON: also rules, parse time, dropped jobs, and tables by class");
+    command->add_option("--gantt", options->gantt, "draw the schedule into this file, SVG");
+    command->add_option("--events", options->events, "write every submission, start and end, CSV");
+    command->add_option("--schedule", options->schedule, "write when each job started and ended, CSV");
+    command->add_option("--waits", options->waits, "write job number and wait in seconds, by job number");
+    command->add_option(
+        "--export-swf", options->export_swf,
+        "write the jobs with their waits in the Standard Workload Format; without --policy as they are");
+    command->add_option("--export-csv", options->export_csv, "the same with all that is known of a job, CSV");
+    command->add_flag("--list", options->list,
+                      "show every policy, allocator and packing rule with one line and its source");
+    command->add_flag("--list-policies", options->list_policies, "show all policies and their options");
+    command->add_flag("--list-allocators", options->list_allocators, "show all allocators and their options");
+    command->add_flag("--list-generators", options->list_generators, "show all workload models and their options");
+    command->callback([options, &context] { simulate_workload(context, *options); });
+}
+
+}  // namespace zbs::cli

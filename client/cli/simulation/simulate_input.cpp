@@ -1,0 +1,227 @@
+#include "client/cli/simulation/simulate_input.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "algorithms/base/suggestion.hpp"
+#include "algorithms/sim/flexibility.hpp"
+#include "algorithms/sim/workload_generators.hpp"
+#include "client/cli/context.hpp"
+#include "client/cli/input.hpp"
+
+namespace zbs::cli {
+namespace {
+
+constexpr std::size_t kMaxTraceBytes = std::size_t{2} << 30;
+constexpr std::size_t kMaxParameterBytes = std::size_t{1} << 20;
+
+class Stopwatch {
+  public:
+    /// Seconds since the last call, or since the beginning.
+    double lap() {
+        const auto now = std::chrono::steady_clock::now();
+        return std::chrono::duration<double>(now - std::exchange(begin_, now)).count();
+    }
+
+  private:
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+Result<void> check_source(const WorkloadSource& source) {
+    const bool log = !source.trace.empty();
+    if (log == !source.generate.empty())
+        return log ? invalid("the jobs come from --trace or from --generate, not from both")
+                   : invalid(
+                         "where do the jobs come from? give --trace FILE or --generate NAME; "
+                         "--list-generators names them");
+    if (source.processors < 0) return invalid("must be 1 or more", "--processors");
+    if (log && !source.parameters.empty()) return invalid("goes with --generate jann, not with --trace", "--params");
+    if (log) return {};
+    for (const auto& [given, option] :
+         {std::pair{source.lenient, "--lenient"}, std::pair{!source.refuse.empty(), "--refuse"},
+          std::pair{!source.drop.empty(), "--drop"}, std::pair{!source.size.empty(), "--size"},
+          std::pair{!source.estimates.empty(), "--estimates"}, std::pair{source.shift, "--shift"}})
+        if (given) return invalid("says how a log is cleaned, and goes with --trace only", option);
+    return {};
+}
+
+Result<formats::SwfCleaning> cleaning_of(const WorkloadSource& source) {
+    using Action = formats::SwfCleaning::Action;
+    formats::SwfCleaning rules;
+    rules.processors = source.processors;
+    rules.allocated_size = source.size == "allocated";
+    rules.kill_at_estimate = source.estimates != "raise";
+    rules.exact_estimates = source.estimates == "exact";
+    rules.shift_to_zero = source.shift;
+    if (source.lenient) rules.repeated_id = rules.impossible = Action::kDrop;
+    static constexpr std::string_view kRefused[] = {"no-size",   "oversized", "no-runtime", "no-submit",
+                                                    "duplicate", "unsorted",  "all"};
+    for (const std::string& kind : source.refuse) {
+        if (std::ranges::find(kRefused, kind) == std::end(kRefused))
+            return invalid("there is no kind of jobs '" + kind + "'" + did_you_mean(kind, kRefused), "--refuse");
+        const bool all = kind == "all";
+        if (all || kind == "no-size") rules.no_size = Action::kRefuse;
+        if (all || kind == "oversized") rules.oversized = Action::kRefuse;
+        if (all || kind == "no-runtime") rules.no_runtime = Action::kRefuse;
+        if (all || kind == "no-submit") rules.no_submit = Action::kRefuse;
+        if (all || kind == "unsorted") rules.out_of_order = false;
+        if (all || kind == "duplicate") {
+            if (source.lenient) return invalid("refuses duplicate jobs, but --lenient drops them", "--refuse " + kind);
+            rules.repeated_id = Action::kRefuse;
+        }
+    }
+    static constexpr std::string_view kDropped[] = {"cancelled", "failed", "duplicate"};
+    for (const std::string& kind : source.drop) {
+        if (std::ranges::find(kDropped, kind) == std::end(kDropped))
+            return invalid("there is no kind of jobs '" + kind + "'" + did_you_mean(kind, kDropped), "--drop");
+        if (kind == "cancelled") rules.drop_cancelled = true;
+        if (kind == "failed") rules.drop_failed = true;
+        if (kind == "duplicate") {
+            for (const std::string& refused : source.refuse)
+                if (refused == "duplicate" || refused == "all")
+                    return invalid("drops duplicate jobs, but --refuse " + refused + " refuses them",
+                                   "--drop duplicate");
+            rules.repeated_id = Action::kDrop;
+        }
+    }
+    return rules;
+}
+
+/// The log's text. Compressed data that is cut off or damaged is an error that says after which line; a lenient reader
+/// takes the whole lines before, and tells of it in `damage`.
+Result<std::string> read_text(const WorkloadSource& source, std::optional<Error>& damage) {
+    std::string before;
+    Result<std::string> text = read_all(source.trace, kMaxTraceBytes, &before);
+    if (text || before.empty()) return text;
+    before.resize(before.rfind('\n') == std::string::npos ? 0 : before.rfind('\n') + 1);
+    Error fault = text.error();
+    const auto lines = std::ranges::count(before, '\n');
+    fault.pointer = source.trace + ":" + std::to_string(lines + 1);
+    fault.message += "; " + std::to_string(lines) + " whole lines come before";
+    if (!source.lenient) {
+        fault.message += ": get the file again, or use those with --lenient";
+        return fault;
+    }
+    damage = std::move(fault);
+    return before;
+}
+
+Result<LoadedWorkload> load_log(const WorkloadSource& source) {
+    const Result<formats::SwfCleaning> rules = cleaning_of(source);
+    if (!rules) return rules.error();
+    LoadedWorkload loaded;
+    Stopwatch watch;
+    Result<std::string> text = read_text(source, loaded.damage);
+    if (!text) return text.error();
+    loaded.read_s = watch.lap();
+    loaded.bytes = text->size();
+    Result<formats::SwfTrace> trace = formats::read_swf(*text, source.trace, {.lenient = source.lenient});
+    if (!trace) return trace.error();
+    Result<formats::CleanedSwf> cleaned = formats::clean_swf(*trace, source.trace, *rules);
+    if (!cleaned) {
+        Error fault = cleaned.error();
+        if (trace->skipped_lines > 0)
+            fault.message += " (" + std::to_string(trace->skipped_lines) + " lines were skipped, the first at " +
+                             trace->first_skipped->pointer + ": " + trace->first_skipped->message + ")";
+        if (source.processors == 0 && !trace->processors() && !trace->records.empty())
+            fault.message += " with --processors";
+        return fault;
+    }
+    loaded.parse_s = watch.lap();
+    loaded.workload = std::move(cleaned->workload);
+    cleaned->workload = {};
+    loaded.cleaned = *std::move(cleaned);
+    loaded.trace = *std::move(trace);
+    loaded.name = loaded.workload.name;
+    return loaded;
+}
+
+Result<LoadedWorkload> load_generated(const WorkloadSource& source) {
+    Result<NamedOptions> named = parse_named_options(source.generate, ',', "--generate");
+    if (!named) return named.error();
+    GeneratorRequest request{.name = named->name, .options = std::move(named->options), .seed = source.seed};
+    if (source.processors > 0) {
+        for (const auto& [name, value] : request.options)
+            if (name == "processors") return invalid("is given here and as an option of --generate", "--processors");
+        request.options.emplace_back("processors", std::to_string(source.processors));
+    }
+    std::string parameters;
+    if (!source.parameters.empty()) {
+        Result<std::string> text = read_all(source.parameters, kMaxParameterBytes);
+        if (!text) return text.error();
+        parameters = *std::move(text);
+        if (parameters.empty()) return invalid("the parameter file is empty", source.parameters);
+        request.parameters = parameters;
+        request.parameters_source = source.parameters;
+    }
+    Stopwatch watch;
+    Result<Workload> made = generate(request);
+    if (!made) {
+        Error fault = made.error();
+        if (fault.pointer.empty()) fault.pointer = "--generate";
+        return fault;
+    }
+    if (made->jobs.empty()) return invalid("a workload of 0 jobs cannot be simulated", "--generate");
+    LoadedWorkload loaded;
+    loaded.parse_s = watch.lap();
+    loaded.workload = *std::move(made);
+    loaded.name = source.generate;
+    return loaded;
+}
+
+constexpr std::string_view kFlexibilityRules[] = {"rigid", "moldable", "malleable", "mix", "group"};
+
+Result<void> make_flexible(const WorkloadSource& source, Workload& workload) {
+    if (source.flexibility.empty()) return {};
+    const auto rule = std::ranges::find(kFlexibilityRules, source.flexibility) - std::begin(kFlexibilityRules);
+    Result<void> done = set_flexibility(workload, static_cast<FlexibilityRule>(rule), source.seed);
+    if (!done) return invalid(done.error().message, "--flexibility group");
+    return done;
+}
+
+}  // namespace
+
+std::vector<std::string> split(const std::string& text, char separator) {
+    std::vector<std::string> parts;
+    if (text.empty()) return parts;
+    for (std::size_t begin = 0;;) {
+        const std::size_t end = text.find(separator, begin);
+        parts.push_back(text.substr(begin, end - begin));
+        if (end == std::string::npos) return parts;
+        begin = end + 1;
+    }
+}
+
+Result<std::pair<std::string, std::string>> parse_assignment(const std::string& text, const std::string& option) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+        return invalid("'" + text + "' is no option; write NAME=VALUE", option);
+    return std::pair{text.substr(0, equals), text.substr(equals + 1)};
+}
+
+Result<NamedOptions> parse_named_options(const std::string& text, char separator, const std::string& option) {
+    NamedOptions named;
+    const std::size_t colon = text.find(':');
+    named.name = text.substr(0, colon);
+    if (colon == std::string::npos) return named;
+    for (const std::string& part : split(text.substr(colon + 1), separator)) {
+        Result<std::pair<std::string, std::string>> assignment = parse_assignment(part, option);
+        if (!assignment) return assignment.error();
+        named.options.push_back(*std::move(assignment));
+    }
+    return named;
+}
+
+Result<LoadedWorkload> load_workload(const WorkloadSource& source) {
+    if (Result<void> good = check_source(source); !good) return good.error();
+    if (!source.flexibility.empty() &&
+        std::ranges::find(kFlexibilityRules, source.flexibility) == std::end(kFlexibilityRules))
+        return invalid("there is no '" + source.flexibility + "'" + did_you_mean(source.flexibility, kFlexibilityRules),
+                       "--flexibility");
+    Result<LoadedWorkload> loaded = source.trace.empty() ? load_generated(source) : load_log(source);
+    if (loaded)
+        if (Result<void> done = make_flexible(source, loaded->workload); !done) return done.error();
+    return loaded;
+}
+
+}  // namespace zbs::cli

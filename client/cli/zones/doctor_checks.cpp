@@ -1,0 +1,98 @@
+#include "client/cli/zones/doctor_checks.hpp"
+
+#include <algorithm>
+
+#include "algorithms/base/duration_text.hpp"
+
+namespace zbs::cli {
+namespace {
+
+using codec::Json;
+using listing::harmless_line;
+
+std::string text_in(const Json& json, const char* key) {
+    const auto found = json.is_object() ? json.find(key) : json.end();
+    return found != json.end() && found->is_string() ? found->get<std::string>() : std::string{};
+}
+
+/// The word after `mark`; empty where there is none.
+std::string word_after(const std::string& text, const std::string& mark) {
+    const std::size_t at = text.find(mark);
+    if (at == std::string::npos) return {};
+    const std::size_t begin = text.find_first_not_of(" \t", at + mark.size());
+    if (begin == std::string::npos) return {};
+    return text.substr(begin, text.find_first_of(" \t\r\n", begin) - begin);
+}
+
+}  // namespace
+
+Check check_lifetime(std::optional<Duration> left) {
+    constexpr Duration kSoon = std::chrono::hours{24};
+    if (!left) return {"certificate", Verdict::kOk, "a proxy is used; its home zone checks its life", {}};
+    if (*left <= Duration{0})
+        return {"certificate", Verdict::kFail, "has ended",
+                "ask your operator for a new word, then run 'zbs login --code WORD'"};
+    const std::string told = "ends in " + format_duration(*left);
+    if (*left < kSoon) return {"certificate", Verdict::kWarn, told, "run 'zbs login --renew'"};
+    return {"certificate", Verdict::kOk, told, {}};
+}
+
+Check check_clock(bool kept, Duration at_most) {
+    if (kept) return {"clock", Verdict::kOk, "kept right, to " + format_duration(at_most), {}};
+    return {"clock", Verdict::kWarn,
+            "nothing keeps this machine's clock right; certificates and leases need it within seconds",
+            "start a time service (chrony, systemd-timesyncd), or that of the machine that this container runs on"};
+}
+
+Check check_home_clock(Duration ahead, Duration exact) {
+    constexpr Duration kTolerated = std::chrono::seconds{10};
+    const Duration apart = std::chrono::abs(ahead);
+    if (apart <= kTolerated + exact)
+        return {
+            "home clock", Verdict::kOk, "the home zone's agrees with this machine's, to " + format_duration(exact), {}};
+    return {"home clock", Verdict::kWarn,
+            "this machine is " + format_duration(apart) + (ahead > Duration{0} ? " ahead of" : " behind") +
+                " the home zone; new certificates may count as not yet valid, or as over",
+            "set the clock that is wrong: 'date -u' here, and ask the zone's operator for the same"};
+}
+
+Check check_version(const std::string& said) {
+    constexpr const char* kOurs = "1";
+    if (said == kOurs) return {"version", Verdict::kOk, "the home zone speaks version 1 of the interface", {}};
+    return {"version", Verdict::kFail,
+            "the home zone speaks version '" + harmless_line(said) + "' of the interface, this program 1",
+            "install the 'zbs' of the release that your zone runs"};
+}
+
+std::vector<Check> check_peers(const Json& peerings) {
+    std::vector<Check> checks;
+    for (const Json& peer : peerings.value("peers", Json::array())) {
+        const std::string state = text_in(peer, "they_accept_us"), reason = text_in(peer, "reason");
+        const std::string name = "peer " + text_in(peer, "zone");
+        const std::string condition = peer.contains("condition") ? text_in(peer.at("condition"), "state") : "";
+        const bool is_well = condition.empty() || condition == "up" || condition == "unknown";
+        if (state == "accepted" && !is_well)
+            checks.push_back({name, Verdict::kWarn, condition + (reason.empty() ? "" : ": " + reason),
+                              "'zbs zone list' shows since when; its operator can mend it"});
+        else if (state == "accepted")
+            checks.push_back({name, Verdict::kOk, "takes users of your organisation", {}});
+        else
+            checks.push_back({name, Verdict::kWarn,
+                              "does not take users of your organisation: " + (state.empty() ? "never asked" : state) +
+                                  (reason.empty() ? "" : ", " + reason),
+                              "its operator settles that with 'zbs peer accept ORGANISATION'"});
+    }
+    if (checks.empty())
+        checks.push_back({"peers", Verdict::kWarn, "your home zone knows no other zone; jobs run there only",
+                          "the operator enrols it in a registry: 'zbs-zone enrol'"});
+    return checks;
+}
+
+std::string mpi_version(const std::string& printed) {
+    if (printed.find("HYDRA") != std::string::npos) return "MPICH (Hydra) " + word_after(printed, "Version:");
+    for (const char* mark : {"(OpenRTE)", "(Open MPI)", "(PRRTE)"})
+        if (printed.find(mark) != std::string::npos) return "Open MPI " + word_after(printed, mark);
+    return printed.substr(0, printed.find('\n'));
+}
+
+}  // namespace zbs::cli

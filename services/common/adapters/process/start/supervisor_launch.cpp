@@ -1,0 +1,93 @@
+#include "services/common/adapters/process/start/supervisor_launch.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include "services/common/adapters/process/start/memory_file.hpp"
+#include "services/common/adapters/process/start/step_starter.hpp"
+#include "services/common/failpoint/failpoint.hpp"
+
+namespace zbs::process {
+namespace {
+
+constexpr std::chrono::milliseconds kAnswerTimeout{5'000};
+
+Error system_error(const std::string& what, int fault) {
+    return {ErrorCode::kUnavailable, what + ": " + std::strerror(fault), {}};
+}
+
+/// "ok", or the supervisor's own words; ends at end of file or after kAnswerTimeout.
+std::string read_answer(int fd) {
+    std::string answer;
+    pollfd waiting{fd, POLLIN, 0};
+    const auto end = std::chrono::steady_clock::now() + kAnswerTimeout;
+    for (;;) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
+        const int ready = left > 0 ? poll(&waiting, 1, static_cast<int>(left)) : 0;
+        if (ready < 0 && errno == EINTR) continue;  // a signal to this service is no word of the supervisor
+        if (ready <= 0) return answer;
+        char chunk[512];
+        const ssize_t got = read(fd, chunk, sizeof chunk);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return answer;
+        answer.append(chunk, static_cast<std::size_t>(got));
+    }
+}
+
+/// Error number of posix_spawn, or what the starter says.
+Result<void> start(const SupervisorLaunch& launch, const SupervisorDescriptors& given) {
+    if (!launch.starter.empty()) {
+        const auto started = ask_starter(launch.starter, launch.arguments, given);
+        return started ? Result<void>{} : started.error();
+    }
+    pid_t pid = 0;
+    const int fault = spawn_supervisor(launch.program, launch.arguments, given, pid);
+    if (fault != 0) return system_error("cannot start " + launch.program, fault);
+    return {};
+}
+
+}  // namespace
+
+Result<std::string> ask_supervisor(const SupervisorLaunch& launch) {
+    const int log = open(launch.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (log < 0) return system_error("cannot write " + launch.log, errno);
+    const int input = make_memory_file("zbs-step-input", encode(launch.input));
+    if (input < 0) {
+        const int fault = errno;
+        close(log);
+        return system_error("cannot hand over the job's environment", fault);
+    }
+    int ready[2];
+    if (pipe2(ready, O_CLOEXEC) != 0) {
+        const int fault = errno;
+        close(log);
+        close(input);
+        return system_error("cannot make a pipe", fault);
+    }
+    const Result<void> started = start(launch, {.log = log, .answer = ready[1], .input = input});
+    for (const int fd : {log, input, ready[1]}) close(fd);
+    if (!started) {
+        close(ready[0]);
+        return started.error();
+    }
+    const auto reached = failpoint::reach(failpoint::Point::kPeerStepSpawned);
+    std::string answer = read_answer(ready[0]);
+    close(ready[0]);
+    if (answer.empty()) return Error{ErrorCode::kUnavailable, "the supervisor of the step did not answer", {}};
+    if (answer == "ok" && !reached) return reached.error();
+    return answer;
+}
+
+Result<void> launch_supervisor(const SupervisorLaunch& launch) {
+    const Result<std::string> answer = ask_supervisor(launch);
+    if (!answer) return answer.error();
+    if (*answer != "ok") return Error{ErrorCode::kUnavailable, *answer, {}};
+    return {};
+}
+
+}  // namespace zbs::process

@@ -1,0 +1,166 @@
+#pragma once
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "services/common/codec/json/json.hpp"
+#include "services/common/codec/message_codec.hpp"
+#include "services/common/messages/limits.hpp"
+#include "services/common/messages/steps/environment.hpp"
+
+/// Field readers shared by the message codecs.
+namespace zbs::codec {
+
+inline constexpr std::array kPartStates = {PartState::kHeld,      PartState::kCommitted, PartState::kRunning,
+                                           PartState::kCompleted, PartState::kFailed,    PartState::kReleased,
+                                           PartState::kExpired};
+inline constexpr std::array kApplicationStates = {ApplicationState::kAccepted,  ApplicationState::kPlanned,
+                                                  ApplicationState::kHeld,      ApplicationState::kCommitted,
+                                                  ApplicationState::kLaunching, ApplicationState::kRunning,
+                                                  ApplicationState::kCompleted, ApplicationState::kFailed,
+                                                  ApplicationState::kCancelled, ApplicationState::kRejected};
+inline constexpr std::array kZoneStandings = {ZoneStanding::kActive, ZoneStanding::kDrain, ZoneStanding::kLeft};
+inline constexpr std::array kPeerStates = {
+    PeerState::kUp,    PeerState::kDraining,  PeerState::kLeft,        PeerState::kDown,  PeerState::kUnlisted,
+    PeerState::kWaits, PeerState::kRefusesUs, PeerState::kCertificate, PeerState::kClock, PeerState::kUnknown};
+inline constexpr std::array kPeeringStates = {PeeringState::kRequested, PeeringState::kAccepted,
+                                              PeeringState::kRejected, PeeringState::kSuspended};
+inline constexpr std::array kRankEndKinds = {RankEndKind::kExited, RankEndKind::kSignalled, RankEndKind::kAborted};
+inline constexpr std::array kLaunchers = {Launcher::kMpich, Launcher::kOpenMpi, Launcher::kSrunPmi2,
+                                          Launcher::kSrunPmix};
+
+/// An enumeration as its word.
+template <class Enum, std::size_t N>
+Enum read_word(JsonReader& in, const char* key, const std::array<Enum, N>& all) {
+    const std::string word = in.text(key, 64);
+    std::string words = "must be one of";
+    for (const Enum value : all) {
+        if (word == to_string(value)) return value;
+        words += std::string(" ") + to_string(value);
+    }
+    in.fail(key, words);
+    return all[0];
+}
+
+/// The value whose word this is; none where it is none's.
+template <class Enum, std::size_t N>
+std::optional<Enum> find_word(std::string_view word, const std::array<Enum, N>& all) {
+    for (const Enum value : all)
+        if (word == to_string(value)) return value;
+    return std::nullopt;
+}
+
+template <class Id>
+Id read_id(JsonReader& in, const char* key) {
+    const std::string text = in.text(key, 64);
+    if (!in.ok()) return {};
+    Result<Id> id = decode_id<Id>(text, in.pointer_of(key));
+    if (!id) return in.fail(id.error()), Id{};
+    return *id;
+}
+
+template <class Id>
+Id read_id_or(JsonReader& in, const char* key, const Id& otherwise) {
+    return in.has(key) ? read_id<Id>(in, key) : otherwise;
+}
+
+inline Caller read_identity(JsonReader& in, const char* key) {
+    const std::optional<Caller> caller = parse_identity(in.text(key, 256));
+    if (!caller) return in.fail(key, "must be spiffe://ORGANISATION/user/NAME (or /zone/, /operator/)"), Caller{};
+    return *caller;
+}
+
+inline std::string read_name(JsonReader& in, const char* key) {
+    std::string name = in.text(key, 64);
+    if (in.ok() && !is_valid_name(name))
+        in.fail(key, "must be 1 to 64 of a-z 0-9 . _ -, starting with a letter or digit");
+    return name;
+}
+
+/// SHA-256 as 64 hexadecimal digits in small letters.
+inline std::string read_digest(JsonReader& in, const char* key) {
+    std::string digest = in.text(key, 64);
+    if (in.ok() && (digest.size() != 64 || digest.find_first_not_of("0123456789abcdef") != std::string::npos))
+        in.fail(key, "must be 64 hexadecimal digits in small letters (SHA-256)");
+    return digest;
+}
+
+/// Id of an operation with an outside effect: 1 to 64 of A-Z a-z 0-9 -.
+inline std::string read_operation(JsonReader& in, const char* key) {
+    std::string text = in.text(key, 64);
+    const bool good =
+        !text.empty() &&
+        text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
+    if (in.ok() && !good) in.fail(key, "must be 1 to 64 of A-Z a-z 0-9 -");
+    return text;
+}
+
+/// Ascending world ranks, at least one.
+inline std::vector<TaskIndex> read_ranks(JsonReader& in, const char* key) {
+    const Json& items = in.array(key, limits::kMaxRanks);
+    std::vector<TaskIndex> ranks;
+    for (std::size_t i = 0; i < items.size() && in.ok(); ++i) {
+        const std::int64_t rank = items[i].is_number_unsigned() ? items[i].get<std::int64_t>() : -1;
+        if (rank < 0 || rank >= limits::kMaxRanks || (!ranks.empty() && rank <= ranks.back())) {
+            in.fail(std::string(key) + "/" + std::to_string(i), "must be a rank above the one before it");
+            break;
+        }
+        ranks.push_back(static_cast<TaskIndex>(rank));
+    }
+    if (in.ok() && ranks.empty()) in.fail(key, "must hold at least one rank");
+    return ranks;
+}
+
+inline Json encode_environment(const std::vector<std::pair<std::string, std::string>>& environment) {
+    Json json = Json::object();
+    for (const auto& [name, value] : environment) json[name] = value;
+    return json;
+}
+
+/// Variables by name, at most 1 MiB of them.
+inline std::vector<std::pair<std::string, std::string>> read_environment(JsonReader& in, const char* key) {
+    std::vector<std::pair<std::string, std::string>> environment;
+    const Json& json = in.object(key);
+    if (json.size() > static_cast<std::size_t>(limits::kMaxEnvironment)) {
+        in.fail(key, "has more than " + std::to_string(limits::kMaxEnvironment) + " variables");
+        return environment;
+    }
+    std::size_t total = 0;
+    for (auto it = json.begin(); it != json.end() && in.ok(); ++it) {
+        const std::string at = std::string(key) + "/" + pointer_step(it.key());
+        if (const std::string fault = environment_name_fault(it.key()); !fault.empty()) in.fail(at, fault);
+        if (!it->is_string() || it->get_ref<const std::string&>().find('\0') != std::string::npos) {
+            in.fail(at, "must be a string without NUL");
+            break;
+        }
+        total += it.key().size() + it->get_ref<const std::string&>().size();
+        environment.emplace_back(it.key(), it->get<std::string>());  // a json object is sorted by name
+    }
+    if (total > 1024 * 1024) in.fail(key, "is larger than 1 MiB");
+    return environment;
+}
+
+/// How a job stands to others: left out if nothing was asked for.
+inline void write_standing(Json& json, int priority, const std::optional<int>& share) {
+    if (priority != kUsualPriority) json["priority"] = priority;
+    if (share) json["share"] = *share;
+}
+inline int read_priority(JsonReader& in) {
+    return static_cast<int>(in.integer_or("priority", kUsualPriority, 0, kMostPriority));
+}
+inline std::optional<int> read_share(JsonReader& in) {
+    if (!in.has("share")) return std::nullopt;
+    return static_cast<int>(in.integer("share", kLeastShare, kMostShare));
+}
+
+inline void write_grace(Json& json, Duration grace) {
+    if (grace > Duration{0}) json["grace_s"] = to_seconds(grace);
+}
+inline Duration read_grace(JsonReader& in) {
+    return in.has("grace_s") ? in.seconds("grace_s", limits::kMaxGraceSeconds) : Duration{0};
+}
+
+}  // namespace zbs::codec

@@ -1,0 +1,107 @@
+#include "services/common/messages/steps/rank_end.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+
+#include "services/common/messages/steps/own_files.hpp"
+
+namespace zbs {
+namespace {
+
+constexpr std::array kKinds = {RankEndKind::kExited, RankEndKind::kSignalled, RankEndKind::kAborted};
+constexpr std::string_view kEarly = "early", kBeforeInit = "before_init";
+constexpr Duration kNoticed = std::chrono::seconds{2};
+
+/// The next word; `text` begins behind it then.
+std::string_view take_word(std::string_view& text) {
+    const std::size_t end = std::min(text.find_first_of(" \n"), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    return word;
+}
+
+std::optional<std::int64_t> number(std::string_view word, std::int64_t most, std::int64_t least = 0) {
+    std::int64_t value = 0;
+    const auto [end, fault] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (word.empty() || fault != std::errc{} || end != word.data() + word.size() || value < least || value > most)
+        return std::nullopt;
+    return value;
+}
+
+Time latest(const RankEnd& end) { return end.how == RankEndKind::kAborted ? end.at + kNoticed : end.at; }
+
+}  // namespace
+
+const char* to_string(RankEndKind kind) {
+    switch (kind) {
+        case RankEndKind::kExited:
+            return "exited";
+        case RankEndKind::kSignalled:
+            return "signalled";
+        case RankEndKind::kAborted:
+            return "aborted";
+    }
+    return "unknown";
+}
+
+std::string rank_end_file(TaskIndex rank) { return std::string(own_files::kEnd) + std::to_string(rank); }
+
+std::string rank_end_text(const RankEnd& end) {
+    return std::to_string(to_microseconds(end.at)) + " " + to_string(end.how) + " " + std::to_string(end.code) +
+           (end.before_finalize ? " " + std::string(kEarly) : "") +
+           (end.before_init ? " " + std::string(kBeforeInit) : "") + "\n";
+}
+
+std::string_view rank_fault(std::string_view text) {
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) return {};
+    text.remove_prefix(end + 1);
+    return text.substr(0, text.find('\n'));
+}
+
+std::optional<RankEnd> read_rank_end(std::string_view file, std::string_view text) {
+    if (!file.starts_with(own_files::kEnd)) return std::nullopt;
+    const auto rank = number(file.substr(own_files::kEnd.size()), INT32_MAX);
+    const auto at = number(take_word(text), INT64_MAX);
+    const std::string_view how = take_word(text);
+    const bool is_abort = how == to_string(RankEndKind::kAborted);
+    const auto code = is_abort ? number(take_word(text), INT32_MAX, INT32_MIN) : number(take_word(text), 255);
+    if (!rank || !at || !code) return std::nullopt;
+    const std::string_view when = take_word(text);
+    for (const RankEndKind kind : kKinds)
+        if (how == to_string(kind))
+            return RankEnd{.rank = static_cast<TaskIndex>(*rank),
+                           .how = kind,
+                           .code = static_cast<int>(*code),
+                           .before_finalize = when == kEarly,
+                           .before_init = when == kBeforeInit,
+                           .at = time_from_microseconds(*at)};
+    return std::nullopt;
+}
+
+bool comes_before(const RankEnd& a, const RankEnd& b) { return latest(a) < latest(b); }
+
+std::string describe(const RankEnd& end, std::string_view machine) {
+    const std::string code = std::to_string(end.code);
+    return "rank " + std::to_string(end.rank) + (machine.empty() ? "" : " on " + std::string(machine)) +
+           (end.how == RankEndKind::kExited ? " exited with code " + code
+            : end.how == RankEndKind::kSignalled
+                ? " ended by signal " + code
+                : " called MPI_Abort with code " + code +
+                      (end.code == (end.code & 0xff) ? "" : " (exit code " + std::to_string(exit_code_of(end)) + ")")) +
+           (end.how != RankEndKind::kExited ? ""
+            : end.before_finalize           ? " before MPI_Finalize"
+            : end.before_init               ? " before MPI_Init"
+                                            : "");
+}
+
+int exit_code_of(const RankEnd& end) {
+    if (end.how == RankEndKind::kSignalled) return 128 + end.code;
+    const int code = end.code & 0xff;
+    return code == 0 ? 1 : code;
+}
+
+}  // namespace zbs

@@ -1,0 +1,86 @@
+#pragma once
+#include <compare>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "services/common/http/node_client.hpp"
+#include "services/common/messages/staging.hpp"
+#include "services/common/ports/clock.hpp"
+#include "services/common/ports/executor.hpp"
+#include "services/common/ports/log.hpp"
+#include "services/zone_scheduler/adapters/node/piece_reader.hpp"
+
+namespace zbs::node {
+
+/// Sends inputs of steps to the agents that will need them: to each machine one piece after the other, by content, each
+/// from where the agent has it on. Files for one machine take turns; one that its agent does not take now is tried
+/// again later and later, while others go on. Each goes for as long as somebody needs it. What an agent has is asked
+/// once per file, and believed for a while. Lives on the domain's strand.
+class InputTransfer {
+  public:
+    /// Null where the machine's agent has never registered.
+    using ClientOf = std::function<http::NodeClient*(const std::string& machine)>;
+
+    /// All must outlive this.
+    InputTransfer(ClientOf client_of, ReadPiece read, Clock& clock, Log& log)
+        : client_of_(std::move(client_of)), read_(std::move(read)), clock_(clock), log_(log) {}
+
+    /// As `Executor::bring`. Errors: kTooLarge, kRejected, naming file and machine.
+    Result<bool> bring(const Executor::Need& need);
+    /// As `Executor::bring_no_more`.
+    void take_back(const std::string& who);
+    /// The agent has lost something: what it has is asked anew.
+    void forget(const std::string& machine);
+
+  private:
+    struct Content {
+        std::string digest;
+        std::uint64_t size = 0;
+        auto operator<=>(const Content&) const = default;
+    };
+    struct Transfer {
+        std::map<std::string, StepSpec::Input> wishes;  ///< by who needs it: the same content, maybe at other places
+        std::optional<std::uint64_t> have{};            ///< bytes that the agent has; none: it has to be asked
+        std::optional<Duration> until{};                ///< steady time; each piece that is taken moves it
+        Duration not_before{};                          ///< steady time of the next try
+        Duration pause{};                               ///< after the next failure
+        int failures = 0;                               ///< since the last piece that was taken
+        int setbacks = 0;                               ///< gaps, wrong checksums
+        int pieces = 0;                                 ///< of this turn
+        std::uint64_t sent = 0;                         ///< bytes
+    };
+    struct Line {
+        std::map<Content, Transfer> transfers;
+        std::deque<Content> order;            ///< of their turns
+        bool busy = false;                    ///< a call or a look at the disk is under way
+        bool rests = false;                   ///< all wait for another try
+        std::map<Content, Duration> here;     ///< what the agent has; believed until then (steady time)
+        std::map<std::string, Error> faults;  ///< by who is to be told
+    };
+
+    void go_on(const std::string& machine);
+    void rest(const std::string& machine, Duration until);
+    Transfer* find(const std::string& machine, const Content& content);
+    void ask(const std::string& machine, const Content& content);
+    void send(const std::string& machine, const Content& content);
+    void put(const std::string& machine, const Content& content, std::uint64_t from, std::string bytes);
+    void take(const std::string& machine, const Content& content, std::uint64_t end,
+              const Result<FilePresence>& answer);
+    void retry(const std::string& machine, const Content& content, const Error& error);
+    void end(const std::string& machine, const Content& content, const std::optional<Error>& fault);
+    void fail(const std::string& machine, const Content& content, const std::string& who, const Error& error);
+    void erase(Line& line, const Content& content);
+
+    ClientOf client_of_;
+    ReadPiece read_;
+    Clock& clock_;
+    Log& log_;
+    std::map<std::string, Line> lines_;  ///< by machine
+};
+
+}  // namespace zbs::node

@@ -1,0 +1,251 @@
+#include "services/zone_scheduler/assembly/zone_core.hpp"
+
+#include <utility>
+
+#include "services/common/codec/json/json.hpp"
+#include "services/common/codec/json/signed_entry.hpp"
+#include "services/common/codec/model_codec.hpp"
+#include "services/common/http/rest_transport.hpp"
+
+namespace zbs {
+namespace {
+
+Result<ApplicationModel> decode_model_text(std::string_view text) {
+    const auto json = codec::parse(text);
+    if (!json) return json.error();
+    return codec::decode_model(*json);
+}
+
+EntrySigning signing_of(const ZonePorts& ports) {
+    return {.sign = [keys = ports.keys](const ZoneEntry& entry) { return codec::sign_entry(*keys, entry); },
+            .verify = [&trust = ports.trust](const SignedText& text) { return codec::verify_entry(trust, text); }};
+}
+
+constexpr Duration kLookAtAgents = std::chrono::seconds{1};
+
+Caller self_of(const ZoneConfig& config) { return {CallerKind::kZone, config.organisation, config.zone.name}; }
+
+}  // namespace
+
+ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contract)
+    : config_(config),
+      ports_(std::move(ports)),
+      metrics_(config, ports_.clock, ports_.resources),
+      journal_(ports_.journal, ports_.clock, [this](Duration took) { metrics_.committed(took); }),
+      client_(ports_.client, ports_.clock,
+              [this](MeteredCall call) { ports_.post([this, call = std::move(call)] { metrics_.called(call); }); }),
+      barrier_(ports_.clock, journal_, ports_.audit, ports_.storage_failed),
+      events_(ports_.clock, ports_.store, ports_.log),
+      observers_(metrics_, events_),
+      feed_(ports_.clock, events_,
+            {.post = ports_.post,
+             .after_commit = [this](std::function<void()> effect) { barrier_.after_commit(std::move(effect)); },
+             .is_blocked = [this](const PeerIdentity& who) { return membership_.is_blocked(who); }}),
+      executor_(barrier_, ports_.executor),
+      transport_(http::make_rest_transport(
+          {.client = std::make_unique<DurableClient>(barrier_, client_),
+           .self = self_of(config),
+           .post = ports_.post,
+           .own =
+               [this](http::Call call, http::Respond respond) {
+                   ports_.clock.after(Duration{0},
+                                      [this, call = std::move(call), respond = std::move(respond)]() mutable {
+                                          router_.dispatch(std::move(call), std::move(respond));
+                                      });
+               },
+           .traces = &traces_,
+           .bad_answer =
+               [this](const Caller& who, const Error& what) {
+                   ports_.log.warn("bad_answer", {{"zone", to_uri(who)}, {"reason", what.message}});
+                   peerings_.note(who.organisation, TrustEvent::kFailedCheck);
+               },
+           .cut_answer =
+               [this](const Caller& who, const Error& what) {
+                   ports_.log.warn("cut_answer", {{"zone", to_uri(who)}, {"reason", what.message}});
+                   peerings_.note(who.organisation, TrustEvent::kCutAnswer);
+               },
+           .now = [this] { return ports_.clock.now(); },
+           .clock_seen =
+               [this](const Caller& who, Duration ahead) {
+                   if (who == config_.registry.who) return registry_.note_clock(ahead);
+                   peers_.note_clock(who, ahead);
+               }})),
+      peerings_(config, ports_.clock, ports_.site, ports_.trust, ports_.log),
+      filter_(config, ports_.clock, ports_.site, peerings_),
+      parts_(config, ports_.clock, ports_.store, executor_, peerings_, filter_, ports_.log, decode_model_text),
+      peers_(config, ports_.clock, ports_.store, *transport_, ports_.keys, ports_.trust, peerings_, ports_.log),
+      registry_(
+          config, ports_.clock, *transport_, ports_.trust, signing_of(ports), ports_.log,
+          [this](const std::vector<ZoneEntry>& entries) { peers_.found(entries); }, [this] { peers_.ask_known(); }),
+      membership_(config, ports_.clock, ports_.site, ports_.keys, ports_.trust, ports_.secrets, ports_.log),
+      delegations_(config, ports_.clock, ports_.site, ports_.keys, ports_.trust, ports_.log),
+      exchange_(
+          ports_.clock, *transport_, membership_, ports_.log, [this] { return known_zones(); }, config.exchange_every),
+      links_(
+          config, ports_.clock, *transport_, [this] { return known_zones(); }, ports_.log),
+      nodes_(ports_.clock, ports_.log),
+      node_links_(
+          config, ports_.clock, [this] { return live_agents(); }, ports_.probe_node, ports_.log),
+      files_(config, ports_.depot),
+      applications_(config, ports_.clock, ports_.ids, ports_.store, executor_, *transport_, peers_, ports_.log),
+      retention_(config, ports_.clock, ports_.store, executor_, ports_.log),
+      services_{config,
+                applications_,
+                parts_,
+                peers_,
+                peerings_,
+                membership_,
+                delegations_,
+                registry_,
+                links_,
+                node_links_,
+                nodes_,
+                files_,
+                events_,
+                feed_,
+                ports_.ids,
+                ports_.store,
+                ports_.audit,
+                traces_,
+                std::move(contract)},
+      decisions_(ports_.clock, ports_.audit, ports_.log, to_uri(self_of(config))),
+      gate_(services_, decisions_),
+      router_(make_zone_routes(services_)) {
+    connect();
+}
+
+void ZoneCore::serve(http::Call call, http::Respond respond) {
+    router_.dispatch(std::move(call), [this, respond = std::move(respond)](http::Reply reply) {
+        barrier_.after_commit([respond, reply = std::move(reply)]() mutable { respond(std::move(reply)); });
+    });
+}
+
+/// What the services ask of each other.
+void ZoneCore::connect() {
+    decisions_.commit_later([this] { barrier_.note_record(); });
+    applications_.use_observer(observers_);
+    parts_.use_observer(observers_);
+    events_.listen([this](const StateEvent& event) {
+        if (feed_.clients() > 0) barrier_.after_commit([this, event] { feed_.publish(event); });
+    });
+    events_.listen_for_lost(
+        [this](const StateEvent& event) { barrier_.after_commit([this, event] { feed_.interrupt(event); }); });
+    services_.metrics_text = [this](metrics::TextFormat format) { return metrics_.text(format, services_); };
+    applications_.use_files(files_);
+    parts_.use_files(files_);
+    retention_.use_files(files_);
+    applications_.use_delegations(delegations_);
+    applications_.use_accounts([this](const Caller& user) { return own_account(user); });
+    applications_.use_groups([this](const Caller& user) { return membership_.groups_of(user); });
+    parts_.require_delegations(
+        [this](const PartRequest& part, bool required) { return check_delegation(part, required); });
+    if (ports_.allocations != nullptr) {
+        allocations_.emplace(barrier_, *ports_.allocations);
+        parts_.use_allocations(*allocations_);
+    }
+    if (!config_.agents.empty()) {
+        nodes_.use(config_.agents);
+        if (ports_.slices != nullptr) parts_.use_slices(*ports_.slices);
+        parts_.use_machines([this](auto done) { done(nodes_.uses_of(config_.zone.machines)); }, kLookAtAgents);
+    }
+    parts_.use_links([this](const std::string& zone) { return links_.link_to(zone); });
+    parts_.use_link_within([this] { return node_links_.within_zone(); });
+    filter_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
+    parts_.use_drain([this] { return registry_.draining(); });
+    applications_.use_drain([this] { return registry_.draining(); });
+    parts_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
+    applications_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
+    peerings_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
+    applications_.use_conduct(
+        [this](const std::string& organisation, TrustEvent event) { peerings_.note(organisation, event); });
+    peerings_.use_accounts([this] { return filter_.accounts(); });
+    peerings_.use_usage([this](const std::string& organisation) { return parts_.usage_of(organisation); });
+    router_.on_exception([this](const std::string& what) { ports_.log.warn("handler_threw", {{"what", what}}); });
+    router_.guard([this](Action action, const http::Call& call) { return gate_.check(action, call); });
+    router_.watch([this](Action action, const http::Call& call, int status) {
+        decisions_.done(action, call, status);
+        metrics_.answered(action, status);
+        if (status == 400 && http::changes_something(call) && call.caller().kind == CallerKind::kZone)
+            peerings_.note(call.caller().organisation, TrustEvent::kInvalidRequest);
+    });
+    router_.name_calls([this] { return to_string(ports_.ids.fresh(self_of(config_))); });
+}
+
+Result<void> ZoneCore::resume() {
+    if (auto resumed = events_.resume(); !resumed) return resumed;
+    if (auto resumed = membership_.resume(); !resumed) return resumed;
+    if (auto resumed = peerings_.resume(); !resumed) return resumed;
+    if (auto resumed = filter_.resume(); !resumed) return resumed;
+    if (auto resumed = delegations_.resume(); !resumed) return resumed;
+    if (auto set = parts_.use_queue(config_.queue); !set) return set;
+    if (auto resumed = parts_.resume(); !resumed) return resumed;
+    if (auto resumed = peers_.resume(); !resumed) return resumed;
+    return applications_.resume();
+}
+
+void ZoneCore::start() {
+    barrier_.start();
+    exchange_.start();
+    links_.start();
+    if (ports_.probe_node) node_links_.start();
+    parts_.start();
+    registry_.start();
+    retention_.start();
+    feed_.start();
+    services_.serves = true;
+}
+
+void ZoneCore::leave() {
+    services_.serves = false;
+    feed_.end_all();
+    registry_.leave();
+    peerings_.flush();
+}
+
+std::vector<ServiceAddress> ZoneCore::known_zones() const {
+    std::vector<ServiceAddress> known;
+    for (const Peer& peer : peers_.peers()) {
+        if (peer.last_heard > Time{}) known.push_back(address_of(peer));
+    }
+    return known;
+}
+
+/// Of the zone's machines; others may have registered, too.
+std::vector<NodeLinkSensor::Agent> ZoneCore::live_agents() const {
+    std::vector<NodeLinkSensor::Agent> live;
+    for (const std::string& name : config_.agents)
+        if (nodes_.is_live(name)) live.push_back({name, nodes_.find(name)->url});
+    return live;
+}
+
+Result<void> ZoneCore::commit() {
+    if (auto done = barrier_.commit_now(); !done) return done;
+    if (auto done = ports_.audit.flush(); !done) return done;
+    return barrier_.commit_now();
+}
+
+/// The local account that an own user's launcher runs as.
+Result<std::string> ZoneCore::own_account(const Caller& user) {
+    if (!config_.run_as_accounts) return std::string{};
+    const Entitlement own = filter_.find(
+        {.home = self_of(config_), .user = user, .groups = membership_.groups_of(user), .walltime = {}, .usage = {}});
+    if (!own.given) return Error{ErrorCode::kRejected, "this zone has no account for you; ask " + config_.contact, {}};
+    Result<std::string> account = filter_.take_account(own, user);
+    if (!account) return account;
+    if (auto noted = filter_.note_run(*account); !noted) return noted.error();
+    return account;
+}
+
+Result<void> ZoneCore::check_delegation(const PartRequest& part, bool required) {
+    if (!part.delegation && !required) return {};
+    if (!part.delegation)
+        return Error{ErrorCode::kDenied,
+                     "this zone wants to see the user's delegation; submit with 'zbs run' or 'zbs submit', which "
+                     "sign one",
+                     "/delegation"};
+    const Result<DelegationInfo> good = delegations_.check(part, *part.delegation);
+    if (!good) return good.error();
+    return {};
+}
+
+}  // namespace zbs

@@ -1,0 +1,157 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "services/common/http/decision_log.hpp"
+#include "services/common/http/router.hpp"
+#include "services/common/ports/secrets.hpp"
+#include "services/common/ports/storage/site_store.hpp"
+#include "services/zone_scheduler/assembly/commit_barrier.hpp"
+#include "services/zone_scheduler/assembly/metered.hpp"
+#include "services/zone_scheduler/assembly/zone_metrics.hpp"
+#include "services/zone_scheduler/http/event_feed.hpp"
+#include "services/zone_scheduler/http/gate.hpp"
+#include "services/zone_scheduler/http/zone_routes.hpp"
+#include "services/zone_scheduler/records/retention.hpp"
+#include "services/zone_scheduler/trust/trust_exchange.hpp"
+
+namespace zbs {
+
+/// What a zone stands on. All of it must outlive the zone.
+struct ZonePorts {
+    Clock& clock;
+    IdSource& ids;
+    ZoneStore& store;
+    SiteStore& site;
+    Journal& journal;  ///< of both stores
+    Executor& executor;
+    FileDepot& depot;
+    Allocations* allocations = nullptr;  ///< of the site's own scheduler; null: the machines are the zone's own
+    SliceSink* slices = nullptr;         ///< where parts take turns; null: they do not
+    NodeLinkSensor::Ask probe_node{};    ///< how an agent is made to probe another; empty: machines have none
+    HttpClient& client;
+    std::function<void(std::function<void()>)> post;  ///< puts work on the domain's strand; from any thread
+    TrustBundles& trust;
+    const OwnKeys* keys;  ///< null: a zone without certificates, alone on loopback
+    Secrets& secrets;
+    AuditLog& audit;
+    Log& log;
+    /// The storage has failed: nothing gets out any more, and the process should end.
+    std::function<void(const Error&)> storage_failed;
+    ZoneResources resources{};
+};
+
+/// A whole zone without its edges: the domain's services, wired to each other, and the routes to them. The program
+/// gives it sockets, a disk and processes; the simulated world gives it others. Lives on the domain's strand.
+class ZoneCore {
+    /// Tells both who count and who write down.
+    struct Observers : ZoneObserver {
+        Observers(ZoneMetrics& m, EventLog& e) : metrics(m), events(e) {}
+        void application_entered(const Application& application) override {
+            metrics.application_entered(application);
+            events.application_entered(application);
+        }
+        void part_entered(const PartRecord& part) override {
+            metrics.part_entered(part);
+            events.part_entered(part);
+        }
+        void cycle_took(Cycle cycle, Duration took) override { metrics.cycle_took(cycle, took); }
+        ZoneMetrics& metrics;
+        EventLog& events;
+    };
+
+  public:
+    /// `config` is looked at for as long as the zone lives. `contract`: text of schemas/openapi/zone.json.
+    ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contract);
+
+    /// Takes up what the stores hold. Errors: the stores'; then nothing may be served.
+    Result<void> resume();
+    /// Begins what the zone does by itself: registry, trust of others, decisions on record.
+    void start();
+    /// How much of a call's body is read before it is served; from any thread.
+    std::optional<std::size_t> body_limit(const http::Call& head) const { return router_.body_limit(head); }
+    /// Answers a call, once.
+    void serve(http::Call call, http::Respond respond);
+    /// Tells the registry and keeps what is kept back; an orderly stop.
+    void leave();
+    /// Makes durable what is not; for the end of an orderly stop.
+    Result<void> commit();
+
+    // What an operator changes while the zone runs, and where it is on record.
+    AuditLog& audit() { return ports_.audit; }
+    void set_rules(std::vector<AutomaticRule> rules) { peerings_.set_rules(std::move(rules)); }
+    void set_asks(std::vector<AskedOrganisation> asks) { peers_.set_asks(std::move(asks)); }
+    /// Another queue discipline from now on, as `ZoneConfig::queue`. Errors: `queue_discipline`'s.
+    Result<void> set_queue(const std::string& discipline) { return parts_.use_queue(discipline); }
+    /// To be set before `resume`: who is told of all that happens to the queue.
+    void observe_queue(ZoneQueue::Observer observer) { parts_.observe_queue(std::move(observer)); }
+    void tell_queue_again() const { parts_.tell_queue_again(); }
+    void set_accounts(std::optional<AccountMap> accounts) { filter_.set_accounts(std::move(accounts)); }
+    /// The certificate is another now.
+    void sign_anew() { registry_.sign_anew(); }
+    /// Called once the code to enrol with was used.
+    void on_enrolled(std::function<void()> forget_code) { registry_.on_enrolled(std::move(forget_code)); }
+
+    /// Whether jobs may run as an account of the host; without it nobody looks.
+    void use_host_accounts(std::function<Result<void>(const std::string&)> check) {
+        peerings_.use_host_accounts(std::move(check));
+    }
+
+    /// SHA-256 of a program's file, to know it again under another path and after a change; without it paths are all.
+    void use_program_digests(ProfileLibrary::DigestOf digest_of) {
+        applications_.profiles().use_digests(std::move(digest_of));
+    }
+
+    /// Whether jobs may be made to connect to a host that another organisation names; without it nobody looks.
+    void use_address_check(std::function<Result<void>(const std::string& host)> check) {
+        parts_.use_address_check(std::move(check));
+    }
+
+    const ApplicationService& applications() const { return applications_; }
+    const PartService& parts() const { return parts_; }
+    const NodeDirectory& nodes() const { return nodes_; }
+
+  private:
+    Result<std::string> own_account(const Caller& user);
+    Result<void> check_delegation(const PartRequest& part, bool required);
+    std::vector<ServiceAddress> known_zones() const;
+    std::vector<NodeLinkSensor::Agent> live_agents() const;
+    void connect();
+
+    const ZoneConfig& config_;
+    ZonePorts ports_;
+    ZoneMetrics metrics_;
+    MeteredJournal journal_;
+    MeteredClient client_;
+    CommitBarrier barrier_;
+    EventLog events_;
+    Observers observers_;
+    EventFeed feed_;
+    DurableExecutor executor_;
+    std::optional<DurableAllocations> allocations_;
+    http::TraceBook traces_;
+    std::unique_ptr<ZoneTransport> transport_;
+    PeeringService peerings_;
+    AuthorizationFilter filter_;
+    PartService parts_;
+    PeerService peers_;
+    RegistrySession registry_;
+    MembershipService membership_;
+    DelegationService delegations_;
+    TrustExchange exchange_;
+    LinkSensor links_;
+    NodeDirectory nodes_;
+    NodeLinkSensor node_links_;
+    FileLibrary files_;
+    ApplicationService applications_;
+    Retention retention_;
+    ZoneServices services_;
+    http::DecisionLog decisions_;
+    ZoneGate gate_;
+    http::Router router_;
+};
+
+}  // namespace zbs

@@ -1,0 +1,72 @@
+// ApplicationService as a judge of zones: what they have promised, and whether they deny it.
+#include "services/zone_scheduler/home/application_run.hpp"
+
+namespace zbs {
+namespace {
+
+/// Clocks run at different speeds: so much less is taken for sure of what a zone promises.
+constexpr int kSureTenths = 9;
+constexpr Duration kSureLess = std::chrono::milliseconds{500};
+/// Where the wall clock has gone so much further than the steady one, this host may have been suspended: then zones
+/// have waited longer than we know.
+constexpr Duration kSuspended = std::chrono::seconds{1};
+
+/// Whether the answer denies a part, or says that its time is over. A right that was taken back answers kDenied, a zone
+/// in trouble kUnavailable, and a part that its zone's operator ended is `released`: those are reasons.
+bool denies(const Result<PartStatus>& answer) {
+    if (answer) return answer->state == PartState::kExpired;
+    return answer.error().code == ErrorCode::kNotFound || answer.error().code == ErrorCode::kConflict;
+}
+
+}  // namespace
+
+/// Remembers how long the zone owes the part: counted from when it was asked, so that its own count ends later. Nothing
+/// of it survives a restart: then nobody is judged.
+void ApplicationService::note_promise(const std::shared_ptr<Run>& run, const PartId& id, Duration asked_at,
+                                      const PartStatus& told) {
+    // A part that runs is owed until it has ended, and what has ended is still told.
+    const Duration until =
+        told.state == PartState::kRunning ? Duration::max() : asked_at + told.expires_in * kSureTenths / 10 - kSureLess;
+    if (told.state == PartState::kCommitted && told.expires_in > told.starts_in)
+        run->windows[id] = told.expires_in - told.starts_in;
+    run->owed[id] = {until, asked_at, clock_.now() - (clock_.steady_now() - asked_at)};
+}
+
+/// An honest zone cannot deny what it owes: it has stored each promise before it made it, and whatever ends a part
+/// early has a reason that it tells. A conflict does not tell it: the part's state is asked for.
+void ApplicationService::judge(const std::shared_ptr<Run>& run, const std::string& zone, const PartId& id,
+                               const Result<PartStatus>& answer) {
+    const bool ours_to_end =
+        run->app.status.cancel_requested || !run->app.status.stop_reason.empty() || is_final(run->app.status.state);
+    if (ours_to_end || !denies(answer)) return;
+    const auto owed = run->owed.find(id);
+    if (owed == run->owed.end() || clock_.steady_now() >= owed->second.until) return;
+    const Duration by_wall = clock_.now() - owed->second.asked_by_wall;
+    const bool suspended = by_wall - (clock_.steady_now() - owed->second.asked) > kSuspended;
+    run->owed.erase(owed);
+    if (suspended) return;
+    const std::string words = answer ? to_string(answer->state) : answer.error().message;
+    if (answer || answer.error().code != ErrorCode::kConflict) return charge(run, zone, id, words);
+    transport_.part_status(address_of(zone), id, [this, run, zone, id, words](const Result<PartStatus>& now) {
+        const bool has_reason = now ? is_final(now->state) && now->state != PartState::kExpired : !denies(now);
+        if (!has_reason) charge(run, zone, id, words);
+    });
+}
+
+void ApplicationService::charge(const std::shared_ptr<Run>& run, const std::string& zone, const PartId& id,
+                                const std::string& words) {
+    const ServiceAddress address = address_of(zone);
+    log_.warn("word_broken", {{"application", to_string(run->app.request.id)},
+                              {"part", to_string(id)},
+                              {"zone", to_uri(address.who)},
+                              {"reason", words}});
+    note_conduct_(address.who.organisation, TrustEvent::kBrokenWord);
+}
+
+/// A program that has ended well has run in every part: no zone can pretend that.
+void ApplicationService::note_kept(const std::shared_ptr<Run>& run) {
+    for (const ApplicationPart& part : run->app.status.parts)
+        note_conduct_(address_of(part.zone).who.organisation, TrustEvent::kHoldKept);
+}
+
+}  // namespace zbs

@@ -1,0 +1,515 @@
+// ApplicationService from `committed` to its end: launcher, parts, watch, stop, profile.
+#include <algorithm>
+#include <array>
+#include <csignal>
+
+#include "algorithms/model/task_graph.hpp"
+#include "services/common/failpoint/failpoint.hpp"
+#include "services/common/messages/limits.hpp"
+#include "services/common/messages/steps/lost_machine.hpp"
+#include "services/common/messages/steps/own_files.hpp"
+#include "services/zone_scheduler/home/application_run.hpp"
+#include "services/zone_scheduler/launch/launchers.hpp"
+#include "services/zone_scheduler/launch/loader_fault.hpp"
+#include "services/zone_scheduler/records/part_view.hpp"
+
+namespace zbs {
+namespace {
+
+constexpr Duration kCoordinatorLook = std::chrono::milliseconds{20};
+constexpr Duration kCoordinatorDeadline = std::chrono::seconds{10};
+constexpr Duration kStopGrace = std::chrono::seconds{1};
+/// A run this close to its walltime may have been ended by it.
+constexpr Duration kWalltimeNear = std::chrono::seconds{10};
+constexpr Duration kEndWait = std::chrono::seconds{10};
+/// The same where output comes home with the parts, from machines with agents.
+constexpr Duration kOutputWait = std::chrono::minutes{2};
+/// From the end of the last part to that of the launcher, which is told by each proxy over a connection of its own.
+constexpr Duration kLauncherGrace = std::chrono::minutes{1};
+constexpr Duration kWeighEvery = std::chrono::seconds{2};
+constexpr int kWeighShare = 50;  ///< one part in so many of the time is spent on it at most
+constexpr int kLaunchTries = 3;
+constexpr std::uint64_t kMostOfErrors = 4'096;  ///< bytes of a rank, for the reason of its end
+constexpr int kNotExecuted = 127;               ///< as a shell ends that cannot execute a program
+/// Of a zone that answers, and has lost what it stored.
+constexpr const char* kUnknownPart = "it no longer knows the part; was the zone restored from a backup?";
+constexpr std::size_t kMaxLauncherOutput = 4 * 1024 * 1024;
+
+/// The first line that says something, for a reason that fits on one line.
+std::string first_line(const std::string& text) {
+    std::size_t begin = text.find_first_not_of(" \n=");
+    if (begin == std::string::npos) return {};
+    return text.substr(begin, std::min(text.find('\n', begin), begin + 200) - begin);
+}
+
+/// The reason of a part that is why the application ends, whatever else its ranks did.
+bool ends_application(std::string_view reason) {
+    return std::ranges::any_of(std::array{kNotBegunReason, kLostMachineReason, kTakenBackReason, kFolderReason},
+                               [reason](std::string_view beginning) { return reason.starts_with(beginning); });
+}
+
+/// Adds what `part` knows to `sum`: partial models of one run hold disjoint rows.
+ApplicationModel merge_partial(const ApplicationModel& sum, const ApplicationModel& part) {
+    if (sum.graph.task_count() != part.graph.task_count()) return sum;
+    std::vector<double> compute(sum.graph.compute().begin(), sum.graph.compute().end());
+    for (std::size_t r = 0; r < compute.size(); ++r) compute[r] = std::max(compute[r], part.graph.compute()[r]);
+    std::map<std::pair<TaskIndex, TaskIndex>, TaskEdge> edges;
+    for (const ApplicationModel* model : {&sum, &part}) {
+        for (const TaskEdge& e : model->graph.edges()) {
+            TaskEdge& edge = edges.try_emplace({e.u, e.v}, TaskEdge{e.u, e.v, 0, 0}).first->second;
+            edge.bytes += e.bytes;
+            edge.messages += e.messages;
+        }
+    }
+    std::vector<TaskEdge> list;
+    for (const auto& [pair, edge] : edges) list.push_back(edge);
+    Result<TaskGraph> graph = TaskGraph::make(std::move(compute), std::move(list));
+    ZBS_EXPECTS(graph.has_value());
+    ApplicationModel merged{sum.program, false, *std::move(graph), sum.unseen};
+    for (const auto& [function, calls] : part.unseen) merged.unseen[function] += calls;
+    return merged;
+}
+
+}  // namespace
+
+void ApplicationService::start_coordinator(const std::shared_ptr<Run>& run) {
+    if (run->app.status.state == ApplicationState::kCommitted) {
+        ApplicationStatus changed = run->app.status;
+        changed.operation = launcher_operation(run->app);
+        if (!enter(run, std::move(changed), ApplicationState::kLaunching)) return;
+    }
+    if (is_srun(run->app.request.launcher)) {
+        run->launching = true;
+        return launch_parts(run, {});
+    }
+    StepSpec step = launcher_step(config_, run->app);
+    if (account_of_) {
+        Result<std::string> account = account_of_(run->app.owner);
+        if (!account) return stop(run, account.error().message);
+        step.account = *std::move(account);
+    }
+    run->deadline = clock_.steady_now() + kCoordinatorDeadline;
+    Result<void> started = executor_.start(step);
+    if (started) started = failpoint::reach(failpoint::Point::kHomeLauncherStarted);
+    if (!started) return stop(run, "the MPI launcher could not be started: " + started.error().message);
+    run->launching = true;
+    await_coordinator(run);
+}
+
+void ApplicationService::await_coordinator(const std::shared_ptr<Run>& run) {
+    if (is_final(run->app.status.state) || !run->must_stop.empty()) return;
+    const std::string& operation = run->app.status.operation;
+    const Result<std::string> text =
+        executor_.read(operation, launcher_commands(run->app.request.launcher), 0, kMaxLauncherOutput);
+    const Result<mpich::LaunchLines> lines =
+        read_launcher(run->app, text ? std::string_view(*text) : std::string_view{});
+    if (!lines) return stop(run, lines.error().message);
+    if (lines->done) return launch_parts(run, lines->options);
+    const StepStatus status = executor_.status(operation);
+    if (status.state != StepStatus::State::kRunning) {
+        const Result<std::string> fault = executor_.read(operation, std::string(own_files::kStderr), 0, 4096);
+        const std::string words = fault && !first_line(*fault).empty() ? first_line(*fault) : status.reason;
+        return stop(run, "the MPI launcher ended with " +
+                             (status.exit_code > 128 && status.exit_code < 128 + 65
+                                  ? "signal " + std::to_string(status.exit_code - 128)
+                                  : "code " + std::to_string(status.exit_code)) +
+                             (words.empty() ? "" : ": " + words));
+    }
+    if (clock_.steady_now() > run->deadline) return stop(run, "the MPI launcher did not ask for its proxies in time");
+    later(run, kCoordinatorLook, &ApplicationService::await_coordinator);
+}
+
+void ApplicationService::launch_parts(const std::shared_ptr<Run>& run, const mpich::Options& options) {
+    run->pending = static_cast<int>(run->app.status.parts.size());
+    run->launch_failed = false;
+    const std::vector<LaunchProxy> proxies = launch_proxies(run->app);
+    const ApplicationRequest& asked = run->app.request;
+    // The library's ranks meet at MPI_Init and at MPI_Finalize: all of them have it, or none.
+    // Under Open MPI's launcher it records nothing: it ends ranks of MPICH, each of which would run alone.
+    const bool can_profile = can_be_profiled(asked.launcher);
+    const bool preload = (can_profile || asked.launcher == Launcher::kOpenMpi) &&
+                         std::all_of(run->app.status.parts.begin(), run->app.status.parts.end(),
+                                     [](const ApplicationPart& part) { return part.status.can_profile; });
+    for (std::size_t i = 0; i < run->app.status.parts.size(); ++i) {
+        const ApplicationPart& part = run->app.status.parts[i];
+        LaunchRequest request{.token = part.status.token,
+                              .operation = launch_operation(part.id),
+                              .options = options,
+                              .profile = preload && can_profile && asked.profile,
+                              .preload = preload};
+        request.launcher = asked.launcher;
+        if (is_srun(asked.launcher)) request.program = program_of_ranks(asked);
+        for (const LaunchProxy& proxy : proxies) {
+            if (proxy.zone == part.zone) request.proxies.push_back({proxy.id, proxy.machine});
+        }
+        auto send = std::make_shared<std::function<void()>>();
+        *send = [this, run, i, request, weak = std::weak_ptr(send)] {
+            const ApplicationPart& target = run->app.status.parts[i];
+            transport_.launch_part(
+                address_of(target.zone), target.id, request,
+                [this, run, i, again = weak.lock()](Result<PartStatus> answer) {
+                    if (auto reached = failpoint::reach(failpoint::Point::kHomeLaunchAnswered); !reached)
+                        answer = reached.error();
+                    if (is_final(run->app.status.state)) return;
+                    ApplicationPart& launched = run->app.status.parts[i];
+                    if (!answer && is_passing(answer.error()) && ++run->tries[launched.id] < kLaunchTries &&
+                        run->app.status.stop_reason.empty()) {
+                        clock_.after(Duration{200'000},
+                                     [again] { (*again)(); });  // same operation: nothing starts twice
+                        return;
+                    }
+                    if (answer) launched.status.state = answer->state;
+                    const bool good =
+                        answer && (answer->state == PartState::kRunning || answer->state == PartState::kCompleted);
+                    note(run, launched.zone, "launch", good,
+                         answer ? std::string(to_string(answer->state)) +
+                                      (answer->reason.empty() ? "" : ": " + answer->reason)
+                                : answer.error().message);
+                    run->launch_failed |= !good;
+                    if (good)
+                        note_promise(run, launched.id, {}, *answer);
+                    else
+                        judge(run, launched.zone, launched.id, answer);
+                    if (!good)
+                        stop(run, "zone " + launched.zone +
+                                      " did not start its part: " + (answer ? answer->reason : answer.error().message));
+                    if (--run->pending > 0 || run->launch_failed || !run->app.status.stop_reason.empty()) return;
+                    run->launched = true;
+                    begin_to_run(run);
+                });
+        };
+        (*send)();  // from here on the chain of answers holds it
+    }
+}
+
+/// Every zone has started its part. Where that cannot be stored now, `advance` comes back here.
+void ApplicationService::begin_to_run(const std::shared_ptr<Run>& run) {
+    if (run->app.status.state == ApplicationState::kLaunching && !enter(run, ApplicationState::kRunning)) return;
+    watch(run);
+}
+
+void ApplicationService::watch(const std::shared_ptr<Run>& run) {
+    if (is_final(run->app.status.state)) return;
+    run->watching = true;
+    run->launching = false;
+    static_cast<void>(cancel_if_blocked(run));  // where it cannot be stored now, the next look does
+    if (run->app.status.cancel_requested && run->app.status.stop_reason.empty()) stop(run, why_cancelled(run));
+    const StepStatus status = executor_.status(run->app.status.operation);
+    if (status.state != StepStatus::State::kRunning) {
+        run->deadline = clock_.steady_now() + (needs_own_zone(run->app.request.launcher) ? kOutputWait : kEndWait);
+        run->next_asked = 0;
+        if (!run->ended) run->ended = clock_.now();
+        return ask_how_it_ended(run);
+    }
+    poll_parts(run);
+    end_launcher(run);
+    stop_deserted_launcher(run);
+    stop_at_output_limit(run);
+    later(run, config_.poll_every, &ApplicationService::watch);
+}
+
+/// A launcher that lost the connection over which a proxy would have told its end waits until the walltime.
+void ApplicationService::stop_deserted_launcher(const std::shared_ptr<Run>& run) {
+    const std::vector<ApplicationPart>& parts = run->app.status.parts;
+    const Duration now = clock_.steady_now();
+    if (!std::all_of(parts.begin(), parts.end(), [](const auto& part) { return is_final(part.status.state); }))
+        run->deserted_since.reset();
+    else if (!run->deserted_since)
+        run->deserted_since = now;
+    else if (now - *run->deserted_since >= kLauncherGrace)
+        stop(run,
+             "all its processes have ended, but a connection to the MPI launcher was lost, so how they ended is not "
+             "known; output may be missing");
+}
+
+/// Output lies on the zone's own disk: one job must not fill it for all.
+void ApplicationService::stop_at_output_limit(const std::shared_ptr<Run>& run) {
+    const Duration begun = clock_.steady_now();
+    if (config_.max_output_bytes == 0 || begun < run->weigh_at || !run->app.status.stop_reason.empty()) return;
+    std::uint64_t bytes = 0;
+    for (const std::string& step : output_steps(run->app)) {
+        for (const Executor::File& file : executor_.list(step, {}))
+            if (file.name.starts_with(own_files::kOut) || file.name.starts_with(own_files::kErr)) bytes += file.bytes;
+    }
+    // A folder of very many files takes its time, and others wait for it.
+    run->weigh_at = clock_.steady_now() + std::max(kWeighEvery, kWeighShare * (clock_.steady_now() - begun));
+    if (bytes <= config_.max_output_bytes) return;
+    stop(run, "its ranks have written more than the " + std::to_string(config_.max_output_bytes >> 20) +
+                  " MiB of output that zone " + config_.zone.name +
+                  " keeps of one job; write results into files, or less");
+}
+
+/// A part that failed takes the application with it; a part that is silent does not.
+void ApplicationService::poll_parts(const std::shared_ptr<Run>& run) {
+    for (const ApplicationPart& part : run->app.status.parts) {
+        if (run->asked.contains(part.id) || is_final(part.status.state)) continue;
+        run->asked.insert(part.id);
+        transport_.part_status(
+            address_of(part.zone), part.id, [this, run, zone = part.zone, id = part.id](Result<PartStatus> answer) {
+                run->asked.erase(id);
+                judge(run, zone, id, answer);
+                const bool is_unknown = !answer && answer.error().code == ErrorCode::kNotFound;
+                if ((!answer && !is_unknown) || is_final(run->app.status.state)) return;
+                for (ApplicationPart& known : run->app.status.parts) {
+                    if (known.id != id) continue;
+                    if (is_unknown) {  // its processes may go on there, and nothing can be asked of them
+                        PartStatus gone = known.status;
+                        gone.state = PartState::kFailed;
+                        gone.reason = kUnknownPart;
+                        answer = std::move(gone);
+                    }
+                    if (known.status.state != answer->state)
+                        note(run, known.zone, "status", answer->state == PartState::kCompleted,
+                             std::string(to_string(answer->state)) +
+                                 (answer->reason.empty() ? "" : ": " + answer->reason));
+                    known.status.state = answer->state;
+                    known.status.reason = answer->reason;
+                    known.status.first_end = answer->first_end;
+                    known.status.has_profile = answer->has_profile;
+                    known.status.work = answer->work;
+                    const bool lost = answer->state == PartState::kFailed || answer->state == PartState::kReleased ||
+                                      answer->state == PartState::kExpired;
+                    // While the coordinator ends by itself the parts end too, some with a code; its word comes first.
+                    // MPICH's mpiexec may never end after the proxy of a rank that exited early has ended.
+                    // At the walltime each zone ends its ranks itself; others may have time to save still.
+                    if ((lost || answer->first_end) && !answer->reason.starts_with(kWalltimeReason) &&
+                        run->app.status.stop_reason.empty()) {
+                        clock_.after(config_.poll_every * 2, [this, run, zone = known.zone, reason = answer->reason] {
+                            if (executor_.status(run->app.status.operation).state != StepStatus::State::kRunning)
+                                return;
+                            const std::optional<RankEnd> first = first_end(run->app);
+                            stop(run, first ? describe(*first, place_of_rank(run->app, first->rank))
+                                      : ends_application(reason) ? reason
+                                                                 : "zone " + zone + " lost its part: " + reason);
+                        });
+                    }
+                }
+            });
+    }
+}
+
+void ApplicationService::stop(const std::shared_ptr<Run>& run, const std::string& reason) {
+    if (is_final(run->app.status.state) || !run->app.status.stop_reason.empty()) return;
+    if (run->must_stop.empty()) run->must_stop = reason;  // where it cannot be stored now, `advance` comes back here
+    ApplicationStatus changed = run->app.status;
+    changed.stop_reason = run->must_stop;
+    if (!save(run, std::move(changed))) return;
+    log_.info("application_stopping", {{"application", to_string(run->app.request.id)}, {"reason", reason}});
+    stop_everything(run);
+}
+
+void ApplicationService::stop_everything(const std::shared_ptr<Run>& run) {
+    // The launcher ends all ranks at once when it is stopped, and by itself when they have ended.
+    const bool has_time = run->app.status.cancel_requested && run->app.status.state == ApplicationState::kRunning &&
+                          !is_blocked_(run->app.owner);
+    run->launcher_until = clock_.steady_now() + (has_time ? run->app.request.grace + kEndSlack : Duration{0});
+    for (const ApplicationPart& part : run->app.status.parts) stop_part(run, part.zone, part.id);
+    end_launcher(run);
+    if (!run->watching) watch(run);
+}
+
+/// A zone that is away for a while signals its ranks when it is back, if the launcher still runs then.
+void ApplicationService::stop_part(const std::shared_ptr<Run>& run, const std::string& zone, const PartId& id) {
+    transport_.release_part(address_of(zone), id, run->app.status.stop_reason.substr(0, kMaxReason),
+                            [this, run, zone, id](const Result<PartStatus>& answer) {
+                                if (answer || !is_passing(answer.error())) return;
+                                clock_.after(config_.poll_every, [this, run, zone, id] {
+                                    const bool is_over = !run->launcher_until || is_final(run->app.status.state);
+                                    if (!is_over && clock_.steady_now() < *run->launcher_until)
+                                        stop_part(run, zone, id);
+                                });
+                            });
+}
+
+/// Of an application that is being stopped: once no part runs any more, or the time of all is over.
+void ApplicationService::end_launcher(const std::shared_ptr<Run>& run) {
+    if (!run->launcher_until) return;
+    const std::vector<ApplicationPart>& parts = run->app.status.parts;
+    const bool has_ended =
+        std::all_of(parts.begin(), parts.end(), [](const auto& part) { return is_final(part.status.state); });
+    if (!has_ended && clock_.steady_now() < *run->launcher_until && !is_blocked_(run->app.owner)) return;
+    run->launcher_until.reset();
+    if (executor_.status(run->app.status.operation).state != StepStatus::State::kExited)
+        executor_.stop(run->app.status.operation, kStopGrace);
+}
+
+/// After the end of the coordinator: the zone of rank 0 has the model of a clean run; after an unclean one every zone
+/// may have what its own ranks counted, and knows why they ended. Asks one part after the other; a part that still ends
+/// is asked again for a while.
+void ApplicationService::ask_how_it_ended(const std::shared_ptr<Run>& run) {
+    const ApplicationStatus& status = run->app.status;
+    if (is_final(status.state)) return;
+    std::vector<const ApplicationPart*> order;
+    for (const ApplicationPart& part : status.parts) order.push_back(&part);
+    std::sort(order.begin(), order.end(),
+              [](const ApplicationPart* a, const ApplicationPart* b) { return a->ranks.front() < b->ranks.front(); });
+    const StepStatus launcher = executor_.status(status.operation);
+    // Where the walltime of one zone is over first, the launcher may end with 0.
+    const bool near_walltime = clock_.now() - status.history.back().at > run->app.request.walltime - kWalltimeNear;
+    const bool has_folders = !run->app.request.staging.empty();  // a zone ends a job whose folder is over its bound
+    const bool unclean = status.stop_reason.empty() && (launcher.state != StepStatus::State::kExited ||
+                                                        launcher.exit_code != 0 || near_walltime || has_folders);
+    const bool late = clock_.steady_now() >= run->deadline;
+    // A part's end is told once the output of its ranks has come home.
+    const bool output = leaves_output_in_parts(run->app.request.launcher) && !late;
+    const bool profile = run->app.request.profile && !(run->profile && run->profile->complete);
+    const bool wanted = profile || (unclean && !late) || output;
+    if (!wanted || run->next_asked >= order.size() || status.cancel_requested) return bring_results(run);
+    const ApplicationPart& part = *order[run->next_asked];
+    transport_.part_status(
+        address_of(part.zone), part.id, [this, run, zone = part.zone, id = part.id](const Result<PartStatus>& answer) {
+            for (ApplicationPart& known : run->app.status.parts) {
+                if (known.id == id && answer) {
+                    known.status.state = answer->state;
+                    known.status.reason = answer->reason;
+                    known.status.exit_code = answer->exit_code;
+                    known.status.first_end = answer->first_end;
+                }
+            }
+            const bool settled = answer ? is_final(answer->state) : !is_passing(answer.error());
+            if (!settled && clock_.steady_now() < run->deadline)
+                return later(run, config_.poll_every / 2, &ApplicationService::ask_how_it_ended);
+            ++run->next_asked;
+            if (!run->app.request.profile || !answer || !answer->has_profile) return ask_how_it_ended(run);
+            transport_.part_profile(address_of(zone), id, [this, run](Result<ApplicationModel> model) {
+                if (model && model->graph.task_count() == run->app.request.ranks) {
+                    run->profile =
+                        model->complete || !run->profile ? *std::move(model) : merge_partial(*run->profile, *model);
+                }
+                ask_how_it_ended(run);
+            });
+        });
+}
+
+/// Whether all ranks in home's own zone returned from MPI_Finalize, where all ranks have met.
+bool ApplicationService::own_ranks_have_finalized(const Application& app) const {
+    std::vector<int> proxies;
+    for (const LaunchProxy& proxy : launch_proxies(app))
+        if (proxy.zone == config_.zone.name) proxies.push_back(proxy.id);
+    std::size_t ranks = 0, finalized = 0;
+    for (const ApplicationPart& part : app.status.parts) {
+        if (part.zone != config_.zone.name) continue;
+        ranks += part.ranks.size();
+        for (const std::string& step : step_ids(launch_operation(part.id), proxies))
+            if (const Result<std::string> marks = executor_.read(step, kFinalizedFile, 0, limits::kMaxRanks))
+                finalized += marks->size();
+    }
+    return ranks > 0 && finalized >= ranks;
+}
+
+void ApplicationService::finish(const std::shared_ptr<Run>& run) {
+    if (is_final(run->app.status.state)) return;
+    run->watching = false;
+    const StepStatus end = executor_.status(run->app.status.operation);
+    ApplicationStatus changed = run->app.status;
+    ApplicationState state = ApplicationState::kFailed;
+    std::string reason = changed.stop_reason.empty() ? run->must_stop : changed.stop_reason;
+    changed.exit_code = end.state == StepStatus::State::kExited ? end.exit_code : 1;
+    // Zones keep the walltime each for itself: where another one is first, the launcher may end with code 0.
+    std::string limit = end.reason;
+    // One sentence, whichever zone was first: the launcher's own walltime is longer, and a peer names no length.
+    const std::string walltime_reached =
+        std::string(kWalltimeReason) + " of " +
+        std::to_string(std::chrono::ceil<std::chrono::seconds>(run->app.request.walltime).count()) + " s reached";
+    if (limit.starts_with(kWalltimeReason)) limit = walltime_reached;
+    for (const ApplicationPart& part : changed.parts) {
+        const std::string& why = part.status.reason;
+        if (why.starts_with(kWalltimeReason))
+            limit = walltime_reached + why.substr(std::min(why.find(" in zone "), why.size()));
+        else if (ends_application(why))
+            limit = why;
+    }
+    std::optional<RankEnd> first = first_end(run->app);
+    const auto why_first = [&] { return describe(*first, place_of_rank(run->app, first->rank)); };
+    if (changed.cancel_requested) {
+        state = ApplicationState::kCancelled;
+        reason = why_cancelled(run);
+        changed.exit_code = 128 + SIGTERM;  // what its ranks got; the launcher's own code means nothing
+    } else if (!reason.empty()) {
+        // The launcher was stopped by us; its own code means nothing.
+        changed.exit_code = first && reason == why_first()        ? exit_code_of(*first)
+                            : reason.starts_with(kNotBegunReason) ? kNotExecuted
+                                                                  : 1;
+    } else if (*changed.exit_code == 0 && !first && !limit.starts_with(kWalltimeReason) && !ends_application(limit)) {
+        state = ApplicationState::kCompleted;
+    } else {
+        const Result<std::string> report =
+            executor_.read(changed.operation, std::string(own_files::kStdout), 0, kMaxLauncherOutput);
+        const Result<std::string> fault =
+            executor_.read(changed.operation, std::string(own_files::kStderr), 0, kMaxLauncherOutput);
+        const RanksEnd told = read_end(run->app.request.launcher, *changed.exit_code,
+                                       report ? std::string_view(*report) : std::string_view{},
+                                       fault ? std::string_view(*fault) : std::string_view{});
+        changed.exit_code = told.exit_code;
+        int signal = told.signal;
+        if (!first && told.rank >= 0 && told.rank < run->app.request.ranks) {
+            first = {.rank = told.rank,
+                     .how = signal > 0 ? RankEndKind::kSignalled : RankEndKind::kExited,
+                     .code = signal > 0 ? signal : told.exit_code};
+        }
+        if (fault && mpich::lost_a_proxy(*fault)) {
+            for (const ApplicationPart& part : changed.parts) {
+                if (const int code = part.status.exit_code.value_or(0); code != 0) changed.exit_code = code;
+            }
+            if (*changed.exit_code > 128 && *changed.exit_code < 128 + 65) signal = *changed.exit_code - 128;
+        }
+        if (!limit.empty()) {
+            reason = limit;
+            if (reason.starts_with(kWalltimeReason)) {
+                changed.exit_code = 128 + SIGTERM;  // as if the program had got its SIGTERM
+                if (!reason.ends_with(kNoneExitsReason) && own_ranks_have_finalized(run->app))
+                    reason += "; in zone " + config_.zone.name + std::string(kNoneExitsReason);
+            }
+            if (reason.starts_with(kNotBegunReason)) changed.exit_code = kNotExecuted;
+            // Of ranks that were stopped by their zone the launcher reports good ends.
+            if (*changed.exit_code == 0) changed.exit_code = 128 + SIGTERM;
+        } else if (first) {
+            changed.exit_code = exit_code_of(*first);
+            reason = why_first();
+        } else if (signal > 0) {
+            changed.exit_code = 128 + signal;
+            reason = "a rank was ended by signal " + std::to_string(signal);
+        } else {
+            reason = "the program ended with exit code " + std::to_string(*changed.exit_code);
+        }
+    }
+    // A shell ends with the same code, and a loader that finds an old library with 1.
+    if (first && first->how == RankEndKind::kExited && (first->code == kNotExecuted || first->code == 1) &&
+        reason == why_first()) {
+        const Result<std::string> errors =
+            executor_.read(output_step(run->app, first->rank),
+                           std::string(own_files::of_ranks(true)) + std::to_string(first->rank), 0, kMostOfErrors);
+        const std::string why = errors ? loader_fault(*errors) : std::string{};
+        const auto part = std::ranges::find_if(changed.parts, [rank = first->rank](const ApplicationPart& one) {
+            return std::ranges::binary_search(one.ranks, rank);
+        });
+        if (!why.empty() && part != changed.parts.end())
+            reason = is_loader_fault_of(run->app.request.argv.front(), why)
+                         ? std::string(kNotBegunReason) + " in zone " + part->zone + ": " + why
+                         : reason + ": " + why;  // of a program that the program runs
+    }
+    if (run->profile) {
+        // Only a run that ended by itself tells how long the program takes.
+        const bool timed = state == ApplicationState::kCompleted && !run->end_unknown &&
+                           changed.history.back().state == ApplicationState::kRunning;
+        const Profile profile = profiles_.of_run(
+            ProfileId{ids_.fresh(run->app.owner)}, run->app, *run->profile,
+            timed ? std::optional(std::max(Duration{1}, run->ended.value_or(clock_.now()) - changed.history.back().at))
+                  : std::nullopt);
+        if (auto ok = store_.insert(profile); ok)
+            changed.profile = profile.id;
+        else
+            log_.warn("profile_not_stored",
+                      {{"application", to_string(run->app.request.id)}, {"reason", ok.error().message}});
+        run->profile.reset();
+    }
+    for (const ApplicationPart& part : changed.parts) {
+        if (!is_final(part.status.state) || run->brought.contains(part.id)) changed.releasing.push_back(part);
+    }
+    if (run->results) changed.results = run->results;
+    if (!enter(run, std::move(changed), state, reason)) return;
+    if (state == ApplicationState::kCompleted) note_kept(run);
+    release(run);
+}
+
+}  // namespace zbs

@@ -1,0 +1,145 @@
+// ApplicationService in `committed` while its part waits in the queue of its zone: asks when it is its turn, and looks
+// whether another zone could start it now.
+#include <algorithm>
+#include <utility>
+
+#include "services/zone_scheduler/home/application_run.hpp"
+
+namespace zbs {
+namespace {
+
+/// How often the zone is asked: of the time that is left, within bounds that leave most of the launch window.
+constexpr int kLookShare = 10;
+constexpr int kWindowShare = 6;
+constexpr Duration kLookElsewhere = std::chrono::seconds{10};
+
+std::string words_of(const QueueOutlook& outlook) {
+    std::string text = "waits in its queue";
+    if (outlook.place) text += " at place " + std::to_string(*outlook.place);
+    if (outlook.waits_for == "reservation")
+        text += "; the processors that are free are reserved from a time on before it could end";
+    else if (outlook.waits_for == "right")
+        text += "; its user may not have as many processors now";
+    else if (outlook.waits_for == "turn")
+        text += "; others are before it, or too few processors are free";
+    return text;
+}
+
+}  // namespace
+
+bool waits_in_queue(const ApplicationStatus& status) {
+    return std::any_of(status.parts.begin(), status.parts.end(),
+                       [](const ApplicationPart& part) { return part.queued && part.status.assignment.empty(); });
+}
+
+/// Takes down what a zone says of a part that was queued: its place, or the processors that it has got. False where
+/// these are not for just its ranks.
+bool ApplicationService::take_turn(ApplicationPart& part, const PartStatus& told) {
+    part.status.queue = told.queue;
+    if (told.queue) return true;
+    if (!is_complete(part, told)) return false;
+    part.status.assignment = told.assignment;
+    part.status.can_profile = told.can_profile;
+    return true;
+}
+
+void ApplicationService::await_turn(const std::shared_ptr<Run>& run) {
+    if (run->awaits_start) return;
+    run->awaits_start = true;
+    const ApplicationPart& part = run->app.status.parts.front();
+    Duration look = config_.poll_every;
+    if (part.status.queue && run->turn_asked) {
+        const Duration longest = config_.launch_window / kWindowShare;
+        look = std::clamp(part.status.queue->start_in.value_or(longest) / kLookShare, config_.poll_every, longest);
+    }
+    clock_.after(look + Duration{static_cast<std::int64_t>(jitter_.below(50'000))}, [this, run] {
+        run->awaits_start = false;
+        if (run->app.status.state != ApplicationState::kCommitted || run->busy || run->app.status.cancel_requested ||
+            !waits_in_queue(run->app.status))
+            return advance(run);
+        if (!run->turn_asked) run->looked_elsewhere = clock_.steady_now();
+        run->turn_asked = true;
+        if (clock_.steady_now() - run->looked_elsewhere < kLookElsewhere) return ask_turn(run);
+        run->looked_elsewhere = clock_.steady_now() + Duration{static_cast<std::int64_t>(jitter_.below(2'000'000))};
+        look_elsewhere(run);
+    });
+}
+
+void ApplicationService::ask_turn(const std::shared_ptr<Run>& run) {
+    run->busy = true;
+    const ApplicationPart& part = run->app.status.parts.front();
+    transport_.part_status(address_of(part.zone), part.id, [this, run](const Result<PartStatus>& answer) {
+        run->busy = false;
+        if (run->app.status.state != ApplicationState::kCommitted || run->app.status.cancel_requested)
+            return advance(run);
+        ApplicationPart& asked = run->app.status.parts.front();
+        if (!answer && is_passing(answer.error())) {
+            note(run, asked.zone, "queue", false, answer.error().message);
+            return await_turn(run);  // silence loses no place in a queue
+        }
+        if (!answer || answer->state != PartState::kCommitted) {
+            const std::string words =
+                answer ? std::string("the part is ") + to_string(answer->state) + ": " + answer->reason
+                       : answer.error().message;
+            note(run, asked.zone, "queue", false, words);
+            judge(run, asked.zone, asked.id, answer);
+            return plan_again(run, asked.zone, words);
+        }
+        if (!answer->queue && !answer->ready) return await_turn(run);
+        if (!take_turn(asked, *answer)) {
+            note(run, asked.zone, "queue", false, "its processors are not for the ranks asked for");
+            return plan_again(run, asked.zone, "its processors are not for the ranks asked for");
+        }
+        note(run, asked.zone, "queue", true, answer->queue ? words_of(*answer->queue) : "gives it processors");
+        advance(run);
+    });
+}
+
+/// Another zone may be able to start it now: then it waits no more.
+void ApplicationService::look_elsewhere(const std::shared_ptr<Run>& run) {
+    run->busy = true;
+    const ProfileLibrary::Choice choice = choice_for(run);
+    std::set<std::string> doubtful = doubtful_zones(*run);
+    doubtful.insert(run->app.status.parts.front().zone);
+    collect_offers(run->app.owner, run->app.request, doubtful, run->app.request.id,
+                   [this, run, choice](const std::vector<Offer>& offers) {
+                       run->busy = false;
+                       const ApplicationStatus& status = run->app.status;
+                       if (status.state != ApplicationState::kCommitted || status.cancel_requested) return advance(run);
+                       Result<Plan> made = choose_start(run->app.request, choice, offers, {});
+                       if (!made || made->start_in) return ask_turn(run);
+                       note_offers(run, offers);
+                       run->model = choice.model;
+                       run->swaps = true;
+                       run->place = Run::Place{run->app.status, run->owed};
+                       if (take_plan(run, *std::move(made))) return advance(run);
+                       run->swaps = false;
+                       run->owed = std::move(run->place->owed);
+                       run->place.reset();
+                   });
+}
+
+/// The zone that could have started it refuses: it has not left its place, and waits on.
+void ApplicationService::wait_on(const std::shared_ptr<Run>& run) {
+    Run::Place place = *run->place;
+    ApplicationStatus changed = run->app.status;
+    const auto is_its_own = [&place](const ApplicationPart& part) {
+        return std::ranges::any_of(place.status.parts, [&part](const auto& kept) { return kept.id == part.id; });
+    };
+    std::erase_if(changed.releasing, is_its_own);
+    changed.releasing.insert(changed.releasing.end(), changed.parts.begin(), changed.parts.end());
+    changed.parts = std::move(place.status.parts);
+    changed.plan = std::move(place.status.plan);
+    changed.start = place.status.start;
+    run->swaps = true;  // where this cannot be stored now it is held, and refused, once more
+    if (!enter(run, std::move(changed), ApplicationState::kCommitted, kWaitsInQueue)) return;
+    run->swaps = false;
+    run->place.reset();
+    run->was_denied = false;
+    run->owed = std::move(place.owed);
+    run->turn_asked = false;  // while it looked the place was not asked for
+    release(run);
+    advance(run);
+}
+
+}  // namespace zbs

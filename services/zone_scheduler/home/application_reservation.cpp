@@ -1,0 +1,100 @@
+// ApplicationService in `committed` before a reserved start: waiting, an earlier start, the look before the launch.
+#include <algorithm>
+
+#include "services/zone_scheduler/home/application_run.hpp"
+
+namespace zbs {
+namespace {
+
+constexpr Duration kLookForEarlier = std::chrono::seconds{1};
+/// What an earlier start must gain at least: less is not worth new holds everywhere.
+constexpr Duration kWorthwhile = std::chrono::seconds{2};
+constexpr Duration kLookAgain = std::chrono::milliseconds{500};
+
+}  // namespace
+
+void ApplicationService::await_start(const std::shared_ptr<Run>& run) {
+    if (run->awaits_start) return;
+    run->awaits_start = true;
+    const Duration left = run->start - clock_.steady_now();
+    // Homes that look at the same instants would take from each other at the same instants.
+    const Duration look = kLookForEarlier + Duration{static_cast<std::int64_t>(jitter_.below(500'000))};
+    clock_.after(std::min(left, look), [this, run] {
+        run->awaits_start = false;
+        if (run->app.status.state != ApplicationState::kCommitted || !run->app.status.start || run->busy ||
+            run->app.status.cancel_requested)
+            return advance(run);
+        if (run->start - clock_.steady_now() <= kWorthwhile) {
+            if (clock_.steady_now() >= run->start) return check_ready(run);
+            return await_start(run);
+        }
+        look_for_earlier(run);
+    });
+}
+
+/// Zones that have offered an earlier start not long ago, and refused it.
+std::set<std::string> ApplicationService::doubtful_zones(const Run& run) const {
+    std::set<std::string> zones;
+    for (const auto& [zone, doubt] : run.doubts)
+        if (doubt.until > clock_.steady_now()) zones.insert(zone);
+    return zones;
+}
+
+/// Asks all zones again, what is reserved for this application counting as free.
+void ApplicationService::look_for_earlier(const std::shared_ptr<Run>& run) {
+    run->busy = true;
+    const ProfileLibrary::Choice choice = choice_for(run);
+    collect_offers(run->app.owner, run->app.request, doubtful_zones(*run), run->app.request.id,
+                   [this, run, choice](const std::vector<Offer>& offers) {
+                       run->busy = false;
+                       const ApplicationStatus& status = run->app.status;
+                       if (status.state != ApplicationState::kCommitted || status.cancel_requested) return advance(run);
+                       Result<Plan> made = choose_start(run->app.request, choice, offers, {.reserve = true});
+                       const Duration left = run->start - clock_.steady_now();
+                       if (!made || made->start_in.value_or(Duration{0}) + kWorthwhile > left) return await_start(run);
+                       note_offers(run, offers);
+                       run->model = choice.model;
+                       run->swaps = true;
+                       if (take_plan(run, *std::move(made))) return advance(run);
+                       run->swaps = false;
+                   });
+}
+
+/// At the start: every zone must still have the part, and its processors free of what ran there before. Where one has
+/// not within a third of the launch window, the start has slipped: everything is given back and planned again.
+void ApplicationService::check_ready(const std::shared_ptr<Run>& run) {
+    run->busy = true;
+    run->failed_zone.clear();
+    run->pending = static_cast<int>(run->app.status.parts.size());
+    for (std::size_t i = 0; i < run->app.status.parts.size(); ++i) {
+        const ApplicationPart& part = run->app.status.parts[i];
+        transport_.part_status(address_of(part.zone), part.id, [this, run, i](const Result<PartStatus>& answer) {
+            const ApplicationPart& asked = run->app.status.parts[i];
+            const bool committed = answer && answer->state == PartState::kCommitted;
+            const bool in_time = committed && answer->starts_in <= kClockDrift;
+            const bool ready = in_time && answer->ready;
+            const std::string words =
+                !answer      ? answer.error().message
+                : !committed ? std::string("the part is ") + to_string(answer->state) + ": " + answer->reason
+                : ready      ? "ready"
+                : !in_time   ? "by its clock the start is later"
+                             : "what ran on its processors before has not ended";
+            note(run, asked.zone, "ready", ready, words);
+            if (!ready) {
+                judge(run, asked.zone, asked.id, answer);
+                run->failed_zone = asked.zone;
+                run->failed_reason = "the reserved start slips: " + words;
+            }
+            if (--run->pending > 0) return;
+            run->busy = false;
+            if (run->app.status.cancel_requested || run->app.status.state != ApplicationState::kCommitted)
+                return advance(run);
+            if (run->failed_zone.empty()) return start_coordinator(run);
+            if (clock_.steady_now() < run->start + config_.launch_window / kSlipShare)
+                return later(run, kLookAgain, &ApplicationService::await_start);
+            plan_again(run, run->failed_zone, run->failed_reason);
+        });
+    }
+}
+
+}  // namespace zbs

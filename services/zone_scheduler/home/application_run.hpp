@@ -1,0 +1,94 @@
+#pragma once
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "services/zone_scheduler/home/application_service.hpp"
+
+/// What the source files of ApplicationService share; nobody else includes it.
+namespace zbs {
+
+inline constexpr Duration kReleaseRetry = std::chrono::seconds{1};
+/// Longest reason that goes with a release, bytes.
+inline constexpr std::size_t kMaxReason = 1'000;
+
+/// What zones may start apart: clocks run at different speeds, and messages take time.
+inline constexpr Duration kClockDrift = std::chrono::seconds{1};
+/// How long after its start a reservation may still become ready, of the time that zones keep it for a launch.
+inline constexpr int kSlipShare = 3;
+
+/// Whether asking again with the same id may help.
+inline bool is_passing(const Error& error) {
+    return error.code == ErrorCode::kTimeout || error.code == ErrorCode::kUnavailable ||
+           error.code == ErrorCode::kTooManyRequests;
+}
+
+inline constexpr const char* kWaitsInQueue = "waiting in the queue of its zone";
+
+/// Whether a part of it is without processors until it is its turn.
+bool waits_in_queue(const ApplicationStatus& status);
+
+/// One application at work. What is not in `app` can be lost without harm.
+struct ApplicationService::Run {
+    Application app;
+    std::optional<ApplicationModel> model;
+    std::optional<ProfileLibrary::Choice> choice;  // what is learnt of its program
+    Duration chosen{};                             // steady time of that
+    std::set<std::string> excluded;                // zones that refused in this series of plans
+    int round = 1;
+    int pending = 0;  // answers outstanding in this phase
+    std::string failed_zone, failed_reason;
+    bool swaps = false;  // new parts are held in place of reserved ones
+    struct Doubt {
+        Duration until{};  // steady time
+        int times = 0;
+    };
+    std::map<std::string, Doubt> doubts;  // zones that offered an earlier start and then refused it
+    bool was_denied = false;              // the zone refused for good, not for want of processors
+    bool launch_failed = false;           // a zone has not started its part, whether that could be stored or not
+    int denials = 0;                      // rounds that failed so
+    std::map<PartId, int> tries;
+    struct Promise {
+        Duration until{};  // steady time, as far as we know surely
+        Duration asked{};  // steady time
+        Time asked_by_wall{};
+    };
+    std::map<PartId, Promise> owed;  // what zones have promised us
+    struct Place {
+        ApplicationStatus status;
+        std::map<PartId, Promise> owed;
+    };
+    std::optional<Place> place;   // in a queue: where it goes back to if the zone that it is to leave for refuses
+    Duration deadline{};          // steady time
+    Duration start{};             // steady time: of a reservation
+    bool awaits_start = false;    // a timer for it is set
+    bool turn_asked = false;      // the zone whose queue it waits in has been asked
+    Duration looked_elsewhere{};  // steady time
+    bool in_line = false;         // for a turn
+    bool has_turn = false;        // to be planned
+    bool busy = false;            // a phase with outstanding answers is under way
+    bool launched = false;        // every zone has started its part
+    bool launching = false;       // launcher and parts are being started; nothing else starts them
+    bool watching = false;        // the loop watch -> ask_how_it_ended -> finish is under way
+    std::string must_stop;        // why it has to be stopped, where that could not be stored yet
+    bool releasing = false;
+    bool release_waits = false;              // a timer for the next try is set
+    std::optional<Duration> launcher_until;  ///< steady time: it is stopped then, because the application is
+    std::optional<Duration> deserted_since;  // steady time: all parts have ended, the launcher has not
+    Duration weigh_at{};                     // steady time: how much output there is is looked at again
+    Duration release_retry = kReleaseRetry;
+    std::set<PartId> asked;      // part_status outstanding
+    std::size_t next_asked = 0;  // part, once the launcher has ended
+    std::optional<ApplicationModel> profile;
+    std::set<PartId> staged;               // have all their files
+    std::map<PartId, Duration> windows;    // launch windows of their zones, as far as we know
+    std::set<PartId> brought;              // all their results are here
+    std::optional<Time> ended;             // when the launcher was first seen to have ended
+    bool end_unknown = false;              // that was in an earlier life of this zone
+    std::optional<StagedResults> results;  // brought home
+};
+
+}  // namespace zbs

@@ -1,0 +1,460 @@
+#include "services/zone_scheduler/home/application_service.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "services/common/failpoint/failpoint.hpp"
+#include "services/common/messages/limits.hpp"
+#include "services/common/messages/names/owned_id.hpp"
+#include "services/common/messages/states.hpp"
+#include "services/common/messages/steps/own_files.hpp"
+#include "services/zone_scheduler/home/application_run.hpp"
+#include "services/zone_scheduler/launch/launchers.hpp"
+#include "services/zone_scheduler/trust/delegation_service.hpp"
+#include "services/zone_scheduler/trust/peer_service.hpp"
+
+namespace zbs {
+namespace {
+
+/// What the launcher printed for the user: some lines at most.
+std::string launcher_errors(Executor& executor, const std::string& operation, const std::string& file) {
+    constexpr std::size_t kMostErrors = 1024 * 1024;
+    const Result<std::string> text = executor.read(operation, file, 0, kMostErrors);
+    return text ? mpich::without_lost_proxies(*text) : std::string{};
+}
+
+constexpr Duration kStoreRetry = std::chrono::seconds{1};
+/// Plans under way at one time. Each asks every zone: thousands at once would ask millions of questions, and everything
+/// else would wait behind their answers.
+constexpr int kPlansAtOnce = 32;
+/// Planning costs more than taking applications in: many that come at once are accepted first and planned by and by, so
+/// many a second in the long run (twice as many as look again) and so many at once.
+constexpr Duration kTurnGap = std::chrono::microseconds{2'500};
+constexpr Duration kTurnBurst = kTurnGap * 64;
+constexpr Duration kWaitForProcessors = std::chrono::seconds{1};
+constexpr Duration kCountedAfterEnd = std::chrono::hours{24};
+/// So many look for processors per second at most; who waits among many looks less often himself.
+constexpr Duration kBetweenLooks = std::chrono::milliseconds{5};
+
+/// The answer to an id that is known already.
+Result<Application> repeat_of(const Application& known, const Caller& caller, const ApplicationRequest& request) {
+    if (known.owner == caller && known.request == request) return known;
+    return Error{ErrorCode::kIdReused, "id " + to_string(request.id) + " was used for another request; make a new id",
+                 "/id"};
+}
+
+/// Before and after a state is stored.
+struct Around {
+    failpoint::Point before, after;
+};
+std::optional<Around> failpoints_of(ApplicationState state) {
+    using failpoint::Point;
+    switch (state) {
+        case ApplicationState::kAccepted:
+            return std::nullopt;
+        case ApplicationState::kPlanned:
+            return Around{Point::kHomeBeforePlanned, Point::kHomeAfterPlanned};
+        case ApplicationState::kHeld:
+            return Around{Point::kHomeBeforeHeld, Point::kHomeAfterHeld};
+        case ApplicationState::kCommitted:
+            return Around{Point::kHomeBeforeCommitted, Point::kHomeAfterCommitted};
+        case ApplicationState::kLaunching:
+            return Around{Point::kHomeBeforeLaunching, Point::kHomeAfterLaunching};
+        case ApplicationState::kRunning:
+            return Around{Point::kHomeBeforeRunning, Point::kHomeAfterRunning};
+        default:
+            return Around{Point::kHomeBeforeEnd, Point::kHomeAfterEnd};
+    }
+}
+
+}  // namespace
+
+ApplicationService::ApplicationService(const ZoneConfig& config, Clock& clock, IdSource& ids, ZoneStore& store,
+                                       Executor& executor, ZoneTransport& transport, PeerService& peers, Log& log)
+    : config_(config),
+      clock_(clock),
+      ids_(ids),
+      store_(store),
+      executor_(executor),
+      transport_(transport),
+      peers_(peers),
+      log_(log),
+      profiles_(clock, store, log),
+      jitter_(static_cast<std::uint64_t>(to_microseconds(clock.now())) ^ std::hash<std::string>{}(config.zone.name)) {}
+
+Result<void> ApplicationService::resume() {
+    Result<std::vector<Application>> known = store_.load_open_applications();
+    if (!known) return known.error();
+    for (const Application& application : *known) {
+        if (auto good = check_history(application.status); !good) {
+            return Error{ErrorCode::kConflict,
+                         "application " + to_string(application.request.id) +
+                             " in the database is not as this program leaves one: " + good.error().message +
+                             "; restore the database from a backup",
+                         {}};
+        }
+    }
+    std::size_t waiting = 0;
+    for (Application& application : *known) {
+        auto run = std::make_shared<Run>();
+        run->app = std::move(application);
+        if (run->app.status.start)
+            run->start = clock_.steady_now() + std::max(Duration{0}, *run->app.status.start - clock_.now());
+        take_up(run);
+        const ApplicationState state = run->app.status.state;
+        if (state == ApplicationState::kAccepted)
+            ++waiting;
+        else if (!is_final(state))
+            log_.info("application_resumed",
+                      {{"application", to_string(run->app.request.id)}, {"state", to_string(state)}});
+        if (state == ApplicationState::kPlanned) {
+            // What was held under this plan is unknown: give it back and plan afresh.
+            plan_again(run, {}, "the home zone restarted");
+        } else if (state == ApplicationState::kAccepted && run->app.status.releasing.empty()) {
+            wait_for_turn(run);
+        } else {
+            later(run, Duration{0}, &ApplicationService::advance);
+        }
+    }
+    if (waiting > 0) log_.info("applications_wait", {{"count", std::to_string(waiting)}});
+    return {};
+}
+
+void ApplicationService::count_reservation(const Run& run) {
+    if (run.app.status.start && run.app.status.state < ApplicationState::kLaunching)
+        reserved_.insert(run.app.request.id);
+    else
+        reserved_.erase(run.app.request.id);
+}
+
+void ApplicationService::take_up(const std::shared_ptr<Run>& run) {
+    runs_.emplace(run->app.request.id, run);
+    if (!is_final(run->app.status.state)) ++unfinished_[to_uri(run->app.owner)];
+    count_reservation(*run);
+}
+
+Result<Application> ApplicationService::submit(const Caller& caller, const ApplicationRequest& request) {
+    if (caller.kind == CallerKind::kAnonymous)
+        return Error{ErrorCode::kUnauthenticated, "say who you are: no identity came with the call", {}};
+    if (!caller.is_user_of(config_.organisation)) {
+        return Error{
+            ErrorCode::kDenied, "only users of organisation '" + config_.organisation + "' may submit here", {}};
+    }
+    if (auto own = check_mark(request.id.value, caller); !own) return own.error();
+    if (!is_plan_mapper(request.mapper)) return invalid("must be one of hier, block, round_robin, random", "/mapper");
+    if (const std::string why = why_no_launcher(config_, request.launcher); !why.empty())
+        return invalid(why + "; submit to another zone, or launch otherwise", "/launcher");
+    if (needs_own_zone(request.launcher) && !request.zones.empty() &&
+        std::find(request.zones.begin(), request.zones.end(), config_.zone.name) == request.zones.end())
+        return invalid(std::string("launcher ") + to_string(request.launcher) + " works in zone " + config_.zone.name +
+                           " only, which is not among these",
+                       "/zones");
+    if (const auto at = runs_.find(request.id); at != runs_.end()) return repeat_of(at->second->app, caller, request);
+    const Result<std::optional<Application>> ended = store_.find_application(request.id);
+    if (!ended) return ended.error();
+    if (*ended) return repeat_of(**ended, caller, request);
+    const Result<bool> removed = store_.was_removed(request.id);
+    if (!removed) return removed.error();
+    if (*removed) {
+        return Error{ErrorCode::kIdReused,
+                     "application " + to_string(request.id) +
+                         " has ended long ago and was removed with its results; make a new id",
+                     "/id"};
+    }
+    const auto mine = unfinished_.find(to_uri(caller));
+    if (mine != unfinished_.end() && mine->second >= limits::kMaxUnfinishedPerUser) {
+        return Error{ErrorCode::kTooManyRequests,
+                     "you have " + std::to_string(mine->second) + " unfinished applications; wait for some to end",
+                     {}};
+    }
+    if (delegations_ != nullptr) {
+        if (auto good = delegations_->check_lifetime(caller, request.id, request.walltime); !good) return good.error();
+    }
+    if (auto good = check_staging(caller, request.staging); !good) return good.error();
+    auto run = std::make_shared<Run>();
+    run->app = {caller, request, {}};
+    run->app.status.history.push_back({ApplicationState::kAccepted, clock_.now()});
+    if (auto ok = store_.insert(run->app); !ok) return ok.error();
+    take_up(run);
+    observer_->application_entered(run->app);
+    log_.info("application_accepted", {{"application", to_string(request.id)},
+                                       {"owner", to_uri(caller)},
+                                       {"ranks", std::to_string(request.ranks)},
+                                       {"program", request.argv[0]}});
+    later(run, Duration{0}, &ApplicationService::advance);
+    return run->app;
+}
+
+void ApplicationService::later(const std::shared_ptr<Run>& run, Duration delay, Step step) {
+    clock_.after(delay, [this, run, step] { (this->*step)(run); });
+}
+
+bool ApplicationService::save(const std::shared_ptr<Run>& run, ApplicationStatus changed) {
+    if (auto ok = store_.update(run->app.request.id, changed); !ok) {
+        log_.warn("store_failed", {{"application", to_string(run->app.request.id)}, {"reason", ok.error().message}});
+        later(run, kStoreRetry, &ApplicationService::advance);
+        return false;
+    }
+    run->app.status = std::move(changed);
+    count_reservation(*run);
+    // Who looks for it from now on finds it in the store.
+    if (!is_open(run->app.status)) runs_.erase(run->app.request.id);
+    return true;
+}
+
+/// False where the point makes the work on this application stop here: it is taken up again from what is stored.
+bool ApplicationService::pass(const std::shared_ptr<Run>& run, failpoint::Point point) {
+    if (failpoint::reach(point)) return true;
+    later(run, kStoreRetry, &ApplicationService::advance);
+    return false;
+}
+
+ApplicationStatus ApplicationService::status_of(const std::shared_ptr<Run>& run) { return run->app.status; }
+
+bool ApplicationService::enter(const std::shared_ptr<Run>& run, ApplicationStatus changed, ApplicationState state,
+                               const std::string& reason) {
+    ZBS_EXPECTS(allowed(run->app.status.state, state));
+    const std::optional<Around> points = failpoints_of(state);
+    if (points && !pass(run, points->before)) return false;
+    changed.state = state;
+    changed.reason = reason;
+    changed.history.push_back({state, clock_.now()});
+    if (changed.history.size() > kMaxHistory) changed.history.erase(changed.history.begin() + 1);
+    if (!save(run, std::move(changed))) return false;
+    log_.info("application_state",
+              {{"application", to_string(run->app.request.id)}, {"state", to_string(state)}, {"reason", reason}});
+    observer_->application_entered(run->app);
+    if (is_final(state)) {
+        if (const auto mine = unfinished_.find(to_uri(run->app.owner));
+            mine != unfinished_.end() && --mine->second <= 0)
+            unfinished_.erase(mine);
+        if (delegations_ != nullptr) delegations_->forget(run->app.owner, run->app.request.id);
+    }
+    return !points || pass(run, points->after);
+}
+
+/// Looks at the stored state and takes the next step: called after every change, after a fault and after a restart.
+void ApplicationService::advance(const std::shared_ptr<Run>& run) {
+    const ApplicationStatus& status = run->app.status;
+    // What is to be replaced stays until the new parts are held.
+    if (!status.releasing.empty() && !run->release_waits && !run->swaps) release(run);
+    if (is_final(status.state) || run->busy) return;
+    if (!cancel_if_blocked(run)) return;
+    if (status.cancel_requested && status.state < ApplicationState::kLaunching) {
+        ApplicationStatus changed = status;
+        changed.releasing.insert(changed.releasing.end(), changed.parts.begin(), changed.parts.end());
+        changed.parts.clear();
+        if (enter(run, std::move(changed), ApplicationState::kCancelled, why_cancelled(run))) release(run);
+        return;
+    }
+    // Stopping was under way before a restart or a fault of the store: nothing more is started, everything is told
+    // again.
+    if (!status.stop_reason.empty() && !run->watching) return stop_everything(run);
+    if (!run->must_stop.empty()) return stop(run, run->must_stop);
+    switch (status.state) {
+        case ApplicationState::kAccepted:
+            return run->has_turn ? plan(run) : wait_for_turn(run);
+        case ApplicationState::kPlanned:
+            return hold(run);
+        case ApplicationState::kHeld:
+            return commit(run);
+        case ApplicationState::kCommitted:
+            if (waits_in_queue(status)) return await_turn(run);
+            if (!is_staged(run)) return stage(run);
+            return status.start ? await_start(run) : start_coordinator(run);
+        case ApplicationState::kLaunching:
+            if (run->watching) return;
+            if (run->launched) return begin_to_run(run);
+            return run->launching ? void() : start_coordinator(run);
+        case ApplicationState::kRunning:
+            return run->watching ? void() : watch(run);
+        default:
+            return;
+    }
+}
+
+/// In the order in which they come, a few at a time; who finds no room comes again at the end of the line.
+void ApplicationService::wait_for_turn(const std::shared_ptr<Run>& run) {
+    if (std::exchange(run->in_line, true)) return;
+    line_.push_back(run);
+    move_line(Duration{0});
+}
+
+void ApplicationService::move_line(Duration delay) {
+    if (line_.empty() || planning_ >= kPlansAtOnce || std::exchange(line_moves_, true)) return;
+    clock_.after(delay, [this] {
+        line_moves_ = false;
+        next_turn();
+    });
+}
+
+void ApplicationService::next_turn() {
+    while (planning_ < kPlansAtOnce && !line_.empty()) {
+        const Duration now = clock_.steady_now();
+        turns_used_ = std::max(turns_used_, now);
+        if (turns_used_ - now > kTurnBurst) return move_line(turns_used_ - now - kTurnBurst);
+        const std::shared_ptr<Run> run = line_.front();
+        line_.pop_front();
+        run->in_line = false;
+        if (run->app.status.state != ApplicationState::kAccepted || run->busy) continue;
+        run->has_turn = true;
+        turns_used_ += kTurnGap;
+        ++planning_;
+        advance(run);
+        if (!run->busy) end_turn(run);  // cancelled, or it could not be stored
+    }
+}
+
+void ApplicationService::end_turn(const std::shared_ptr<Run>& run) {
+    if (!std::exchange(run->has_turn, false)) return;
+    --planning_;
+    move_line(Duration{0});
+}
+
+Duration ApplicationService::wait_for_processors() const {
+    return std::max(kWaitForProcessors, kBetweenLooks * static_cast<std::int64_t>(runs_.size()));
+}
+
+/// Who was revoked or blocked has nothing running or waiting any more. False where that could not be stored.
+bool ApplicationService::cancel_if_blocked(const std::shared_ptr<Run>& run) {
+    if (run->app.status.cancel_requested || !is_blocked_(run->app.owner)) return true;
+    ApplicationStatus changed = run->app.status;
+    changed.cancel_requested = true;
+    return save(run, std::move(changed));
+}
+
+std::string ApplicationService::why_cancelled(const std::shared_ptr<Run>& run) const {
+    if (is_blocked_(run->app.owner)) return "its owner was revoked or blocked";
+    const std::string& other = run->app.status.cancelled_by;
+    return "cancelled by " + (other.empty() ? std::string("its owner") : "the zone's operator '" + other + "'");
+}
+
+/// In memory, without a look into the store; null where it is not there.
+std::shared_ptr<const Application> ApplicationService::known(const ApplicationId& id) const {
+    const auto at = runs_.find(id);
+    if (at == runs_.end()) return nullptr;
+    return {at->second, &at->second->app};
+}
+
+std::map<ApplicationState, std::size_t> ApplicationService::open_by_state() const {
+    std::map<ApplicationState, std::size_t> counts;
+    for (const auto& [id, run] : runs_) ++counts[run->app.status.state];
+    return counts;
+}
+
+Result<std::optional<Caller>> ApplicationService::owner_of(const ApplicationId& id) const {
+    if (const auto open = known(id)) return std::optional(open->owner);
+    const Result<std::optional<Application>> ended = store_.find_application(id);
+    if (!ended) return ended.error();
+    return *ended ? std::optional((*ended)->owner) : std::nullopt;
+}
+
+Result<std::shared_ptr<const Application>> ApplicationService::find(const Caller& caller,
+                                                                    const ApplicationId& id) const {
+    std::shared_ptr<const Application> application = known(id);
+    if (application == nullptr) {
+        Result<std::optional<Application>> ended = store_.find_application(id);
+        if (!ended) return ended.error();
+        if (*ended) application = std::make_shared<const Application>(**std::move(ended));
+    }
+    const bool may_see =
+        application != nullptr && (application->owner == caller || caller.is_operator_of(config_.organisation));
+    if (!may_see) return Error{ErrorCode::kNotFound, "no application " + to_string(id) + " of yours is here", {}};
+    return application;
+}
+
+Result<std::vector<ApplicationSummary>> ApplicationService::list(const Caller& caller, const Page& page) const {
+    const bool sees_all = caller.is_operator_of(config_.organisation);
+    if (!sees_all && page.owner && !(*page.owner == caller)) return std::vector<ApplicationSummary>{};
+    return store_.list_applications({.owner = sees_all ? page.owner : caller,
+                                     .after = page.after,
+                                     .since = page.since,
+                                     .states = page.states,
+                                     .limit = page.limit});
+}
+
+Result<ApplicationService::Counts> ApplicationService::counts(const Caller& caller) const {
+    Counts counts{.since = clock_.now() - kCountedAfterEnd};
+    auto found = store_.count_applications(
+        caller.is_operator_of(config_.organisation) ? std::nullopt : std::optional(caller), counts.since);
+    if (!found) return found.error();
+    counts.by_state = *std::move(found);
+    return counts;
+}
+
+Result<Application> ApplicationService::cancel(const Caller& caller, const ApplicationId& id) {
+    const Result<std::shared_ptr<const Application>> found = find(caller, id);
+    if (!found) return found.error();
+    if (is_final((*found)->status.state) || (*found)->status.cancel_requested) return **found;
+    const std::shared_ptr<Run> run = runs_.at(id);
+    ApplicationStatus changed = run->app.status;
+    changed.cancel_requested = true;
+    if (!(caller == run->app.owner)) changed.cancelled_by = caller.name;
+    if (auto ok = store_.update(id, changed); !ok) return ok.error();
+    run->app.status = std::move(changed);
+    if (run->app.status.state < ApplicationState::kLaunching)
+        later(run, Duration{0}, &ApplicationService::advance);
+    else
+        stop(run, why_cancelled(run));
+    return run->app;
+}
+
+Result<ApplicationService::LogIndex> ApplicationService::logs(const Caller& caller, const ApplicationId& id) const {
+    const Result<std::shared_ptr<const Application>> found = find(caller, id);
+    if (!found) return found.error();
+    const std::shared_ptr<const Application>& application = *found;
+    LogIndex index;
+    index.complete = is_final(application->status.state);
+    if (application->status.operation.empty()) return index;
+    for (const bool error_stream : {false, true}) {
+        const std::string prefix = std::string(own_files::of_ranks(error_stream));
+        for (const std::string& step : output_steps(*application)) {
+            for (const Executor::File& file : executor_.list(step, prefix)) {
+                const std::string number = file.name.substr(prefix.size());
+                if (file.bytes == 0 || number.empty() || number.size() > 9 ||
+                    number.find_first_not_of("0123456789") != std::string::npos)
+                    continue;
+                index.files.push_back({std::stoi(number), error_stream, file.bytes});
+            }
+        }
+    }
+    if (const std::string errors =
+            launcher_errors(executor_, application->status.operation, std::string(own_files::kStderr));
+        !errors.empty())
+        index.files.push_back({-1, true, errors.size()});
+    std::sort(index.files.begin(), index.files.end(), [](const LogFile& a, const LogFile& b) {
+        return std::pair(a.rank, a.error_stream) < std::pair(b.rank, b.error_stream);
+    });
+    return index;
+}
+
+Result<ApplicationService::LogChunk> ApplicationService::log(const Caller& caller, const ApplicationId& id, int rank,
+                                                             bool error_stream, std::uint64_t offset,
+                                                             std::size_t limit) const {
+    const Result<std::shared_ptr<const Application>> found = find(caller, id);
+    if (!found) return found.error();
+    const std::shared_ptr<const Application>& application = *found;
+    if (rank >= application->request.ranks)
+        return Error{
+            ErrorCode::kNotFound,
+            "application " + to_string(id) + " has ranks 0 to " + std::to_string(application->request.ranks - 1),
+            {}};
+    // The state is read before the bytes: "complete" must not overtake output.
+    const bool ended = is_final(application->status.state);
+    LogChunk chunk;
+    if (!application->status.operation.empty()) {
+        const std::string file = rank < 0 ? std::string(own_files::of_step(error_stream))
+                                          : std::string(own_files::of_ranks(error_stream)) + std::to_string(rank);
+        const std::string step = rank < 0 ? application->status.operation : output_step(*application, rank);
+        if (rank < 0 && error_stream) {
+            const std::string errors = launcher_errors(executor_, step, file);
+            chunk.bytes = errors.substr(std::min<std::uint64_t>(offset, errors.size()), limit);
+        } else if (Result<std::string> bytes = executor_.read(step, file, offset, limit)) {
+            chunk.bytes = *std::move(bytes);
+        }
+    }
+    chunk.complete = ended && chunk.bytes.size() < limit;
+    return chunk;
+}
+
+}  // namespace zbs

@@ -1,0 +1,269 @@
+#pragma once
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "algorithms/base/rng.hpp"
+#include "services/common/failpoint/points.hpp"
+#include "services/common/messages/peering.hpp"
+#include "services/common/ports/clock.hpp"
+#include "services/common/ports/executor.hpp"
+#include "services/common/ports/log.hpp"
+#include "services/common/ports/storage/zone_store.hpp"
+#include "services/common/ports/zone_transport.hpp"
+#include "services/zone_scheduler/home/planner.hpp"
+#include "services/zone_scheduler/home/profile_library.hpp"
+#include "services/zone_scheduler/launch/mpich.hpp"
+#include "services/zone_scheduler/records/file_library.hpp"
+#include "services/zone_scheduler/records/zone_config.hpp"
+#include "services/zone_scheduler/records/zone_observer.hpp"
+
+namespace zbs {
+
+class PeerService;
+class DelegationService;
+
+/// The zone as home: takes applications of its own users from `accepted` to an end state. Every change of state is
+/// stored before the next outside step, so that a restart goes on where it stopped. Lives on the domain's strand.
+///
+///   accepted -> planned -> held -> committed -> launching -> running -> completed | failed | cancelled
+///        ^________________________| a zone refuses, times out or lets a hold go: release, plan again without it
+///
+/// Where not all is free now, the earliest common start is reserved: all parts are held and committed for it, home
+/// waits in `committed`, takes an earlier start where one comes up, and plans again where the start slips.
+///
+/// All or nothing: unless every part holds, commits and starts, every part is given back.
+class ApplicationService {
+  public:
+    ApplicationService(const ZoneConfig& config, Clock& clock, IdSource& ids, ZoneStore& store, Executor& executor,
+                       ZoneTransport& transport, PeerService& peers, Log& log);
+    /// Takes up what the store holds. Errors: the store's.
+    Result<void> resume();
+
+    /// Same id and request again: the same application. Errors: kUnauthenticated/kDenied for others than own users;
+    /// kIdReused; kInvalidArgument (an id that is not the caller's, unknown mapper); kTooManyRequests.
+    Result<Application> submit(const Caller& caller, const ApplicationRequest& request);
+    /// The plan that `submit` would start with; changes nothing.
+    void dry_run(const Caller& caller, const ApplicationRequest& request, Respond<ApplicationPlan> respond);
+    /// As it is now, and changing with it where it has not ended. Errors: kNotFound, also for other users'
+    /// applications; the store's.
+    Result<std::shared_ptr<const Application>> find(const Caller& caller, const ApplicationId& id) const;
+    /// Newest first, by when the zone took them, on its clock; an operator's are everybody's.
+    struct Page {
+        std::optional<ApplicationPlace> after{};  ///< only what lies behind this
+        std::optional<Time> since{};              ///< only what was submitted then or later
+        std::vector<ApplicationState> states{};   ///< only in one of these; empty: in any
+        std::optional<Caller> owner{};            ///< only this user's; of others only an operator sees any
+        std::size_t limit = 100;
+    };
+    /// Errors: the store's.
+    Result<std::vector<ApplicationSummary>> list(const Caller& caller, const Page& page) const;
+    /// How many of those that `list` tells of are in each state: all that have not ended, and what ended since `since`.
+    struct Counts {
+        std::map<ApplicationState, std::size_t> by_state;
+        Time since{};
+    };
+    Result<Counts> counts(const Caller& caller) const;
+    /// Whose it is; none where there is none. Errors: the store's.
+    Result<std::optional<Caller>> owner_of(const ApplicationId& id) const;
+    std::size_t open_count() const { return runs_.size(); }  ///< with something left to do
+    Result<Application> cancel(const Caller& caller, const ApplicationId& id);
+
+    /// A piece of one rank's output. `rank` -1 is the launcher's own. Errors: kNotFound.
+    struct LogChunk {
+        std::string bytes;
+        bool complete = false;  ///< nothing will follow
+    };
+    Result<LogChunk> log(const Caller& caller, const ApplicationId& id, int rank, bool error_stream,
+                         std::uint64_t offset, std::size_t limit) const;
+
+    /// What is at home of what the application left; complete once it has ended. Errors: `find`'s.
+    Result<StagedResults> results(const Caller& caller, const ApplicationId& id) const;
+    /// A piece of one of them. Errors: kNotFound; kInvalidArgument for an offset behind its end.
+    Result<FileChunk> result(const Caller& caller, const ApplicationId& id, const std::string& name,
+                             std::uint64_t offset) const;
+
+    /// What output there is: only streams that hold something, by rank; `rank` -1 is the launcher.
+    struct LogFile {
+        int rank = 0;
+        bool error_stream = false;
+        std::uint64_t bytes = 0;
+    };
+    struct LogIndex {
+        std::vector<LogFile> files;
+        bool complete = false;  ///< nothing will follow
+    };
+    Result<LogIndex> logs(const Caller& caller, const ApplicationId& id) const;
+
+    /// Where users' delegations are, to show them to zones of other organisations; without it none is shown.
+    void use_delegations(DelegationService& delegations) { delegations_ = &delegations; }
+    /// What to tell other zones of a user's groups; default none.
+    void use_groups(std::function<std::vector<std::string>(const Caller&)> groups_of) {
+        groups_of_ = std::move(groups_of);
+    }
+
+    /// Whose applications end; default nobody's.
+    void use_blocks(std::function<bool(const Caller&)> is_blocked) { is_blocked_ = std::move(is_blocked); }
+    /// Whether this zone takes no new work now.
+    void use_drain(std::function<bool()> drains) { drains_ = std::move(drains); }
+
+    /// The local account that a user's launcher runs as; without it the zone's own.
+    using AccountOf = std::function<Result<std::string>(const Caller&)>;
+    void use_accounts(AccountOf account_of) { account_of_ = std::move(account_of); }
+
+    /// Where the users' files and results are; without this none are taken.
+    void use_files(FileLibrary& files);
+
+    /// What was learnt from runs, and what the next ones are planned with.
+    ProfileLibrary& profiles() { return profiles_; }
+
+    /// Told what an organisation's zones did for us, at most once per part: held and ran it to a good end, or denied
+    /// it while they owed it. Default nobody.
+    void use_conduct(std::function<void(const std::string& organisation, TrustEvent)> note_conduct) {
+        note_conduct_ = std::move(note_conduct);
+    }
+
+    /// Told of what happens to applications and plans; default nobody.
+    void use_observer(ZoneObserver& observer) { observer_ = &observer; }
+    /// How many there are in each state, of those with something left to do.
+    std::map<ApplicationState, std::size_t> open_by_state() const;
+
+  private:
+    struct Run;
+    using Step = void (ApplicationService::*)(const std::shared_ptr<Run>&);
+
+    void advance(const std::shared_ptr<Run>& run);
+    bool cancel_if_blocked(const std::shared_ptr<Run>& run);
+    std::string why_cancelled(const std::shared_ptr<Run>& run) const;
+    std::shared_ptr<const Application> known(const ApplicationId& id) const;
+    void take_up(const std::shared_ptr<Run>& run);
+    void wait_for_turn(const std::shared_ptr<Run>& run);
+    void move_line(Duration delay);
+    void next_turn();
+    void end_turn(const std::shared_ptr<Run>& run);
+    /// How long until an application that found too few processors looks again.
+    Duration wait_for_processors() const;
+    void later(const std::shared_ptr<Run>& run, Duration delay, Step step);
+    bool save(const std::shared_ptr<Run>& run, ApplicationStatus changed);
+    /// One stored write for the new state and all that changes with it: a crash leaves the old state or the new,
+    /// nothing between.
+    bool pass(const std::shared_ptr<Run>& run, failpoint::Point point);
+    bool enter(const std::shared_ptr<Run>& run, ApplicationStatus changed, ApplicationState state,
+               const std::string& reason = {});
+    bool enter(const std::shared_ptr<Run>& run, ApplicationState state, const std::string& reason = {}) {
+        return enter(run, status_of(run), state, reason);
+    }
+    static ApplicationStatus status_of(const std::shared_ptr<Run>& run);
+
+    std::string why_it_rests(const std::string& zone) const;
+    void collect_offers(const Caller& owner, const ApplicationRequest& request, const std::set<std::string>& excluded,
+                        const std::optional<ApplicationId>& without, std::function<void(std::vector<Offer>)> done);
+    struct Plan {
+        ApplicationPlan plan;
+        std::optional<Duration> start_in;  ///< none: now
+    };
+    struct MayWait {
+        bool reserve = false;  ///< for a common start
+        bool queue = false;    ///< in the queue of one zone
+    };
+    Result<Plan> choose_start(const ApplicationRequest& request, const ProfileLibrary::Choice& model,
+                              const std::vector<Offer>& offers, const MayWait& may_wait) const;
+    const ProfileLibrary::Choice& choice_for(const std::shared_ptr<Run>& run);
+    void count_reservation(const Run& run);
+    bool may_reserve(const std::shared_ptr<Run>& run) const;
+    bool take_plan(const std::shared_ptr<Run>& run, Plan made);
+    void note(const std::shared_ptr<Run>& run, const std::string& zone, const char* what, bool ok,
+              const std::string& answer);
+    void note_promise(const std::shared_ptr<Run>& run, const PartId& id, Duration asked_at, const PartStatus& told);
+    void judge(const std::shared_ptr<Run>& run, const std::string& zone, const PartId& id,
+               const Result<PartStatus>& answer);
+    void charge(const std::shared_ptr<Run>& run, const std::string& zone, const PartId& id, const std::string& words);
+    void note_kept(const std::shared_ptr<Run>& run);
+    void note_offers(const std::shared_ptr<Run>& run, const std::vector<Offer>& offers);
+    void await_start(const std::shared_ptr<Run>& run);
+    std::set<std::string> doubtful_zones(const Run& run) const;
+    void look_for_earlier(const std::shared_ptr<Run>& run);
+    void check_ready(const std::shared_ptr<Run>& run);
+    static bool take_turn(ApplicationPart& part, const PartStatus& told);
+    static bool is_complete(const ApplicationPart& part, const PartStatus& told);
+    void await_turn(const std::shared_ptr<Run>& run);
+    void ask_turn(const std::shared_ptr<Run>& run);
+    void look_elsewhere(const std::shared_ptr<Run>& run);
+    void wait_on(const std::shared_ptr<Run>& run);
+    void plan(const std::shared_ptr<Run>& run);
+    void hold(const std::shared_ptr<Run>& run);
+    void commit(const std::shared_ptr<Run>& run);
+    Result<void> check_staging(const Caller& caller, const Staging& staging);
+    bool needs_files(const ApplicationRequest& request, const ApplicationPart& part) const;
+    struct Sending;
+    bool is_staged(const std::shared_ptr<Run>& run) const;
+    bool is_unwanted(const std::shared_ptr<Run>& run);
+    void stage(const std::shared_ptr<Run>& run);
+    void stage_part(const std::shared_ptr<Sending>& work, std::size_t part);
+    void send_file(const std::shared_ptr<Sending>& work, std::size_t part, std::size_t file, std::uint64_t offset);
+    void staging_failed(const std::shared_ptr<Sending>& work, std::size_t part, const Error& error);
+    void end_staging(const std::shared_ptr<Sending>& work);
+    struct Bringing;
+    bool takes_results(const std::shared_ptr<Run>& run);
+    void bring_results(const std::shared_ptr<Run>& run);
+    void ask_results(const std::shared_ptr<Bringing>& work);
+    void bring_file(const std::shared_ptr<Bringing>& work);
+    void take_piece(const std::shared_ptr<Bringing>& work, const Result<FileChunk>& piece);
+    void next_zone(const std::shared_ptr<Bringing>& work);
+    void start_coordinator(const std::shared_ptr<Run>& run);
+    void await_coordinator(const std::shared_ptr<Run>& run);
+    void launch_parts(const std::shared_ptr<Run>& run, const mpich::Options& options);
+    void begin_to_run(const std::shared_ptr<Run>& run);
+    void watch(const std::shared_ptr<Run>& run);
+    void stop_at_output_limit(const std::shared_ptr<Run>& run);
+    void stop_deserted_launcher(const std::shared_ptr<Run>& run);
+    void poll_parts(const std::shared_ptr<Run>& run);
+    void stop(const std::shared_ptr<Run>& run, const std::string& reason);
+    void stop_everything(const std::shared_ptr<Run>& run);
+    void stop_part(const std::shared_ptr<Run>& run, const std::string& zone, const PartId& id);
+    void end_launcher(const std::shared_ptr<Run>& run);
+    void ask_how_it_ended(const std::shared_ptr<Run>& run);
+    bool own_ranks_have_finalized(const Application& app) const;
+    void finish(const std::shared_ptr<Run>& run);
+    void plan_again(const std::shared_ptr<Run>& run, const std::string& zone, const std::string& reason);
+    void release(const std::shared_ptr<Run>& run);
+    void release_later(const std::shared_ptr<Run>& run);
+    ServiceAddress own_address() const;
+    ServiceAddress address_of(const std::string& zone) const;
+
+    const ZoneConfig& config_;
+    Clock& clock_;
+    IdSource& ids_;
+    ZoneStore& store_;
+    Executor& executor_;
+    ZoneTransport& transport_;
+    PeerService& peers_;
+    ZoneObserver* observer_ = &no_observer();
+    DelegationService* delegations_ = nullptr;
+    FileLibrary* files_ = nullptr;
+    AccountOf account_of_;
+    std::function<bool(const Caller&)> is_blocked_ = [](const Caller&) { return false; };
+    std::function<bool()> drains_ = [] { return false; };
+    std::function<std::vector<std::string>(const Caller&)> groups_of_ = [](const Caller&) {
+        return std::vector<std::string>{};
+    };
+    std::function<void(const std::string&, TrustEvent)> note_conduct_ = [](const std::string&, TrustEvent) {};
+    Log& log_;
+    ProfileLibrary profiles_;
+    Rng jitter_;
+    std::map<ApplicationId, std::shared_ptr<Run>> runs_;  ///< those with something left to do
+    std::set<ApplicationId> reserved_;                    ///< those that wait for a start
+    std::map<std::string, int> unfinished_;               ///< by owner's URI
+    std::deque<std::shared_ptr<Run>> line_;               ///< waiting for their turn to be planned
+    int planning_ = 0;
+    bool line_moves_ = false;  ///< a timer for the next turn is set
+    Duration turns_used_{};    ///< steady time at which the turns taken so far would all have had their gaps
+};
+
+}  // namespace zbs

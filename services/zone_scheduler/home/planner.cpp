@@ -1,0 +1,311 @@
+#include "services/zone_scheduler/home/planner.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "algorithms/base/rng.hpp"
+#include "algorithms/graph/shortest_path_clustering.hpp"
+#include "algorithms/mapping/hier_mapper.hpp"
+#include "algorithms/mapping/mapper.hpp"
+
+namespace zbs {
+namespace {
+
+constexpr const char* kHier = "hier";
+constexpr const char* kBlock = "block";
+constexpr const char* kRoundRobin = "round_robin";
+constexpr const char* kRandom = "random";
+
+/// Zones that offer something, in the words of the level-1 mapper.
+struct Aggregates {
+    std::vector<ZoneAggregate> zones;
+    std::vector<Link> between;  // zone_count squared
+};
+
+Aggregates aggregate(std::span<const Offer> offers) {
+    Aggregates out;
+    std::vector<const Capacity*> given;
+    for (const Offer& offer : offers) {
+        if (!offer.capacity || offer.capacity->processors == 0) continue;
+        const Capacity& c = *offer.capacity;
+        given.push_back(&c);
+        out.zones.push_back(
+            {c.zone, c.processors, c.speed_sum, c.speed_mean, c.speed_variance, c.largest_machine, c.within_zone});
+    }
+    for (const Capacity* a : given) {
+        for (const Capacity* b : given) {
+            Link link = ResourceGraph::kDefaultZoneLink;
+            if (a == b) link = a->within_zone;
+            const auto told =
+                std::find_if(a->links.begin(), a->links.end(), [&](const LinkToZone& l) { return l.zone == b->zone; });
+            if (a != b && told != a->links.end()) link = told->link;
+            out.between.push_back(link);
+        }
+    }
+    // Each end tells its own view; a plan needs one: the worse of the two.
+    const std::size_t n = given.size();
+    for (std::size_t a = 0; a < n; ++a) {
+        for (std::size_t b = a + 1; b < n; ++b) {
+            Link& ab = out.between[a * n + b];
+            Link& ba = out.between[b * n + a];
+            ab = {std::max(ab.delay_s, ba.delay_s), std::min(ab.bandwidth_Bps, ba.bandwidth_Bps)};
+            ba = ab;
+        }
+    }
+    return out;
+}
+
+std::vector<std::int32_t> deal(int ranks, const Aggregates& aggregates, Rng* rng) {
+    std::vector<std::int32_t> slots;
+    if (rng != nullptr) {
+        for (std::size_t z = 0; z < aggregates.zones.size(); ++z) {
+            slots.insert(slots.end(), static_cast<std::size_t>(aggregates.zones[z].processors),
+                         static_cast<std::int32_t>(z));
+        }
+        rng->shuffle(slots);
+    } else {  // one rank to each zone in turn, as long as it has room
+        for (int layer = 0; static_cast<int>(slots.size()) < ranks; ++layer) {
+            for (std::size_t z = 0; z < aggregates.zones.size(); ++z) {
+                if (layer < aggregates.zones[z].processors) slots.push_back(static_cast<std::int32_t>(z));
+            }
+        }
+    }
+    slots.resize(static_cast<std::size_t>(ranks));
+    return slots;
+}
+
+Result<void> check_room(int ranks, std::span<const Offer> offers) {
+    int free = 0, total = 0;
+    bool silent = false;
+    std::string refusals, unasked;
+    for (const Offer& offer : offers) {
+        if (offer.capacity) {
+            free += offer.capacity->processors;
+            total += offer.capacity->total_processors;
+        }
+        if (!offer.refusal.empty()) {
+            silent = silent || offer.may_change;
+            (offer.is_unasked ? unasked : refusals) += "; " + offer.zone + ": " + offer.refusal;
+        }
+    }
+    if (free >= ranks) return {};
+    if (refusals.empty()) refusals = std::move(unasked);  // else they would hide the reason
+    // Of zones that do not exist, or accept nobody, fewer ranks would not help.
+    if (total == 0 && !silent && !refusals.empty())
+        return Error{ErrorCode::kRejected, "no zone takes the application: " + refusals.substr(2), {}};
+    if (total < ranks && !silent) {
+        return Error{ErrorCode::kRejected,
+                     "the application needs " + std::to_string(ranks) +
+                         " processors, but all zones that accept it hold " + std::to_string(total) +
+                         "; ask for fewer ranks or for more zones" + refusals,
+                     {}};
+    }
+    return Error{
+        ErrorCode::kUnavailable,
+        "waiting for processors: " + std::to_string(free) + " of " + std::to_string(ranks) + " are free" + refusals,
+        {}};
+}
+
+/// When the zone may start as many ranks as it has in the plan, or could take.
+std::optional<ZoneVerdict::StartRange> start_range(const Capacity& capacity, int ranks) {
+    if (ranks <= 0) return std::nullopt;
+    if (capacity.processors >= ranks) return ZoneVerdict::StartRange{};
+    for (const StartWindow& window : capacity.windows)
+        if (window.processors >= ranks) return ZoneVerdict::StartRange{window.expected, window.after};
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Offer> offers_at(std::span<const Offer> offers, Duration after) {
+    std::vector<Offer> then(offers.begin(), offers.end());
+    for (Offer& offer : then) {
+        if (!offer.capacity) continue;
+        Capacity& c = *offer.capacity;
+        for (const StartWindow& window : c.windows) {
+            if (window.after > after) break;
+            c.processors = window.processors;
+            c.speed_sum = window.speed_sum;
+            c.speed_mean = window.speed_mean;
+            c.speed_variance = window.speed_variance;
+            c.largest_machine = window.largest_machine;
+        }
+    }
+    return then;
+}
+
+std::optional<QueueOffer> best_queue(int ranks, std::span<const Offer> offers) {
+    std::optional<QueueOffer> best;
+    for (const Offer& offer : offers) {
+        if (!offer.capacity || !offer.capacity->queues || offer.capacity->total_processors < ranks) continue;
+        const std::optional<ZoneVerdict::StartRange> range = start_range(*offer.capacity, ranks);
+        QueueOffer queue{offer.zone, range ? std::optional(range->to) : std::nullopt};
+        const bool earlier = queue.start && (!best || !best->start || *queue.start < *best->start);
+        if (!best || earlier) best = std::move(queue);
+    }
+    return best;
+}
+
+std::vector<Offer> offers_of_queue(std::span<const Offer> offers, const std::string& zone) {
+    std::vector<Offer> alone(offers.begin(), offers.end());
+    for (Offer& offer : alone) {
+        if (!offer.capacity) continue;
+        Capacity& c = *offer.capacity;
+        const bool chosen = offer.zone == zone;
+        ZBS_EXPECTS(!chosen || c.queues);
+        double speed = c.speed_mean;
+        for (const StartWindow& window : c.windows)
+            if (!(speed > 0)) speed = window.speed_mean;
+        if (!(speed > 0)) speed = 1;  // not told: only zones beside each other would be compared by it
+        c.processors = c.largest_machine = chosen ? c.total_processors : 0;
+        c.speed_mean = speed;
+        c.speed_variance = 0;
+        c.speed_sum = speed * c.processors;
+    }
+    return alone;
+}
+
+bool is_for_one_queue(const ApplicationPlan& plan, std::span<const Offer> offers) {
+    const auto used = [](const ZoneVerdict& verdict) { return verdict.ranks > 0; };
+    if (std::count_if(plan.zones.begin(), plan.zones.end(), used) != 1) return false;
+    const auto zone = std::find_if(plan.zones.begin(), plan.zones.end(), used);
+    return std::any_of(offers.begin(), offers.end(), [&](const Offer& offer) {
+        return offer.zone == zone->zone && offer.capacity && offer.capacity->queues;
+    });
+}
+
+void tell_starts(ApplicationPlan& plan, int ranks, std::span<const Offer> offers) {
+    for (ZoneVerdict& verdict : plan.zones) {
+        const auto offer = std::find_if(offers.begin(), offers.end(),
+                                        [&](const Offer& o) { return o.zone == verdict.zone && o.capacity; });
+        if (offer == offers.end()) continue;
+        const int share = verdict.ranks > 0 ? verdict.ranks : std::min(ranks, offer->capacity->total_processors);
+        verdict.start = start_range(*offer->capacity, share);
+    }
+}
+
+std::optional<Duration> earliest_common_start(int ranks, std::span<const Offer> offers, Duration horizon) {
+    std::vector<std::pair<Duration, int>> steps;  // when, how many more or fewer are free from then on
+    int free = 0;
+    for (const Offer& offer : offers) {
+        if (!offer.capacity) continue;
+        free += offer.capacity->processors;
+        int before = offer.capacity->processors;
+        for (const StartWindow& window : offer.capacity->windows) {
+            steps.emplace_back(window.after, window.processors - before);
+            before = window.processors;
+        }
+    }
+    std::sort(steps.begin(), steps.end());
+    for (std::size_t i = 0; i < steps.size() && steps[i].first <= horizon; ++i) {
+        free += steps[i].second;
+        const bool last_of_instant = i + 1 == steps.size() || steps[i + 1].first > steps[i].first;
+        if (last_of_instant && free >= ranks && steps[i].first > Duration{0}) return steps[i].first;
+    }
+    return std::nullopt;
+}
+
+bool is_plan_mapper(const std::string& name) {
+    return name == kHier || name == kBlock || name == kRoundRobin || name == kRandom;
+}
+
+Result<ApplicationPlan> make_plan(const ApplicationRequest& request, const std::optional<ApplicationModel>& model,
+                                  const std::string& profile, std::span<const Offer> offers) {
+    if (auto room = check_room(request.ranks, offers); !room) return room.error();
+    const Aggregates aggregates = aggregate(offers);
+    const MapOptions options{.seed = request.seed, .max_tasks_per_processor = 1};
+    const Result<std::vector<std::int32_t>> blocks = place_blocks(request.ranks, aggregates.zones, options);
+    if (!blocks) return blocks.error();
+    const std::vector<std::int32_t> dealt = deal(request.ranks, aggregates, nullptr);
+
+    ApplicationPlan plan;
+    plan.profile = profile;
+    std::vector<std::int32_t> zone_of_task;
+    if (request.mapper == kHier && model) {
+        const ClusterTree tree = make_cluster_tree(model->graph, {.seed = request.seed});
+        Result<ZonePlan> zones =
+            map_clusters_to_zones(model->graph, tree, aggregates.zones, aggregates.between, options);
+        if (!zones) return zones.error();
+        zone_of_task = zones->zone_of_task;
+        plan.clusters = zones->clusters;
+        for (const std::int32_t z : zones->zone_of_cluster)
+            plan.zone_of_cluster.push_back(aggregates.zones[static_cast<std::size_t>(z)].name);
+    } else {
+        Rng rng(request.seed);
+        zone_of_task = request.mapper == kRoundRobin ? dealt
+                       : request.mapper == kRandom   ? deal(request.ranks, aggregates, &rng)
+                                                     : *blocks;
+        // Without a clustering the share of each zone is the only cluster.
+        std::map<std::int32_t, std::vector<TaskIndex>> share;
+        for (std::size_t t = 0; t < zone_of_task.size(); ++t)
+            share[zone_of_task[t]].push_back(static_cast<TaskIndex>(t));
+        for (auto& [z, tasks] : share) {
+            plan.clusters.push_back(std::move(tasks));
+            plan.zone_of_cluster.push_back(aggregates.zones[static_cast<std::size_t>(z)].name);
+        }
+    }
+    std::map<std::string, int> placed;
+    for (const std::int32_t z : zone_of_task) {
+        plan.zone_of_rank.push_back(aggregates.zones[static_cast<std::size_t>(z)].name);
+        ++placed[plan.zone_of_rank.back()];
+    }
+    for (const Offer& offer : offers) {
+        ZoneVerdict verdict{.zone = offer.zone,
+                            .processors = offer.capacity ? offer.capacity->processors : 0,
+                            .ranks = placed[offer.zone],
+                            .reason = offer.refusal};
+        if (offer.capacity && verdict.ranks == 0 && verdict.reason.empty()) {
+            verdict.reason = offer.capacity->total_processors == 0
+                                 ? "gives this user nothing: no account or right for her there; ask its operator"
+                             : verdict.processors == 0
+                                 ? "gives this user no processor now: all in use, or outside the hours or limits agreed"
+                                 : "not needed: the others hold all ranks at less cost";
+        }
+        plan.zones.push_back(std::move(verdict));
+    }
+    if (model) {
+        plan.crossing_bytes = inter_zone_bytes(model->graph, zone_of_task);
+        plan.crossing_bytes_block = inter_zone_bytes(model->graph, *blocks);
+        plan.crossing_bytes_round_robin = inter_zone_bytes(model->graph, dealt);
+    }
+    return plan;
+}
+
+PartRequest make_part(const Application& application, const std::optional<ApplicationModel>& model,
+                      const ApplicationPart& part, const std::string& home) {
+    PartRequest request{.id = part.id,
+                        .application = application.request.id,
+                        .user = application.owner,
+                        .home = home,
+                        .ranks = part.ranks};
+    request.walltime = application.request.walltime;
+    request.seed = application.request.seed;
+    request.queued = part.queued;
+    request.priority = application.request.priority;
+    request.share = application.request.share;
+    request.grace = application.request.grace;
+    if (!model) {
+        Result<TaskGraph> bare = TaskGraph::make(std::vector<double>(part.ranks.size(), 1.0), {});
+        ZBS_EXPECTS(bare.has_value());
+        request.graph = *std::move(bare);
+        return request;
+    }
+    request.graph = subgraph(model->graph, part.ranks);
+    std::map<std::string, PartRequest::Outside> outside;
+    const std::vector<std::string>& zone_of_rank = application.status.plan->zone_of_rank;
+    for (const TaskIndex rank : part.ranks) {
+        for (const TaskGraph::Neighbour& n : model->graph.neighbours(rank)) {
+            const std::string& zone = zone_of_rank[static_cast<std::size_t>(n.task)];
+            if (zone == part.zone) continue;
+            PartRequest::Outside& sum = outside[zone];
+            sum.zone = zone;
+            sum.bytes += n.bytes;
+            sum.messages += n.messages;
+        }
+    }
+    for (auto& [zone, sum] : outside) request.outside.push_back(std::move(sum));
+    return request;
+}
+
+}  // namespace zbs

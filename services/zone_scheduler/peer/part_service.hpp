@@ -1,0 +1,339 @@
+#pragma once
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "algorithms/queue/zone_queue.hpp"
+#include "services/common/ports/clock.hpp"
+#include "services/common/ports/executor.hpp"
+#include "services/common/ports/log.hpp"
+#include "services/common/ports/slice_sink.hpp"
+#include "services/common/ports/storage/zone_store.hpp"
+#include "services/zone_scheduler/peer/part_allocations.hpp"
+#include "services/zone_scheduler/records/file_library.hpp"
+#include "services/zone_scheduler/records/zone_config.hpp"
+#include "services/zone_scheduler/records/zone_observer.hpp"
+#include "services/zone_scheduler/trust/authorization_filter.hpp"
+#include "services/zone_scheduler/trust/peering_service.hpp"
+
+namespace zbs {
+
+/// The zone as a peer: says what it can give, holds processors for a part, commits, launches, watches and releases it.
+/// Owns the processors: no processor is promised twice. Lives on the domain's strand; every answer is stored first.
+///
+/// States: `kPartTransitions` (services/common/messages/states.hpp). A hold expires by itself; a committed part that is
+/// not launched within the launch window is released; a running part ends with its processes or at its walltime, never
+/// because its home is silent.
+///
+/// A part starts as soon as its home wishes, or is reserved for a later start. Either way its processors are promised
+/// from its start to the last instant at which it can end: latest launch, walltime, grace, and what it takes to stop.
+///
+/// Or it waits in the zone's queue, where there is one: held and committed, but without processors, until the queue
+/// discipline gives it some. Then its home has as long to commit or to launch as for a hold at once.
+class PartService {
+  public:
+    /// Turns the text of a model file into a model (the domain knows no JSON).
+    using DecodeModel = std::function<Result<ApplicationModel>(std::string_view)>;
+
+    PartService(const ZoneConfig& config, Clock& clock, ZoneStore& store, Executor& executor, PeeringService& peerings,
+                AuthorizationFilter& filter, Log& log, DecodeModel decode);
+    /// How the delegation that comes with another organisation's part is judged, and whether one must come; without
+    /// this none is needed.
+    using CheckDelegation = std::function<Result<void>(const PartRequest&, bool required)>;
+    void require_delegations(CheckDelegation check) { check_delegation_ = std::move(check); }
+    /// Whether processes here may be made to connect to a host that a zone of another organisation names; default yes.
+    void use_address_check(std::function<Result<void>(const std::string& host)> check) {
+        check_address_ = std::move(check);
+    }
+    /// The link to another zone as it is told in capacities; default what the configuration declares or assumes.
+    void use_links(std::function<Link(const std::string& zone)> link_to) { link_to_ = std::move(link_to); }
+    /// Between machines of the zone; without it what the configuration says.
+    void use_link_within(std::function<Link()> link_within) { link_within_ = std::move(link_within); }
+    /// Whose work is stopped and refused; default nobody's.
+    void use_blocks(std::function<bool(const Caller&)> is_blocked) { is_blocked_ = std::move(is_blocked); }
+    /// While it returns true, no new part is held, and the capacity is that of a zone without a free processor.
+    void use_drain(std::function<bool()> drains) { drains_ = std::move(drains); }
+    /// The site's own scheduler, that is asked for the processors of each part; without this they are the zone's own.
+    /// Before `resume`.
+    void use_allocations(Allocations& source);
+    /// Where files of users are; without this the zone takes none.
+    void use_files(FileLibrary& files);
+    /// How to see, again and again, what the machines have for parts; without this they are as configured.
+    void use_machines(LookAtMachines look, Duration every) {
+        look_at_machines_ = std::move(look);
+        look_every_ = every;
+    }
+    /// How parts share processors now: by "turns", "nice levels" or "weights"; empty where each has its own.
+    std::string sharing_means() const;
+    /// Where the machines are told whose turn it is, in a zone of several slots.
+    void use_slices(SliceSink& slices) { slices_ = &slices; }
+    /// Told of what happens to parts and of decisions of the queue; default nobody.
+    void use_observer(ZoneObserver& observer) { observer_ = &observer; }
+    /// Takes up what the store holds: holds get their full time again, running parts are found again. Errors: the
+    /// store's.
+    Result<void> resume();
+    /// The discipline of the queue from now on, as `queue_discipline` reads it; empty: nobody can wait here. Those who
+    /// wait stay in any case. Errors, nothing changed: `queue_discipline`'s.
+    Result<void> use_queue(const std::string& discipline);
+    /// Is told of all that happens to the queue from now on. To be set before `use_queue` and `resume`.
+    void observe_queue(ZoneQueue::Observer observer) { queue_.observe(std::move(observer)); }
+    void tell_queue_again() const { queue_.tell_again(); }
+
+    /// Errors: kDenied for a zone whose organisation is not accepted, or that asks for another organisation's user.
+    Result<Capacity> capacity(const Caller& caller, const CapacityRequest& request);
+    /// Errors: kDenied; kInvalidArgument for an id that is not the caller's; kIdReused; kRejected where it does not fit
+    /// now: one answer for all reasons, except toward zones of the own organisation; kInvalidArgument for a start too
+    /// far ahead; kConflict for a part to replace that runs.
+    Result<PartStatus> hold(const Caller& caller, const PartRequest& request);
+    using Respond = std::function<void(Result<PartStatus>)>;
+    /// Answers once it is settled whether a hold is one: at once, or when the site's scheduler has granted its
+    /// processors or not (then `hold`'s kRejected). Only then a home may be told of the hold.
+    void when_settled(const Caller& caller, const PartId& id, Respond respond);
+    /// Begins what it does by itself.
+    void start();
+    Result<PartStatus> commit(const Caller& caller, const PartId& id, std::uint64_t token);
+    Result<PartStatus> launch(const Caller& caller, const PartId& id, const LaunchRequest& request);
+    Result<PartStatus> status(const Caller& caller, const PartId& id) const;
+    Result<PartStatus> release(const Caller& caller, const PartId& id, const std::string& reason);
+    /// The model that rank 0 left here, else what the ranks of this part left. kNotFound where there is none.
+    Result<ApplicationModel> profile(const Caller& caller, const PartId& id) const;
+
+    /// Files that a committed part gets before its launch; home says it again while it sends, and each time the launch
+    /// window begins anew, for `StagingConfig::window` at most. Errors: kConflict (token, state, other files than
+    /// before); kRejected, kTooLarge where this zone does not take them.
+    Result<StagingStatus> stage(const Caller& caller, const PartId& id, const StagingRequest& request);
+    /// A piece of one of them. Errors: as `stage`; kInvalidArgument for a file that was not told; `FileLibrary::put`'s.
+    Result<FilePresence> put_file(const Caller& caller, const PartId& id, const std::string& digest,
+                                  const FileChunk& chunk);
+    /// What a part that has ended left of what its patterns ask for: regular files of the job's own. The first question
+    /// makes the zone lay it aside, a piece at a time; until then it is not complete.
+    Result<StagedResults> results(const Caller& caller, const PartId& id);
+    Result<FileChunk> result(const Caller& caller, const PartId& id, const std::string& name, std::uint64_t offset);
+
+    /// The zone that holds the part, or held it; none where there is none. Errors: the store's.
+    Result<std::optional<Caller>> home_of(const PartId& id) const;
+    int free_processors() const;
+    /// What the organisation has held, committed or running here.
+    PeeringUsage usage_of(const std::string& organisation) const;
+    struct NodeView {
+        Machine machine;
+        int used = 0;
+    };
+    std::vector<NodeView> nodes() const;
+    /// Every processor once, also where several parts share it. Cost: in proportion to processors and parts.
+    struct Use {
+        std::size_t used = 0;         ///< a part runs there
+        std::size_t held = 0;         ///< held or committed, and no part runs there
+        std::size_t unavailable = 0;  ///< out of order, or not the zone's to give
+        std::size_t free = 0;
+    };
+    Use use() const;
+    std::size_t waiting_parts() const { return queue_.size(); }  ///< in the queue, without processors
+    std::vector<const PartRecord*> parts() const;                ///< those not ended; valid until the strand is left
+    /// Those that were launched here and ended after `time`, the last one first.
+    /// Errors: the store's.
+    Result<std::vector<PartRecord>> ended_since(Time time, std::size_t limit) const;
+    /// What a part that waits in the queue can expect, as this zone's own people are told; none of others.
+    std::optional<QueueOutlook> outlook_inside(const PartRecord& part) const;
+    /// Row of the slice matrix that the part lies in, 0 to `slice_count()` - 1. None where processors are not shared,
+    /// or it has none yet.
+    std::optional<int> slice_of(const PartRecord& part) const;
+    int slice_count() const { return config_.slots; }  ///< rows of the matrix; 1: processors are not shared
+    /// When its processors are promised to a part that has not ended, in steady time.
+    ProcessorCalendar::Interval promise_of(const PartId& id) const;
+
+  private:
+    struct Live {
+        PartRecord record;
+        Duration deadline{};               ///< steady time: end of hold or of launch window
+        Duration start{};                  ///< steady time: of a reservation, or of what runs
+        std::optional<Outlook> outlook{};  ///< of what waits in the queue
+        bool stopping = false;             ///< final once all processes are gone
+        bool not_started = false;          ///< by a fault of this zone
+        bool stop_asked = false;           ///< by home; else it stops because it failed
+        Duration grace{};                  ///< that its stop gives
+        std::string stop_reason;
+        std::vector<Respond> waiting;             ///< for the site's scheduler
+        bool judging = false;                     ///< that one is asked why its processes have ended
+        bool finishing = false;                   ///< it is being given back
+        bool finished = false;                    ///< nothing of it is left there
+        bool has_inputs = false;                  ///< its machines with agents have them
+        std::optional<Duration> staging_since{};  ///< steady time of the first word about files, or of the start
+    };
+    struct Collecting;
+    struct FoundResult;
+
+    Result<std::shared_ptr<Live>> find_to_stage(const Caller& caller, const PartId& id, std::uint64_t token);
+    Result<void> check_need(const Caller& caller, const std::optional<StagingNeed>& need) const;
+    Result<void> check_staging(const Staging& staging) const;
+    Result<void> check_nodes() const;
+    bool runs_on_agents(const PartRecord& record) const;
+    std::vector<StepSpec::Input> inputs_of(const PartRecord& record) const;
+    Result<bool> bring_inputs(Live& part);
+    std::vector<std::string> staged_steps(const PartRecord& record) const;
+    void remove_inputs(const PartRecord& record);
+    void remove_fetched(const PartRecord& record);
+    void want_results(const PartRecord& record);
+    std::deque<FoundResult> find_results(const PartRecord& record, StagedResults& results);
+    Error refuse_files(const Caller& caller, const Error& error) const;
+    void renew_window(Live& part);
+    Duration latest_launch(const Live& part, Duration wanted) const;
+    Result<void> check_staged(const PartRecord& record) const;
+    void add_staging(const PartRecord& record, std::size_t step, StepSpec& spec) const;
+    void collect(const PartId& id);
+    void note_collected(Collecting& work);
+    bool is_blocked(const PartRecord& record) const {
+        return is_blocked_(record.request.user) || is_blocked_(record.home_caller);
+    }
+    void stop_blocked(Live& part);
+    std::string why_not_begun(const PartRecord& record) const;
+    static bool is_reserved(const PartRecord& record);
+    /// It waits for processors.
+    static bool is_queued(const PartRecord& record);
+    void enqueue(const Live& part);
+    void run_queue();
+    void give_up_hopeless();
+    UsableProcessors usable_by_waiting();
+    std::vector<bool> usable_by(const PartRecord& record);
+    bool give_processors(Live& part, Duration decided);
+    QueueOutlook outlook_of(const Live& part) const;
+    QueueOutlook whole_outlook(const Live& part) const;
+    bool is_ready(const Live& part) const;
+    /// Of a part that would be held now: all that it may need.
+    ProcessorCalendar::Interval interval_of(Duration start_in, Duration walltime, Duration grace) const;
+    Duration grace_of(Duration asked) const;  ///< as far as the zone gives it
+    /// From its launch to the last instant at which it can end.
+    Duration longest_run(const PartRecord& record) const;
+    ProcessorCalendar::Promise promise(const Live& part) const;
+    void promise_anew(const Live& part);
+    struct Placement {
+        std::vector<std::int32_t> processors;  ///< by task
+        std::vector<RankPlace> assignment;
+    };
+    /// The part on some of these processors, all in one row, as the zone's mapper has it. Errors: why it does not fit.
+    Result<Placement> place(const PartRequest& request, const std::vector<bool>& usable) const;
+    Result<Placement> place_in_row(const PartRequest& request, const std::vector<bool>& usable, std::size_t row) const;
+    std::size_t row_count() const { return static_cast<std::size_t>(config_.slots); }
+    std::size_t physical_count() const { return physical_; }  ///< processors that there are; each is once in every row
+    std::vector<bool> row(const std::vector<bool>& all, std::size_t number) const;
+    std::set<std::size_t> machines_for_one(const std::vector<bool>& usable, std::size_t row) const;
+    std::vector<std::size_t> rows_with_room(const std::vector<bool>& usable, std::size_t processors) const;
+    std::vector<bool> rows_in_use(const std::vector<bool>& promised) const;
+    Result<Placement> place_beside_fewest(const PartRequest& request, const std::vector<bool>& usable) const;
+    struct Promised;
+    int share_of(const std::optional<int>& asked, const Caller& user) const;
+    std::vector<int> row_shares(const Promised& promised) const;
+    std::vector<double> row_speeds(const Promised& promised, const std::optional<int>& share, const Caller& user) const;
+    Result<void> leave_out_full_rows(std::vector<bool>& usable, const Promised& promised,
+                                     const PartRequest& request) const;
+    bool takes_turns() const;
+    void see_weights();
+    void share_time();
+    void begin_turns(Time now);
+    using RunningRows = std::map<std::size_t, std::map<std::string, std::vector<std::string>>>;
+    RunningRows running_rows() const;
+    std::vector<int> running_shares(const RunningRows& rows) const;
+    SliceColumn column_of(const std::string& machine, const RunningRows& rows) const;
+    std::map<PartId, std::vector<int>> levels() const;
+    std::optional<StepWork> work_of(const PartRecord& record) const;
+    ShareTable shares_of(const std::string& machine) const;
+    void ask_allocation(Live& part);
+    void take_grant(const PartId& id, const Result<void>& granted);
+    void end_if_lost(Live& part);
+    bool is_finished(Live& part);
+    void refresh_machines();
+    void look_again();
+    void note_use(std::size_t machine, const MachineUse& use, const std::vector<bool>& ours);
+    Error refusal(const Live& part, const std::string& why) const;
+    /// What nobody can have in an interval: promised, or not the zone's to give.
+    std::vector<bool> busy_in(const ProcessorCalendar::Interval& when, const std::set<PartId>& without,
+                              bool by_experience = false) const;
+    void promise_overruns();
+    void learn(const Live& part);
+    PeeringUsage usage_in(const std::string& organisation, const ProcessorCalendar::Interval& when,
+                          const std::set<PartId>& without, bool by_experience) const;
+    struct Question;
+    StartWindow count_free(const Question& question, Duration start, bool by_experience) const;
+    StartWindow count_free_in_row(const Entitlement& entitlement, const std::vector<bool>& busy, std::size_t row,
+                                  double speed_left) const;
+    std::vector<StartWindow> find_windows(const Question& question, int free_now) const;
+    std::set<PartId> parts_of(const Caller& home, const std::optional<ApplicationId>& application) const;
+    Result<std::shared_ptr<Live>> find_replaced(const Caller& caller, const PartRequest& request);
+    Result<void> check_caller(const Caller& caller, const Caller& user) const;
+    /// What has ended comes from the store, and a change of it changes nothing. Errors: kNotFound; the store's.
+    Result<std::shared_ptr<Live>> find(const Caller& caller, const PartId& id) const;
+    Result<std::shared_ptr<Live>> find(const PartId& id) const;  ///< null where there is none
+    /// As its home may see it: `outside_view` for other organisations.
+    PartStatus view(const Live& part) const;
+    /// An error as the caller may see it: causes inside of the zone go to the log only.
+    Error outward(const Caller& caller, const Error& error) const;
+    Result<void> save(Live& part, PartRecord changed, PartState state, const std::string& reason);
+    void note_end(const Live& part, PartState was);
+    void give_back(const Live& part);
+    void stop_steps(Live& part, const std::string& reason, Duration grace);
+    Result<void> check_launcher(const Caller& caller, const LaunchRequest& request);
+    Result<StepSpec> proxy_step(const PartRecord& record, const LaunchRequest& request, std::size_t i,
+                                std::vector<std::string> command);
+    bool share_a_host(const std::vector<std::string>& machines) const;
+    std::vector<std::string> steps_of(const PartRecord& record) const;
+    std::map<std::string, std::string> profile_steps(const PartRecord& record) const;
+    std::string where_ranks_are(const Live& part) const;
+    void place_steps(const PartRecord& record);
+    void find_processors(PartRecord& record) const;
+    bool fits_assignment(const PartRecord& record) const;
+    void watch();
+    void check_deadlines();
+    Result<void> end_if_over(Live& part);
+    void check_running(Live& part);
+    std::optional<RankEnd> first_end(const PartRecord& record) const;
+
+    const ZoneConfig& config_;
+    Clock& clock_;
+    ZoneStore& store_;
+    Executor& executor_;
+    PeeringService& peerings_;
+    AuthorizationFilter& filter_;
+    Log& log_;
+    DecodeModel decode_;
+    ZoneObserver* observer_ = &no_observer();
+    CheckDelegation check_delegation_;
+    std::function<Result<void>(const std::string&)> check_address_ = [](const std::string&) { return Result<void>{}; };
+    std::function<Link(const std::string&)> link_to_;
+    std::function<Link()> link_within_ = [this] { return config_.zone.within_zone; };
+    std::function<bool(const Caller&)> is_blocked_ = [](const Caller&) { return false; };
+    std::function<bool()> drains_ = [] { return false; };
+    std::map<PartId, std::shared_ptr<Live>> parts_;  ///< those that have not ended
+    ZoneQueue queue_;                                ///< what is promised to them, and who waits
+    PartAllocations allocations_;
+    FileLibrary* files_ = nullptr;
+    std::map<PartId, std::shared_ptr<Collecting>> collecting_;  ///< results being laid aside
+    SliceSink* slices_ = nullptr;
+    bool is_looking_ = false;     ///< at the machines
+    bool slices_changed_ = true;  ///< what runs, since the machines were told
+    bool slices_told_ = false;
+    bool has_weights_ = false;       ///< all machines can give weights, as far as is known
+    Time slices_epoch_{};            ///< of the last columns; their slices are counted from there on
+    std::uint64_t slices_turn_ = 0;  ///< slices from the first epoch to that one
+    LookAtMachines look_at_machines_;
+    Duration look_every_{};
+    std::vector<bool> elsewhere_;                ///< by processor: others have it, or its machine is out of order
+    std::map<std::string, std::string> hosts_;   ///< of machines, where the site's scheduler tells
+    std::map<std::string, std::string> faults_;  ///< of machines that are out of order
+    std::vector<double> speed_;                  ///< by machine, as seen last
+    bool has_queue_ = false;
+    bool queue_changed_ = false;  ///< since the last decision
+    Duration decided_{};          ///< steady time of the last decision
+    Duration rest_{};             ///< until the next one
+    double used_share_ = 1;       ///< of their walltime, that parts ran lately; 1 = nothing is known
+    std::size_t physical_ = 0;
+    std::vector<std::int32_t> machine_of_;  ///< by processor; those of each further row follow those of the first
+    std::vector<std::int32_t> first_of_;    ///< first processor by machine
+    bool watching_ = false;
+};
+
+}  // namespace zbs

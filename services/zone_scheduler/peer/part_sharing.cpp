@@ -1,0 +1,206 @@
+// Parts that share processors without turns, or with turns of different lengths: by priority [Turner1995, chapter 6] or
+// by shares [Huang2004, chapter 5]. Each row of the matrix is as large as the zone; a part lies in one row.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "algorithms/elmer/nice_level.hpp"
+#include "algorithms/elmer/virtual_clusters.hpp"
+#include "algorithms/policy/scojo.hpp"
+#include "services/common/messages/limits.hpp"
+#include "services/zone_scheduler/peer/part_promised.hpp"
+
+namespace zbs {
+namespace {
+
+constexpr int kMostWeight = 10'000;
+
+}  // namespace
+
+bool PartService::takes_turns() const {
+    return config_.sharing == SharingMode::kGang || config_.sharing == SharingMode::kConcurrentGang ||
+           (config_.sharing == SharingMode::kShares && !has_weights_);
+}
+
+std::string PartService::sharing_means() const {
+    if (row_count() == 1) return {};
+    if (takes_turns()) return "turns";
+    return config_.sharing == SharingMode::kPriority ? "nice levels" : "weights";
+}
+
+/// Weights count only where all machines have them: else the ranks of one part would run at different times.
+void PartService::see_weights() {
+    if (config_.sharing != SharingMode::kShares) return;
+    bool all_have = true;
+    for (const std::string& machine : config_.agents) {
+        const std::optional<bool> has = slices_->has_weights(machine);
+        if (!has) return;  // until all agents have registered it stays as it is
+        all_have = all_have && *has;
+    }
+    if (std::exchange(has_weights_, all_have) != has_weights_) slices_changed_ = true;
+}
+
+/// Per cent of its processors that a part asks for. One of another organisation's user has no more than who asks for
+/// nothing: a share counts in the whole row.
+int PartService::share_of(const std::optional<int>& asked, const Caller& user) const {
+    const int usual = std::max<int>(Scojo::default_share(config_.slots), kLeastShare);
+    if (!asked) return usual;
+    return user.organisation == config_.organisation ? *asked : std::min(*asked, usual);
+}
+
+/// By row, per cent: the largest of its parts'; 0 where it has none.
+std::vector<int> PartService::row_shares(const Promised& promised) const {
+    std::vector<int> shares(row_count(), 0);
+    for (const auto& [id, promise] : queue_.promised().promises()) {
+        if (promise.processors.empty() || promised.without.contains(id) ||
+            !promise.taken(promised.by_experience).meets(promised.when))
+            continue;
+        int& share = shares[static_cast<std::size_t>(promise.processors.front()) / physical_count()];
+        share = std::max(share, share_of(parts_.at(id)->record.request.share, parts_.at(id)->record.request.user));
+    }
+    return shares;
+}
+
+/// By row: what a part that is put there has of its processors' speed, above 0 to 1; 0 where it would be too much.
+std::vector<double> PartService::row_speeds(const Promised& promised, const std::optional<int>& asked,
+                                            const Caller& user) const {
+    std::vector<double> speeds(row_count(), 1);
+    if (row_count() == 1) return speeds;
+    if (config_.sharing == SharingMode::kShares) {
+        const std::vector<int> shares = row_shares(promised);
+        const int all = std::accumulate(shares.begin(), shares.end(), 0), share = share_of(asked, user);
+        for (std::size_t r = 0; r < speeds.size(); ++r) {
+            const int with = all - shares[r] + std::max(shares[r], share);
+            speeds[r] = with > 100 ? 0 : static_cast<double>(share) / with;
+        }
+        return speeds;
+    }
+    // By promises only: a machine that is out of order slows no other.
+    const std::vector<bool> used =
+        rows_in_use(queue_.promised().busy(promised.when, promised.without, promised.by_experience));
+    const auto turns = std::count(used.begin(), used.end(), true);
+    for (std::size_t r = 0; r < speeds.size(); ++r) speeds[r] = 1.0 / static_cast<double>(turns + !used[r]);
+    return speeds;
+}
+
+/// Takes rows out of `usable` in which the part's share would be too much. Errors: kRejected where it would have fitted
+/// but for that.
+Result<void> PartService::leave_out_full_rows(std::vector<bool>& usable, const Promised& promised,
+                                              const PartRequest& request) const {
+    if (row_count() == 1 || config_.sharing != SharingMode::kShares) return {};
+    const std::vector<double> speeds = row_speeds(promised, request.share, request.user);
+    const bool had_room = !rows_with_room(usable, request.ranks.size()).empty();
+    for (std::size_t r = 0; r < speeds.size(); ++r) {
+        if (speeds[r] > 0) continue;
+        const auto begin = usable.begin() + static_cast<std::ptrdiff_t>(r * physical_count());
+        std::fill(begin, begin + static_cast<std::ptrdiff_t>(physical_count()), false);
+    }
+    if (!had_room || !rows_with_room(usable, request.ranks.size()).empty()) return {};
+    const std::vector<int> shares = row_shares(promised);
+    return Error{ErrorCode::kRejected,
+                 "a share of " + std::to_string(share_of(request.share, request.user)) + " % wanted, " +
+                     std::to_string(std::max(0, 100 - std::accumulate(shares.begin(), shares.end(), 0))) + " % left",
+                 {}};
+}
+
+/// On processors that as few others have as can be: the lowest level with enough of them [Turner1995, section 6.4].
+Result<PartService::Placement> PartService::place_beside_fewest(const PartRequest& request,
+                                                                const std::vector<bool>& usable) const {
+    std::vector<std::size_t> others(physical_count(), 0);
+    for (std::size_t p = 0; p < usable.size(); ++p) others[p % physical_count()] += !usable[p];
+    for (std::size_t level = 0; level < row_count(); ++level) {
+        std::vector<bool> here = usable;
+        for (std::size_t p = 0; p < here.size(); ++p) here[p] = here[p] && others[p % physical_count()] <= level;
+        const std::vector<std::size_t> rows = rows_with_room(here, request.ranks.size());
+        if (!rows.empty()) return place_in_row(request, here, rows.front());
+    }
+    return place_in_row(request, usable, 0);
+}
+
+/// Of the parts that run, by processor of each: 0 where it goes first. The higher priority does, then who came first.
+std::map<PartId, std::vector<int>> PartService::levels() const {
+    std::vector<const PartRecord*> order;
+    for (const auto& [id, part] : parts_)
+        if (part->record.status.state == PartState::kRunning) order.push_back(&part->record);
+    std::ranges::sort(order, {}, [this](const PartRecord* record) {
+        const bool own = record->home_caller.organisation == config_.organisation;
+        const int priority = own ? record->request.priority : std::min(record->request.priority, kUsualPriority);
+        return std::pair(-priority, record->status.token);
+    });
+    Result<elmer::VirtualClusters> clusters =
+        elmer::VirtualClusters::make({.hosts = static_cast<std::int32_t>(physical_count()), .degree = config_.slots});
+    ZBS_EXPECTS(clusters.has_value());
+    const auto processor = [this](std::int32_t p) { return p % static_cast<std::int32_t>(physical_count()); };
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        elmer::Cluster cluster{.job = JobId{static_cast<std::int32_t>(i)}};
+        for (const std::int32_t p : order[i]->processors) cluster.hosts.push_back(processor(p));
+        std::ranges::sort(cluster.hosts);
+        clusters->place(cluster);
+    }
+    std::map<PartId, std::vector<int>> levels;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        std::vector<int>& own = levels[order[i]->request.id];
+        for (const std::int32_t p : order[i]->processors) {
+            const auto there = clusters->on_host(processor(p));
+            const auto at =
+                std::ranges::find(there, JobId{static_cast<std::int32_t>(i)}, &elmer::VirtualClusters::Slot::job);
+            own.push_back(static_cast<int>(at - there.begin()));
+        }
+    }
+    return levels;
+}
+
+/// Nice levels or weights of the steps that run on a machine. A control group's weight is divided among the processors
+/// that it uses, so it is the share times these.
+ShareTable PartService::shares_of(const std::string& machine) const {
+    ShareTable table;
+    if (row_count() == 1 || takes_turns()) return table;
+    const bool by_priority = config_.sharing == SharingMode::kPriority;
+    const std::map<PartId, std::vector<int>> levels =
+        by_priority ? this->levels() : std::map<PartId, std::vector<int>>{};
+    double largest = kMostWeight;
+    std::vector<double> weights;
+    for (const auto& [id, part] : parts_) {
+        const PartRecord& record = part->record;
+        if (record.status.state != PartState::kRunning) continue;
+        int level = 0, ranks = 0;
+        for (std::size_t i = 0; i < record.status.assignment.size(); ++i) {
+            if (record.status.assignment[i].machine != machine) continue;
+            ++ranks;
+            if (by_priority) level = std::max(level, levels.at(id)[i]);
+        }
+        const auto here = std::count(record.machines.begin(), record.machines.end(), machine);
+        const std::vector<std::string> steps = steps_of(record);
+        for (std::size_t i = 0; i < steps.size() && i < record.machines.size(); ++i) {
+            if (record.machines[i] != machine) continue;
+            table.shares.push_back({.operation = steps[i], .weight = {}, .nice = {}});
+            if (by_priority) table.shares.back().nice = elmer::nice_level(level, config_.slots);
+            weights.push_back(static_cast<double>(share_of(record.request.share, record.request.user)) * ranks /
+                              static_cast<double>(here));
+            largest = std::max(largest, weights.back());
+        }
+    }
+    if (!by_priority)
+        for (std::size_t i = 0; i < weights.size(); ++i)
+            table.shares[i].weight = std::max(1, static_cast<int>(std::lround(weights[i] * kMostWeight / largest)));
+    if (table.shares.size() > limits::kMaxNodeSteps) {
+        log_.warn("shares_too_large", {{"machine", machine}, {"steps", std::to_string(table.shares.size())}});
+        table.shares.clear();  // all are as without there
+    }
+    return table;
+}
+
+/// Of the steps whose machines' agents have said something; several kinds together are mixed.
+std::optional<StepWork> PartService::work_of(const PartRecord& record) const {
+    std::optional<StepWork> all;
+    const std::vector<std::string> steps = steps_of(record);
+    for (std::size_t i = 0; i < steps.size() && i < record.machines.size(); ++i) {
+        if (!config_.agents.contains(record.machines[i])) continue;
+        const std::optional<StepWork> one = executor_.status(steps[i]).work;
+        if (one) all = all && *all != *one ? StepWork::kMixed : *one;
+    }
+    return all;
+}
+
+}  // namespace zbs

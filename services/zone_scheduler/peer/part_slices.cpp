@@ -1,0 +1,142 @@
+// Parts that take turns on the same processors: the zone's side of gang scheduling. Each row of the slice matrix is as
+// large as the zone; a part lies in one row with all of its processors, so that its ranks run together.
+#include <algorithm>
+#include <utility>
+
+#include "services/common/messages/limits.hpp"
+#include "services/zone_scheduler/peer/part_service.hpp"
+
+namespace zbs {
+namespace {
+
+/// From the push of a column to its epoch: all machines should have it by then.
+constexpr Duration kAhead = std::chrono::milliseconds{300};
+constexpr Duration kLeastAhead = std::chrono::milliseconds{100};
+
+}  // namespace
+
+std::vector<bool> PartService::row(const std::vector<bool>& all, std::size_t number) const {
+    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(number * physical_count());
+    return {begin, begin + static_cast<std::ptrdiff_t>(physical_count())};
+}
+
+/// Rows in which `usable` has room for so many, the fullest first: the fewer rows are in use, the longer each one's
+/// turns [DaSilva2000, section 6.3].
+std::vector<std::size_t> PartService::rows_with_room(const std::vector<bool>& usable, std::size_t processors) const {
+    std::vector<std::pair<std::ptrdiff_t, std::size_t>> rooms;
+    for (std::size_t r = 0; r < row_count(); ++r) {
+        const std::vector<bool> own = row(usable, r);
+        const std::ptrdiff_t free = std::count(own.begin(), own.end(), true);
+        if (std::cmp_greater_equal(free, processors)) rooms.emplace_back(free, r);
+    }
+    std::stable_sort(rooms.begin(), rooms.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<std::size_t> rows;
+    for (const auto& [free, r] : rooms) rows.push_back(r);
+    return rows;
+}
+
+std::optional<int> PartService::slice_of(const PartRecord& part) const {
+    if (row_count() == 1 || part.processors.empty()) return std::nullopt;
+    return static_cast<int>(static_cast<std::size_t>(part.processors.front()) / physical_count());
+}
+
+/// Those that have anything in them.
+std::vector<bool> PartService::rows_in_use(const std::vector<bool>& promised) const {
+    std::vector<bool> used(row_count(), false);
+    for (std::size_t p = 0; p < promised.size(); ++p)
+        if (promised[p]) used[p / physical_count()] = true;
+    return used;
+}
+
+/// What runs: row -> machine -> operations. A machine has its entry in a row only where it has something there.
+PartService::RunningRows PartService::running_rows() const {
+    RunningRows rows;
+    for (const auto& [id, part] : parts_) {
+        const PartRecord& record = part->record;
+        if (record.status.state != PartState::kRunning || record.processors.empty()) continue;
+        auto& own = rows[static_cast<std::size_t>(record.processors.front()) / physical_count()];
+        const std::vector<std::string> steps = steps_of(record);
+        for (std::size_t i = 0; i < steps.size() && i < record.machines.size(); ++i)
+            own[record.machines[i]].push_back(steps[i]);
+    }
+    return rows;
+}
+
+/// Of the rows that run, in their order. What is left over goes to them in proportion, as agents divide the period.
+std::vector<int> PartService::running_shares(const RunningRows& rows) const {
+    std::map<std::size_t, int> by_row;
+    for (const auto& [id, part] : parts_) {
+        const PartRecord& record = part->record;
+        if (record.status.state != PartState::kRunning || record.processors.empty()) continue;
+        int& share = by_row[static_cast<std::size_t>(record.processors.front()) / physical_count()];
+        share = std::max(share, share_of(record.request.share, record.request.user));
+    }
+    std::vector<int> shares;
+    for (const auto& [row, machines] : rows) shares.push_back(by_row.at(row));
+    return shares;
+}
+
+SliceColumn PartService::column_of(const std::string& machine, const RunningRows& rows) const {
+    SliceColumn column{.epoch = slices_epoch_, .slice = config_.slice};
+    if (rows.size() < 2 || !takes_turns()) return column;
+    const bool fill = config_.sharing == SharingMode::kConcurrentGang;
+    std::size_t steps = 0;
+    for (const auto& [r, machines] : rows) {
+        const auto here = machines.find(machine);
+        column.rows.push_back(here == machines.end() ? std::vector<std::string>{} : here->second);
+        if (fill) column.fillers.insert(column.fillers.end(), column.rows.back().begin(), column.rows.back().end());
+        steps += column.rows.back().size();
+    }
+    column.fill = fill ? FillMode::kLts : FillMode::kNone;
+    if (steps > limits::kMaxNodeSteps) {
+        log_.warn("slices_too_large", {{"machine", machine}, {"steps", std::to_string(steps)}});
+        return {.epoch = slices_epoch_, .slice = config_.slice};  // all run together there
+    }
+    if (config_.sharing == SharingMode::kShares)
+        column.shares = running_shares(rows);  // one period is all rows' turns: they stay in their order
+    else
+        std::rotate(column.rows.begin(),
+                    column.rows.begin() + static_cast<std::ptrdiff_t>(slices_turn_ % column.rows.size()),
+                    column.rows.end());
+    return column;
+}
+
+/// The slices go on where the last columns had them: whoever starts and ends what he likes cannot give one row more
+/// turns than another.
+void PartService::begin_turns(Time now) {
+    const bool is_first = slices_epoch_ == Time{};
+    const std::int64_t turns = is_first ? 0 : (now + kAhead - slices_epoch_) / config_.slice + 1;
+    slices_epoch_ = is_first ? now + kAhead : slices_epoch_ + turns * config_.slice;
+    slices_turn_ += static_cast<std::uint64_t>(turns);
+}
+
+/// Tells the machines who runs when, after what runs has changed.
+void PartService::share_time() {
+    if (slices_ == nullptr) return;
+    see_weights();
+    if (!slices_changed_ || (row_count() == 1 && slices_told_)) return;
+    const Time now = clock_.now();
+    const bool is_pending = slices_epoch_ > now;  // the last ones are not in force yet: these come in their place
+    if (is_pending && slices_epoch_ - now < kLeastAhead) {
+        clock_.after(kLeastAhead, [this] { share_time(); });
+        return;
+    }
+    const Result<std::uint64_t> number = store_.next_token();
+    if (!number) return log_.warn("slices_not_set", {{"reason", number.error().message}});
+    slices_changed_ = false;
+    slices_told_ = true;
+    if (!is_pending) begin_turns(now);
+    const RunningRows rows = running_rows();
+    for (const std::string& machine : config_.agents) {
+        SliceColumn column = column_of(machine, rows);
+        column.number = *number;
+        slices_->set_column(machine, std::move(column));
+        ShareTable table = shares_of(machine);
+        table.number = *number;
+        slices_->set_shares(machine, std::move(table));
+    }
+    log_.info("slices_set",
+              {{"number", std::to_string(*number)}, {"rows", std::to_string(rows.size())}, {"by", sharing_means()}});
+}
+
+}  // namespace zbs

@@ -1,0 +1,109 @@
+// zbs-zone enrol: makes the registry known to this zone; the running zone then enrols by itself.
+#include <sys/stat.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <filesystem>
+
+#include "services/common/adapters/cpprest/http_caller.hpp"
+#include "services/common/adapters/openssl/tls.hpp"
+#include "services/common/adapters/process/folder_lock.hpp"
+#include "services/common/adapters/process/process_tree.hpp"
+#include "services/common/adapters/system/wall_clock.hpp"
+#include "services/common/codec/site_codec.hpp"
+#include "services/common/http/reply.hpp"
+#include "services/common/messages/names/join_token.hpp"
+#include "services/zone_scheduler/program/commands/operator_client.hpp"
+#include "services/zone_scheduler/program/zone_program.hpp"
+
+namespace zbs::zone_program {
+namespace {
+
+using system::wall_clock;
+
+Result<ServiceAddress> enrol(const std::string& config_path, const std::string& text) {
+    const Result<ZoneSettings> settings = load_settings(config_path);
+    if (!settings) return settings.error();
+    const StateFolder state{settings->state_folder};
+    if (!state.has_identity())
+        return invalid("a zone in a registry needs certificates; make them with 'zbs-zone init'", state.identity());
+    if (auto own = process::check_owner(state.path); !own) return own.error();
+    const Result<JoinToken> token = parse_join_token(text);
+    if (!token) return token.error();
+    if (token->kind != JoinToken::Kind::kZone)
+        return invalid("this token logs a user in; it is for 'zbs login --code'");
+    if (token->name != "any" && token->name != settings->zone.organisation)
+        return invalid("this token is for a zone of '" + token->name + "', this one is of '" +
+                       settings->zone.organisation + "'");
+    // Nobody is believed yet: the bundle counts because its fingerprint is the one in the token.
+    cpprest::HttpCaller anybody({.self = {}, .local_token = {}, .tls = std::make_shared<openssl::TlsClient>()});
+    const Result<HttpAnswer> answer = anybody.call({{token->url, token->service}, "GET", "/v1/trust"});
+    if (!answer) return answer.error();
+    if (answer->status >= 300) return http::read_problem(answer->status, answer->body);
+    const Result<codec::Json> json = codec::parse(answer->body);
+    if (!json) return json.error();
+    const Result<TrustStatement> told = codec::decode_trust_statement(*json);
+    if (!told) return told.error();
+    const openssl::TrustStore trust(wall_clock);
+    const Result<std::string> fingerprint = trust.fingerprint(told->bundle);
+    if (!fingerprint) return fingerprint.error();
+    if (*fingerprint != token->fingerprint) {
+        return Error{ErrorCode::kDenied,
+                     token->url + " shows the bundle " + *fingerprint + ", but the token is of " + token->fingerprint +
+                         ": somebody else answers there; nothing was kept",
+                     {}};
+    }
+    std::error_code fault;
+    std::filesystem::create_directories(state.registry(), fault);
+    chmod(state.registry().c_str(), 0700);
+    for (const auto& [name, content] : {std::pair<std::string, std::string>{"bundle.pem", told->bundle},
+                                        {"code", token->code},
+                                        {"address", token->url + " " + to_uri(token->service) + "\n"}}) {
+        if (!process::write_file(state.registry() + "/" + name, content))
+            return Error{ErrorCode::kUnavailable, "cannot be written", state.registry() + "/" + name};
+    }
+    return ServiceAddress{token->url, token->service};
+}
+
+}  // namespace
+
+void add_enrol_command(CLI::App& cli, std::string& config_path, int& exit_code) {
+    auto token = std::make_shared<std::string>();
+    CLI::App* command = cli.add_subcommand(
+        "enrol",
+        "join a registry with the word that its operator gave ('zbs-registry token'); takes effect when the zone "
+        "starts\n\nExample: zbs-zone enrol zbs-enrol-1+... --config zone.toml");
+    command->add_option("TOKEN", *token, "the word, whole")->required();
+    const auto output = command_line::add_outcome(*command);
+    const OperatorCommand shared{&config_path, &exit_code};
+    command->callback([shared, output, token] {
+        if (!shared.can_begin(*output)) return;
+        const Result<ServiceAddress> registry = enrol(*shared.config, *token);
+        if (!registry) return shared.fail(registry.error(), *output);
+        output->print_document({{"registry", to_uri(registry->who)}, {"url", registry->url}},
+                               "the registry is known now; the zone enrols when it starts\n");
+    });
+}
+
+Result<void> read_registry(const StateFolder& state, ZoneConfig& config, TrustBundles& trust) {
+    const auto address = process::read_file(state.registry() + "/address");
+    if (!address) return {};
+    const std::size_t space = address->find(' ');
+    const std::size_t end = std::min(address->find('\n'), address->size());
+    const auto who = space < end ? parse_identity(address->substr(space + 1, end - space - 1)) : std::nullopt;
+    if (!who) return invalid("does not tell the registry; enrol again with 'zbs-zone enrol'", state.registry());
+    const auto bundle = process::read_file(state.registry() + "/bundle.pem");
+    if (!bundle)
+        return invalid("the registry's bundle is missing; enrol again with 'zbs-zone enrol'", state.registry());
+    if (auto pinned = trust.pin(who->organisation, *bundle); !pinned) return pinned.error();
+    config.registry = {address->substr(0, space), *who};
+    config.registry_code = process::read_file(state.registry() + "/code").value_or("");
+    return {};
+}
+
+void forget_registry_code(const StateFolder& state) {
+    std::error_code ignored;
+    std::filesystem::remove(state.registry() + "/code", ignored);
+}
+
+}  // namespace zbs::zone_program

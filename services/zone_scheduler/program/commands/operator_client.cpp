@@ -1,0 +1,138 @@
+#include "services/zone_scheduler/program/commands/operator_client.hpp"
+#include "services/common/adapters/command_line/exit_codes.hpp"
+#include "services/common/adapters/system/wall_clock.hpp"
+
+#include <chrono>
+#include <iostream>
+
+#include "services/common/adapters/process/process_tree.hpp"
+#include "services/common/http/reply.hpp"
+#include "services/common/messages/names/host_port.hpp"
+
+namespace zbs::zone_program {
+namespace {
+
+using system::wall_clock;
+
+std::string first_line(std::string text) {
+    text.resize(std::min(text.find('\n'), text.size()));
+    return text;
+}
+
+/// As the running zone has written it down; of several schedulers the active one did.
+Result<std::string> active_address(const ZoneSettings& settings, const StateFolder& state,
+                                   const std::string& config_path) {
+    auto address = process::read_file(state.address());
+    if (address) return first_line(*std::move(address));
+    return Error{
+        ErrorCode::kUnavailable,
+        "zone " + settings.zone.zone.name + " has never run; start it with 'zbs-zone run --config " + config_path + "'",
+        state.address()};
+}
+
+/// Where the scheduler of this host listens.
+Result<std::string> own_address(const ZoneSettings& settings, const StateFolder& state) {
+    if (settings.listen_port == 0)
+        return invalid("'listen' names no port, so nobody knows where this host's scheduler is; give one", "listen");
+    std::string host = settings.listen_address;
+    if (host == "0.0.0.0") host = "127.0.0.1";
+    if (host == "::") host = "::1";
+    return (state.has_identity() ? "https://" : "http://") + HostPort{host, settings.listen_port}.text();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<OperatorClient>> OperatorClient::connect(const std::string& config_path, Whom whom) {
+    const Result<ZoneSettings> settings = load_settings(config_path);
+    if (!settings) return settings.error();
+    const StateFolder state{settings->state_folder};
+    const Result<std::string> address =
+        whom == Whom::kThisHost ? own_address(*settings, state) : active_address(*settings, state, config_path);
+    if (!address) return address.error();
+    std::unique_ptr<OperatorClient> client(new OperatorClient);
+    client->zone_ = {*address, {CallerKind::kZone, settings->zone.organisation, settings->zone.zone.name}};
+    const bool with_tls = client->zone_.url.starts_with("https://");
+    if (with_tls != state.has_identity()) {
+        return Error{ErrorCode::kConflict,
+                     with_tls
+                         ? "zone " + settings->zone.zone.name +
+                               " was started with keys that are not here any more; put them back, or start it again"
+                         : "zone " + settings->zone.zone.name +
+                               " was started before it had its keys; start it again, so that it uses them",
+                     state.identity()};
+    }
+    cpprest::HttpCallerOptions options;
+    if (state.has_identity()) {
+        client->trust_ = std::make_unique<openssl::TrustStore>(wall_clock);
+        auto keys = openssl::KeyFolder::open(state.operator_identity(), wall_clock);
+        if (!keys) return keys.error();
+        client->keys_ = *std::move(keys);
+        if (auto pinned = client->trust_->pin(settings->zone.organisation, client->keys_->bundle()); !pinned)
+            return pinned.error();
+        options.tls = std::make_shared<openssl::TlsClient>(*client->keys_, *client->trust_);
+    } else {
+        options.self = {CallerKind::kOperator, settings->zone.organisation, "operator"};
+        options.local_token = process::read_file(state.local_token()).value_or("");
+    }
+    client->caller_ = std::make_unique<cpprest::HttpCaller>(std::move(options));
+    return client;
+}
+
+Result<codec::Json> OperatorClient::call(const std::string& method, const std::string& path, const codec::Json& body) {
+    const Result<HttpAnswer> answer =
+        caller_->call({zone_, method, path, body.is_null() ? std::string{} : codec::dump(body)});
+    if (!answer) {
+        Error error = answer.error();
+        if (error.code == ErrorCode::kUnavailable)
+            error.message += "; is the zone running? Start it with 'zbs-zone run'";
+        return error;
+    }
+    if (answer->status >= 300) return http::read_problem_of_call(answer->status, answer->body);
+    return codec::parse(answer->body);
+}
+
+Error told_by(Error error, const Places& places) {
+    for (const auto& [member, word] : places)
+        if (error.pointer == member || error.pointer.starts_with(member + "/")) return error.pointer = word, error;
+    return error;
+}
+
+void OperatorCommand::fail(const Error& error, const command_line::Output& output) const {
+    if (output.for_json()) std::cout << http::problem(error).body << "\n";
+    *exit_code = zone_program::fail(error);
+}
+
+void OperatorCommand::not_well(const Error& error, const command_line::Output& output) const {
+    fail(error, output);
+    *exit_code = command_line::kFailed;
+}
+
+bool OperatorCommand::can_begin(const command_line::Output& output) const {
+    Result<void> good = output.check();
+    if (good && config->empty()) good = invalid("which zone? give --config FILE or set ZBS_ZONE_CONFIG");
+    if (good) return true;
+    fail(good.error(), output);
+    *exit_code = command_line::kUsage;
+    return false;
+}
+
+void OperatorCommand::print(const command_line::Output& output, const listing::Listing& listing,
+                            const codec::Json& whole) const {
+    const Result<void> printed = output.print(listing, whole);
+    if (printed) return;
+    fail(printed.error(), output);
+    *exit_code = command_line::kUsage;
+}
+
+std::optional<codec::Json> OperatorCommand::call(const command_line::Output& output, const std::string& method,
+                                                 const std::string& path, const codec::Json& body,
+                                                 const Places& places) const {
+    if (!can_begin(output)) return std::nullopt;
+    auto client = OperatorClient::connect(*config);
+    Result<codec::Json> answer = client ? (*client)->call(method, path, body) : Result<codec::Json>(client.error());
+    if (answer) return *std::move(answer);
+    fail(told_by(answer.error(), places), output);
+    return std::nullopt;
+}
+
+}  // namespace zbs::zone_program

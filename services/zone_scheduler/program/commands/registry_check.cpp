@@ -1,0 +1,46 @@
+#include "services/zone_scheduler/program/commands/registry_check.hpp"
+
+#include <cmath>
+
+#include "algorithms/base/duration_text.hpp"
+#include "services/common/messages/clock_difference.hpp"
+#include "services/common/messages/text/printable.hpp"
+
+namespace zbs::zone_program {
+
+using command_line::Check;
+using command_line::Verdict;
+
+std::optional<Check> check_registry(const codec::Json& answer) {
+    const auto at = answer.find("registry");
+    if (at == answer.end()) return std::nullopt;
+    const std::string url = at->value("url", "");
+    std::string reason = at->value("reason", "");
+    if (constexpr std::string_view kUrl = "at /url: "; reason.starts_with(kUrl))  // of the entry that this zone sends
+        reason.replace(0, kUrl.size(), "'advertise' of this zone: ");
+    if (const auto rival = at->find("rival"); rival != at->end()) {
+        const std::string who = printable_text(rival->value("zone", "") + " at " + rival->value("url", ""), 1'024);
+        return Check{"registry", Verdict::kFail,
+                     "another scheduler claims this zone: " + who + ", last " +
+                         format_duration(std::chrono::seconds{std::llround(rival->value("age_s", 0.0))}) + " ago",
+                     "stop one of the two, or make another key and name for it; no restart is needed here"};
+    }
+    const double ahead_s = at->value("clock_ahead_s", 0.0);
+    const std::string clocks =
+        ahead_s == 0
+            ? std::string{}
+            : "; " + clock_difference_text("the registry", std::chrono::seconds{std::llround(ahead_s)}, "this zone's");
+    if (at->value("enrolled", false))
+        return Check{"registry", clocks.empty() ? Verdict::kOk : Verdict::kWarn, "enrolled at " + url + clocks,
+                     clocks.empty() ? "" : "compare 'date -u' on both machines"};
+    if (reason.empty())
+        return Check{"registry", Verdict::kWarn, "no answer yet from " + url + clocks, "ask again in a few seconds"};
+    // Another code helps against one refusal only, in the registry's own words.
+    const bool is_code = reason.find("this code does not work") != std::string::npos;
+    return Check{"registry", Verdict::kFail, "not enrolled at " + url + ": " + reason + clocks,
+                 is_code           ? "get another code from the registry's operator for 'zbs-zone enrol'"
+                 : !clocks.empty() ? "compare 'date -u' on both machines, and set the wrong clock"
+                                   : "mend the reason; this zone then enrols by itself"};
+}
+
+}  // namespace zbs::zone_program

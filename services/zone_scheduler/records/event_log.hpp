@@ -1,0 +1,41 @@
+#pragma once
+#include <functional>
+#include <vector>
+
+#include "services/common/ports/log.hpp"
+#include "services/zone_scheduler/records/zone_observer.hpp"
+
+namespace zbs {
+
+/// Writes down each change of state of applications and parts, in the same step of the store as the change itself, and
+/// tells who listens. Ids are microseconds since 1970, or one more than the last where that is not less: so they grow
+/// also after a backup was restored. Lives on the domain's strand.
+class EventLog : public ZoneObserver {
+  public:
+    EventLog(const Clock& clock, ZoneStore& store, Log& log) : clock_(clock), store_(store), log_(log) {}
+    /// Errors: the store's.
+    Result<void> resume();
+
+    void application_entered(const Application& application) override;
+    void part_entered(const PartRecord& part) override;
+
+    /// Told of each event, which is not durable yet. Default nobody.
+    void listen(std::function<void(const StateEvent&)> listener) { listener_ = std::move(listener); }
+    /// Told of what was to become an event and could not be stored: its id is 0. Default nobody.
+    void listen_for_lost(std::function<void(const StateEvent&)> listener) { lost_ = std::move(listener); }
+    /// Those that are stored, durable or not. Errors: the store's.
+    Result<std::vector<StateEvent>> find(const EventQuery& query) const { return store_.events(query); }
+    std::uint64_t last() const { return last_; }  ///< id; 0 before the first event
+
+  private:
+    void add(StateEvent event);
+
+    const Clock& clock_;
+    ZoneStore& store_;
+    Log& log_;
+    std::function<void(const StateEvent&)> listener_ = [](const StateEvent&) {};
+    std::function<void(const StateEvent&)> lost_ = [](const StateEvent&) {};
+    std::uint64_t last_ = 0;
+};
+
+}  // namespace zbs

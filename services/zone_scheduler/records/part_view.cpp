@@ -1,0 +1,74 @@
+#include "services/zone_scheduler/records/part_view.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "services/common/messages/steps/lost_machine.hpp"
+
+namespace zbs {
+namespace {
+
+std::string outside_reason(const PartStatus& part, bool asked) {
+    if (part.reason.empty()) return {};
+    switch (part.state) {
+        case PartState::kExpired:
+            return "the hold was not committed in time";
+        case PartState::kReleased:
+            return "given back";
+        case PartState::kFailed:
+        case PartState::kRunning:
+            if (asked) return "stops because its home asked for it";
+            if (part.reason.starts_with(kWalltimeReason))  // home's own; so is what its ranks were at
+                return std::string(kWalltimeReason) + " reached in zone " + part.zone +
+                       part.reason.substr(std::min(part.reason.find(": "), part.reason.size()));
+            if (part.reason.starts_with(kTakenBackReason))
+                return std::string(kTakenBackReason) + " by zone " + part.zone;
+            if (part.reason.starts_with(kLostMachineReason))  // without its name
+                return std::string(kLostMachineReason) + " in zone " + part.zone;
+            if (part.reason.starts_with(kFolderReason))  // without the amount
+                return std::string(kFolderReason) + " in zone " + part.zone;
+            if (part.reason.starts_with(kNotBegunReason)) return part.reason;  // home's own folder or program
+            if (part.first_end) return describe(*part.first_end, {});
+            return "zone " + part.zone + " could not start it, or its processes did not end well; ask its operator";
+        default:
+            return "ended by zone " + part.zone;
+    }
+}
+
+}  // namespace
+
+PartStatus outside_view(PartStatus inside, bool asked) {
+    struct Alias {
+        std::string name;
+        std::map<std::int32_t, std::int32_t> processors;
+    };
+    std::map<std::string, Alias> aliases;
+    for (RankPlace& place : inside.assignment) {
+        Alias& alias = aliases[place.machine];
+        if (alias.name.empty()) alias.name = "n" + std::to_string(aliases.size() - 1);
+        const auto next = static_cast<std::int32_t>(alias.processors.size());
+        place.machine = alias.name;
+        place.processor = alias.processors.emplace(place.processor, next).first->second;
+    }
+    inside.reason = outside_reason(inside, asked);
+    return inside;
+}
+
+std::vector<std::string> step_ids(const std::string& operation, const std::vector<int>& proxies) {
+    std::vector<std::string> steps;
+    for (const int proxy : proxies) steps.push_back(operation + "-p" + std::to_string(proxy));
+    return steps;
+}
+
+Error no_such_part(const PartId& id) {
+    return {ErrorCode::kNotFound, "no part " + to_string(id) + " of yours is here", {}};
+}
+
+std::string results_shelf(const PartId& part) { return "part+" + to_string(part); }
+std::string results_shelf(const ApplicationId& application) { return "application+" + to_string(application); }
+
+std::string of_size(std::uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
+
+}  // namespace zbs

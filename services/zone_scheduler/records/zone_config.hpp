@@ -1,0 +1,124 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "algorithms/base/time.hpp"
+#include "algorithms/model/resource_graph.hpp"
+#include "services/common/messages/capacity.hpp"
+#include "services/common/messages/registry.hpp"
+#include "services/zone_scheduler/trust/site_policy/account_map.hpp"
+#include "services/zone_scheduler/trust/site_policy/peering_rights.hpp"
+
+namespace zbs {
+
+/// An organisation whose zones are to be asked to take the own users, and how it is known: by its bundle, by the
+/// bundle's fingerprint, or by both.
+struct AskedOrganisation {
+    std::string organisation;
+    std::string fingerprint;
+    std::string bundle;  ///< PEM; empty: the one that the registry shows, if it has the fingerprint
+    bool operator==(const AskedOrganisation&) const = default;
+};
+
+/// Bounds of files that come with applications and go back: each of one application, in and out.
+struct StagingConfig {
+    std::uint64_t file_bytes = 256ULL << 20;   ///< of one file
+    std::uint64_t job_bytes = 1024ULL << 20;   ///< of all inputs of one application, and of all its results; 0: none
+    std::uint64_t user_bytes = 4096ULL << 20;  ///< of one user, kept for further applications
+    /// Longest that a committed part waits for its files, and home for results of a silent zone: processors wait, too.
+    Duration window = std::chrono::minutes{10};
+    std::string shared_file_system;  ///< zones that name the same one need nothing sent; empty: none
+    bool nodes_share_state = false;  ///< the machines see the zone's state folder under the same path
+    bool operator==(const StagingConfig&) const = default;
+};
+
+/// How the parts of a processor share it.
+enum class SharingMode {
+    kGang,            ///< rows take turns
+    kConcurrentGang,  ///< likewise, and others run where a row's part waits or is missing
+    kPriority,        ///< all run, by nice levels: who has the higher priority, or came first, goes first
+    kShares,          ///< each has its share
+};
+
+/// What an operator settles for a zone. Read at start; what `settings_table` says of SIGHUP changes on the strand.
+struct ZoneConfig {
+    Zone zone;                          ///< name, machines, links inside
+    bool declares_within_zone = false;  ///< the operator has said what `zone.within_zone` is; else it may be measured
+    std::string organisation;
+    std::string contact;
+    std::string url;                ///< where others reach this zone
+    std::vector<LinkToZone> links;  ///< declared links to other zones
+    Link default_link = ResourceGraph::kDefaultZoneLink;
+    std::set<std::string> agents;            ///< machines whose own agents run the steps there; others: this host does
+    std::vector<std::string> partition_of;   ///< by machine; "main" where it says nothing
+    std::string account_map_file;            ///< where `accounts` comes from; empty where there are none
+    bool reuse_pool_accounts = false;        ///< the site cleans an account of a pool before its next user
+    std::optional<AccountMap> accounts;      ///< none: own users run as the zone, others as their peering says
+    std::vector<AutomaticRule> rules;        ///< accept organisations without the operator; default: nobody
+    std::vector<AskedOrganisation> asks;     ///< whom the zone asks by itself
+    std::vector<std::string> honour_blocks;  ///< organisations whose blocks of others' subjects count here, too
+    std::string registry_code;               ///< to enrol with; empty once that is done
+    ServiceAddress registry;                 ///< empty url = none
+
+    std::string level_two_mapper = "global";
+    /// The queue discipline, as `queue_discipline` reads it; empty: nobody can wait in this zone's queue, and whose
+    /// part does not fit now asks again.
+    std::string queue;
+    /// Parts share processors, in so many rows of a matrix; 1: each has its processors for itself. More than one only
+    /// where all machines have agents, and without `queue`.
+    int slots = 1;
+    SharingMode sharing = SharingMode::kGang;         ///< how, where there are several slots
+    Duration slice = std::chrono::milliseconds{200};  ///< length of a turn; under kShares of the period
+    /// True: jobs run as the accounts that users are mapped to (the zone must be root). False: as the zone's own user,
+    /// whatever account the map says.
+    bool run_as_accounts = false;
+    std::string mpiexec = "/usr/bin/mpiexec.mpich";
+    std::string mpi_proxy = "/usr/bin/hydra_pmi_proxy";
+    std::string mpirun = "/usr/bin/mpirun.openmpi";  ///< of Open MPI; empty: none here
+    std::string orted = "/usr/bin/orted";            ///< its daemon
+    /// Output of all ranks of one application, bytes: whose is more is stopped. 0: no limit.
+    std::uint64_t max_output_bytes = std::uint64_t{10} << 30;
+    std::optional<Duration> max_walltime;  ///< of a part, by the site's own scheduler; none: only rights bound it
+    int max_machines = 0;                  ///< of one part, likewise; 0: no limit
+    bool has_slurm = false;                ///< the machines are those of Slurm
+    std::string mpi_interface = "lo";      ///< name of the interface over which proxies reach the coordinator
+    std::string profiler;                  ///< path of libzbs-profile.so; empty = runs are not profiled
+
+    bool public_metrics = false;  ///< anybody who reaches the zone may read its figures
+
+    Duration hold_ttl = std::chrono::seconds{30};  ///< an uncommitted hold lives this long
+    Duration launch_window =
+        std::chrono::seconds{30};  ///< a committed part that nobody launches is given back after this
+    /// Most time that a job here has between SIGTERM and SIGKILL; who asks for more has this.
+    Duration max_grace = std::chrono::minutes{5};
+    Duration reserve_ahead = std::chrono::hours{24};  ///< no start is promised for later than this
+    /// Waiting applications with a reserved start at a time, of this home; the others wait for what is left.
+    int max_reservations = 16;
+    StagingConfig staging;
+    Duration lease = std::chrono::seconds{40};
+    Duration renew_every = std::chrono::seconds{10};
+    Duration discover_every = std::chrono::seconds{5};
+    Duration exchange_every = std::chrono::seconds{15};  ///< looks at others' revocations and blocks
+    Duration probe_every = std::chrono::minutes{1};      ///< delay and bandwidth are measured; 0: never
+    Duration poll_every = std::chrono::milliseconds{200};
+    Duration results_kept = std::chrono::hours{30 * 24};  ///< output and records of what has ended
+    /// Plans tried before an application is turned away. The wait between two grows with their number and is random, so
+    /// that homes that take from each other come apart long before.
+    int max_rounds = 20;
+};
+
+/// How much longer the site's own scheduler is asked for processors, because files may come first.
+inline Duration window_for_files(const ZoneConfig& config) {
+    return config.staging.nodes_share_state ? config.staging.window : Duration{0};
+}
+
+/// What the operator has declared of the link to another zone; null where nothing is.
+const LinkToZone* declared_link(const ZoneConfig& config, const std::string& zone);
+
+/// The partitions that machines are in, sorted; "main" where the zone has none yet.
+std::vector<std::string> partitions_of(const ZoneConfig& config);
+
+}  // namespace zbs

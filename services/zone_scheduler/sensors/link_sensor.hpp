@@ -1,0 +1,75 @@
+#pragma once
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algorithms/model/resource_graph.hpp"
+#include "services/common/ports/clock.hpp"
+#include "services/common/ports/log.hpp"
+#include "services/common/ports/zone_transport.hpp"
+#include "services/zone_scheduler/records/zone_config.hpp"
+#include "services/zone_scheduler/sensors/measured_link.hpp"
+
+namespace zbs {
+
+/// One link as this zone sees it now.
+struct LinkView {
+    enum class Source { kDeclared, kMeasured, kAssumed };
+    std::string zone;
+    Link link;  ///< what plans are made with
+    Source source = Source::kAssumed;
+    using Series = SeriesView;
+    std::optional<Series> delay_s, bandwidth_Bps;  ///< what was measured, whatever counts
+    std::optional<Time> measured;
+    int failures = 0;  ///< probes without an answer since the last good one
+};
+const char* to_string(LinkView::Source source);
+
+/// Measures delay and bandwidth to other zones by small probes, a zone at a time and at most one probe under way: three
+/// short calls, of which the fastest is the round trip, and one that brings some hundred KiB. What the operator has
+/// declared counts more than what is measured, and that more than the default. Bandwidth is what such a transfer gets
+/// on a connection that was idle: on long links less than a long transfer would.
+///
+/// Lives on the domain's strand. Memory: some 1,300 numbers a zone.
+class LinkSensor {
+  public:
+    using Targets = std::function<std::vector<ServiceAddress>()>;
+    static constexpr std::size_t kKept = MeasuredLink::kKept;
+
+    LinkSensor(const ZoneConfig& config, Clock& clock, ZoneTransport& transport, Targets targets, Log& log)
+        : config_(config), clock_(clock), transport_(transport), targets_(std::move(targets)), log_(log) {}
+    /// Begins to probe, if the configuration wants that.
+    void start();
+
+    Link link_to(const std::string& zone) const;
+    std::vector<LinkView> links() const;  ///< to declared and to measured zones, by name
+
+  private:
+    struct Probe {
+        ServiceAddress to;
+        int small_left = 0;
+        Duration round_trip{};
+        Duration asked{};
+    };
+
+    void begin_round();
+    void probe_next();
+    void send_small(const std::shared_ptr<Probe>& probe);
+    void send_large(const std::shared_ptr<Probe>& probe);
+    void failed(const Probe& probe, const Error& why);
+    std::optional<Link> measured_link(const std::string& zone) const;
+
+    const ZoneConfig& config_;
+    Clock& clock_;
+    ZoneTransport& transport_;
+    Targets targets_;
+    Log& log_;
+    std::deque<ServiceAddress> waiting_;  ///< to be probed in this round
+    std::map<std::string, MeasuredLink> measured_;
+};
+
+}  // namespace zbs

@@ -1,0 +1,156 @@
+#include "services/zone_scheduler/trust/authorization_filter.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include "services/common/messages/limits.hpp"
+#include "services/zone_scheduler/trust/site_policy/account_pool.hpp"
+#include "services/zone_scheduler/trust/site_policy/peering_rights.hpp"
+
+namespace zbs {
+namespace {
+
+/// Zones of one organisation trust each other without limits.
+PeeringRights own_rights(int zone_processors) {
+    return {.processors = zone_processors,
+            .walltime = std::chrono::seconds{limits::kMaxWalltimeSeconds},
+            .concurrent_parts = limits::kMaxRanks,
+            .require_delegation = false};
+}
+
+/// Where the user runs: a line of the map that denies her beats whatever her organisation was granted.
+AccountDecision decide(const PeeringRights& rights, const AccountDecision& by_map) {
+    const Result<AccountRule> rule = parse_account_rule(rights.account_rule);
+    if (!rule || rule->kind == AccountRule::Kind::kMap || by_map.kind == AccountDecision::Kind::kDeny) return by_map;
+    return {rule->kind == AccountRule::Kind::kAccount ? AccountDecision::Kind::kAccount : AccountDecision::Kind::kPool,
+            rule->name, 0};
+}
+
+}  // namespace
+
+AuthorizationFilter::AuthorizationFilter(const ZoneConfig& config, Clock& clock, SiteStore& store,
+                                         const PeeringService& peerings)
+    : config_(config), clock_(clock), store_(store), peerings_(peerings), accounts_(config.accounts) {}
+
+Result<void> AuthorizationFilter::resume() {
+    accounts_ = config_.accounts;
+    Result<std::vector<PoolLease>> known = store_.pool_leases().load();
+    if (!known) return known.error();
+    for (PoolLease& lease : *known) leases_.insert_or_assign(lease.account, std::move(lease));
+    return {};
+}
+
+std::vector<PoolLease> AuthorizationFilter::leases() const {
+    std::vector<PoolLease> all;
+    for (const auto& [account, lease] : leases_) {
+        all.push_back(lease);
+        const auto used = in_use_.find(account);
+        all.back().busy = (used != in_use_.end() && used->second > 0) || (lease.used && !config_.reuse_pool_accounts);
+    }
+    return all;
+}
+
+Entitlement AuthorizationFilter::find(const EntitlementQuery& query) const {
+    static const AccountMap kNobody;
+    const Time now = clock_.now();
+    const bool own = query.home.organisation == config_.organisation;
+    const int zone_processors = static_cast<int>(config_.zone.processor_count()) * config_.slots;
+    const std::optional<PeeringRights> granted = peerings_.rights_now(query.home.organisation);
+    const PeeringRights rights = own ? own_rights(zone_processors) : granted.value_or(PeeringRights{});
+
+    const AccountDecision by_map = (accounts_ ? *accounts_ : kNobody).find(query.user, query.groups);
+    AccountDecision account = decide(rights, by_map);
+    if (own && !accounts_) account = {AccountDecision::Kind::kAccount, {}, 0};
+    const std::span<const std::string> pool =
+        accounts_ ? accounts_->pool(account.name) : std::span<const std::string>{};
+    const bool pool_has_one = choose_pool_account(pool, leases(), query.user, now).has_value();
+    const bool blocked = is_blocked_(query.user);
+
+    Entitlement entitlement;
+    std::vector<int> allowed_of;
+    for (std::size_t m = 0; m < config_.zone.machines.size(); ++m) {
+        const std::string partition = m < config_.partition_of.size() ? config_.partition_of[m] : "main";
+        const bool fits = rights.partitions.empty() || std::find(rights.partitions.begin(), rights.partitions.end(),
+                                                                 partition) != rights.partitions.end();
+        entitlement.machines.push_back(fits);
+        if (fits) allowed_of.push_back(config_.zone.machines[m].processors);
+    }
+    std::ranges::sort(allowed_of, std::greater{});
+    if (config_.max_machines > 0) allowed_of.resize(std::min(allowed_of.size(), std::size_t(config_.max_machines)));
+    const int allowed = std::accumulate(allowed_of.begin(), allowed_of.end(), 0);
+    const int share = static_cast<int>(std::floor(rights.share * zone_processors + 1e-9));
+    const bool fits_walltime =
+        query.walltime <= rights.walltime && (!config_.max_walltime || query.walltime <= *config_.max_walltime);
+    const int total = std::min({allowed, rights.processors, share});
+    const bool open = allows_start(rights, now + query.start_in) && query.usage.parts < rights.concurrent_parts;
+    // What others of the organisation have counts against its limits, not against the machines: those are free or not.
+    const int left = std::min(rights.processors, share) - query.usage.processors;
+    const bool has_account = account.kind == AccountDecision::Kind::kAccount ||
+                             (account.kind == AccountDecision::Kind::kPool && pool_has_one);
+
+    entitlement.why = !own && !granted ? "its organisation is not accepted"
+                      : blocked        ? "blocked"
+                      : !has_account   ? "no account (line " + std::to_string(account.line) + " of the account map)"
+                      : !fits_walltime ? "walltime"
+                      : !open          ? "hours or number of parts"
+                                       : "";
+    if (const std::optional<Time> opens = find_allowed_start(rights, now + query.start_in))
+        entitlement.opens_in = *opens - now;
+    entitlement.given = (own || granted) && !blocked && has_account && fits_walltime;
+    entitlement.total_processors = entitlement.given ? std::max(total, 0) : 0;
+    entitlement.processors = entitlement.given && open ? std::clamp(left, 0, std::max(allowed, 0)) : 0;
+    entitlement.account = account.kind == AccountDecision::Kind::kAccount ? account.name : "";
+    entitlement.pool = account.kind == AccountDecision::Kind::kPool ? account.name : "";
+    return entitlement;
+}
+
+Result<std::string> AuthorizationFilter::take_account(const Entitlement& entitlement, const Caller& user) {
+    ZBS_EXPECTS(entitlement.given);
+    if (entitlement.pool.empty()) return entitlement.account;
+    const std::span<const std::string> pool =
+        accounts_ ? accounts_->pool(entitlement.pool) : std::span<const std::string>{};
+    const auto chosen = choose_pool_account(pool, leases(), user, clock_.now());
+    if (!chosen) return Error{ErrorCode::kRejected, "pool '" + entitlement.pool + "' has no account left", {}};
+    const auto before = leases_.find(chosen->account);
+    const bool used = before != leases_.end() && before->second.used;
+    const PoolLease lease{chosen->account, user, clock_.now(), true, used && before->second.user == user};
+    if (auto ok = store_.pool_leases().save(lease); !ok) return ok.error();
+    leases_.insert_or_assign(lease.account, lease);
+    return lease.account;
+}
+
+void AuthorizationFilter::begin_use(const std::string& account) {
+    if (!account.empty()) ++in_use_[account];
+}
+
+void AuthorizationFilter::end_use(const std::string& account) {
+    const auto used = in_use_.find(account);
+    if (used == in_use_.end() || --used->second > 0) return;
+    in_use_.erase(used);
+    const auto lease = leases_.find(account);
+    if (lease == leases_.end()) return;
+    if (!lease->second.used) {
+        // Where this fails the account counts as leased for a month; nothing of the user is in it.
+        static_cast<void>(store_.pool_leases().remove(account));
+        leases_.erase(lease);
+        return;
+    }
+    lease->second.busy = false;
+    lease->second.last_used = clock_.now();
+    // Where this fails the account counts as idle since it was taken, which a month of idle time makes up for.
+    static_cast<void>(store_.pool_leases().save(lease->second));
+}
+
+Result<void> AuthorizationFilter::note_run(const std::string& account) {
+    const auto lease = leases_.find(account);
+    if (lease == leases_.end() || lease->second.used) return {};
+    PoolLease changed = lease->second;
+    changed.used = true;
+    if (auto ok = store_.pool_leases().save(changed); !ok) return ok;
+    lease->second = std::move(changed);
+    return {};
+}
+
+}  // namespace zbs

@@ -1,0 +1,78 @@
+#pragma once
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "services/common/ports/clock.hpp"
+#include "services/common/ports/storage/site_store.hpp"
+#include "services/zone_scheduler/records/zone_config.hpp"
+#include "services/zone_scheduler/trust/peering_service.hpp"
+#include "services/zone_scheduler/trust/site_policy/account_map.hpp"
+
+namespace zbs {
+
+/// Who wants what, as home asserts it: the user and her groups are of home's own organisation.
+struct EntitlementQuery {
+    const Caller& home;
+    const Caller& user;
+    const std::vector<std::string>& groups;
+    Duration walltime{};
+    PeeringUsage usage;   ///< of home's organisation, at that time
+    Duration start_in{};  ///< the time asked about; 0 = now
+};
+
+/// What the zone gives one user now.
+struct Entitlement {
+    bool given = false;          ///< false: nothing, for whatever reason; nobody outside may learn which
+    std::string why;             ///< the reason, for this zone's own log
+    std::string account;         ///< she runs as; empty: as the zone itself
+    std::string pool;            ///< the account comes from this pool when a part is held
+    std::vector<bool> machines;  ///< that she may use, by index
+    int processors = 0;          ///< that she may have now, on top of what her organisation has
+    int total_processors = 0;    ///< with nothing else in use
+    /// From now on, when a part of home's organisation may start at the time asked about or next after it; none: never.
+    std::optional<Duration> opens_in;
+};
+
+/// The one place that says what a user may have here: peering, degree of trust, hours, walltime, partitions, share, the
+/// account map, blocks. Asked alike for capacity and for a part. Lives on the domain's strand.
+class AuthorizationFilter {
+  public:
+    AuthorizationFilter(const ZoneConfig& config, Clock& clock, SiteStore& store, const PeeringService& peerings);
+    Result<void> resume();  ///< loads the leases of pool accounts
+    void use_blocks(std::function<bool(const Caller&)> is_blocked) { is_blocked_ = std::move(is_blocked); }
+    /// Another account map from now on; none: own users run as the zone, others where their peering names an account.
+    void set_accounts(std::optional<AccountMap> accounts) { accounts_ = std::move(accounts); }
+
+    /// The map of this moment; null where there is none.
+    const AccountMap* accounts() const { return accounts_ ? &*accounts_ : nullptr; }
+
+    /// Does the same work whatever comes out, so that the time tells nothing. O(lines of the map + machines).
+    Entitlement find(const EntitlementQuery& query) const;
+    /// The account of an entitlement that was given, leased where it comes from a pool. Errors: kRejected where the
+    /// pool has none left; the store's.
+    Result<std::string> take_account(const Entitlement& entitlement, const Caller& user);
+    /// A part runs (or may start) in this account; and: it has ended. A lease under which nothing ran ends with its
+    /// last part: holding and giving back empties no pool.
+    void begin_use(const std::string& account);
+    void end_use(const std::string& account);
+    /// Before something of its user runs in a leased account: from now on it has files and processes of that user, and
+    /// goes to nobody else unless the site says that it cleans accounts (`reuse_pool_accounts`). Errors: the store's.
+    Result<void> note_run(const std::string& account);
+
+  private:
+    std::vector<PoolLease> leases() const;
+
+    const ZoneConfig& config_;
+    Clock& clock_;
+    SiteStore& store_;
+    const PeeringService& peerings_;
+    std::function<bool(const Caller&)> is_blocked_ = [](const Caller&) { return false; };
+    std::optional<AccountMap> accounts_;
+    std::map<std::string, PoolLease> leases_;  ///< by account
+    std::map<std::string, int> in_use_;        ///< parts by account
+};
+
+}  // namespace zbs

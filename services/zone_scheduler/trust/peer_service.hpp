@@ -1,0 +1,92 @@
+#pragma once
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "services/common/ports/clock.hpp"
+#include "services/common/ports/log.hpp"
+#include "services/common/ports/storage/zone_store.hpp"
+#include "services/common/ports/zone_transport.hpp"
+#include "services/zone_scheduler/records/zone_config.hpp"
+#include "services/zone_scheduler/trust/peering_service.hpp"
+
+namespace zbs {
+
+/// Who takes our users: finds zones through the registry, and asks those whose organisation's bundle is believed here
+/// to accept this one's users, again every 30 s (5 s while an operator there has to decide). Peers are stored, so a
+/// registry that is down stops nothing but the finding of new ones. (Whose users we take: `PeeringService`.)
+class PeerService {
+  public:
+    /// `keys` may be null: without TLS only zones of the own organisation are asked.
+    PeerService(const ZoneConfig& config, Clock& clock, ZoneStore& store, ZoneTransport& transport, const OwnKeys* keys,
+                const TrustBundles& trust, PeeringService& peerings, Log& log);
+    Result<void> resume();  ///< loads known peers, then starts to enrol and to look around
+    /// What the registry lists, after every look. A name means one zone: an entry that gives this zone's, or a known
+    /// peer's, to another organisation is ignored and told once in the log, until the peer's organisation is removed.
+    void found(const std::vector<ZoneEntry>& entries);
+    /// Asks the known peers again while the registry lists none, so that their states stay true.
+    void ask_known();
+
+    /// An operator wants this organisation asked: believes `bundle`, or (empty) the one that the registry shows for its
+    /// zones, if it has that fingerprint. Asks at once and at every look. Errors: kNotFound where the registry lists
+    /// none; kInvalidArgument where the fingerprint is missing or another; kConflict where another is believed.
+    Result<void> ask_organisation(const std::string& organisation, const std::string& fingerprint,
+                                  const std::string& bundle);
+    /// Organisations to ask as `ask_organisation` does, without an operator, each once its zones are listed. One that
+    /// is believed already is asked anyway. What cannot be done is told once in the log and tried again at every look.
+    void set_asks(const std::vector<AskedOrganisation>& asks);
+    /// Zones that were asked or have an accepted peering, with both directions and the condition of each.
+    std::vector<Peer> peers() const;
+    /// By how much a zone's clock is ahead, found with one of its answers; zero: no difference is proved.
+    void note_clock(const Caller& zone, Duration ahead);
+    /// As the registry listed it last. A zone that is not active finishes what it has and takes nothing new.
+    ZoneStanding standing(const std::string& zone) const {
+        const auto at = resting_.find(zone);
+        return at == resting_.end() ? ZoneStanding::kActive : at->second.standing;
+    }
+
+  private:
+    /// The end of the last attempt to ask a zone.
+    struct Attempt {
+        ServiceAddress to;
+        Duration at{};  ///< steady time
+        std::optional<Error> fault{};
+    };
+    struct Resting {
+        ZoneStanding standing;
+        Duration since{};  ///< steady time of the first look that found it so
+    };
+    Duration clock_ahead(const Caller& zone) const;
+    PeerCondition condition_of(const Peer& peer) const;
+    Result<void> believe(const AskedOrganisation& wish);
+    void settle_asks();
+    bool is_believed(const std::string& organisation) const;
+    std::map<std::string, std::string> name_holders() const;
+    bool may_have_name(const ZoneEntry& entry, const std::map<std::string, std::string>& holders);
+    void ask(const ZoneEntry& entry);
+    void save(const Peer& peer);
+
+    const ZoneConfig& config_;
+    Clock& clock_;
+    ZoneStore& store_;
+    ZoneTransport& transport_;
+    const OwnKeys* keys_;
+    const TrustBundles& trust_;
+    PeeringService& peerings_;
+    Log& log_;
+    std::map<std::string, Peer> peers_;
+    std::map<std::string, Duration> asked_;                     ///< steady time of the last request, by zone
+    std::map<std::string, Attempt> attempts_;                   ///< by zone
+    std::map<std::string, Duration> clocks_ahead_;              ///< by name as a URI: of clocks that differ
+    std::vector<ZoneEntry> listed_;                             ///< by the registry, at the last look
+    std::optional<Duration> listed_at_;                         ///< steady time of that look
+    std::map<std::string, Resting> resting_;                    ///< the zones that are not active
+    std::set<std::pair<std::string, std::string>> clash_told_;  ///< zone's name and the organisation that it is not of
+    std::vector<AskedOrganisation> asks_;                       ///< not believed yet
+    std::map<std::string, std::string> ask_told_;  ///< by organisation: why it could not be asked, as the log has it
+};
+
+}  // namespace zbs

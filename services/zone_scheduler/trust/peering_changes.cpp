@@ -1,0 +1,125 @@
+// What operators do to peerings.
+#include "services/zone_scheduler/trust/peering_service.hpp"
+#include "services/zone_scheduler/trust/site_policy/rights_change.hpp"
+
+namespace zbs {
+namespace {
+
+PeeringAction action_of(PeeringVerb verb) {
+    switch (verb) {
+        case PeeringVerb::kReject:
+            return PeeringAction::kOperatorRejects;
+        case PeeringVerb::kSuspend:
+            return PeeringAction::kOperatorSuspends;
+        case PeeringVerb::kResume:
+            return PeeringAction::kOperatorResumes;
+        default:
+            return PeeringAction::kOperatorAccepts;
+    }
+}
+
+}  // namespace
+
+/// The record that the operator means.
+Result<PeeringRecord*> PeeringService::choose(const std::string& organisation, const PeeringChange& change) {
+    std::vector<PeeringRecord*> fitting;
+    std::string fingerprints;
+    for (const std::string& key : keys_of(organisation)) {
+        PeeringRecord& record = records_.at(key);
+        fingerprints += "\n  " + record.fingerprint;
+        if (change.fingerprint.empty() || change.fingerprint == record.fingerprint) fitting.push_back(&record);
+    }
+    if (fitting.size() == 1) return fitting.front();
+    if (fitting.size() > 1) {
+        return Error{ErrorCode::kConflict,
+                     "several bundles claim to be '" + organisation +
+                         "'; compare with its operator and choose one by its fingerprint:" + fingerprints,
+                     "/fingerprint"};
+    }
+    if (!fingerprints.empty()) {
+        return Error{ErrorCode::kNotFound,
+                     "no bundle of '" + organisation + "' has this fingerprint; known:" + fingerprints, "/fingerprint"};
+    }
+    return Error{
+        ErrorCode::kNotFound,
+        "organisation '" + organisation + "' has not asked to be accepted; give its bundle to accept it anyway",
+        "/organisation"};
+}
+
+Result<PeeringRecord> PeeringService::change(const std::string& organisation, const PeeringChange& change,
+                                             const Caller& by) {
+    if (!is_valid_name(organisation) || organisation == config_.organisation)
+        return invalid("must be the name of another organisation", "/organisation");
+    PeeringRecord record;
+    if (!change.bundle.empty() && change.verb == PeeringVerb::kAccept) {
+        const Result<std::string> fingerprint = check_bundle(organisation, change.bundle);
+        if (!fingerprint) return fingerprint.error();
+        if (!change.fingerprint.empty() && change.fingerprint != *fingerprint)
+            return invalid("is not that of the bundle, which is " + *fingerprint, "/fingerprint");
+        const auto known = records_.find(organisation + " " + *fingerprint);
+        record = known != records_.end() ? known->second
+                                         : PeeringRecord{.organisation = organisation,
+                                                         .fingerprint = *fingerprint,
+                                                         .bundle = change.bundle,
+                                                         .requested = clock_.now()};
+    } else {
+        const Result<PeeringRecord*> chosen = choose(organisation, change);
+        if (!chosen) return chosen.error();
+        record = **chosen;
+    }
+    const bool first = record.rights == RightsRange{};
+    if (change.verb == PeeringVerb::kSet && first)
+        return Error{ErrorCode::kConflict, "the peering has no rights to change yet; accept it", {}};
+    if (change.verb != PeeringVerb::kSet) {
+        const Result<PeeringState> next = next_state(record.state, action_of(change.verb));
+        if (!next) return next.error();
+        record.state = *next;
+        record.reason = change.reason;
+    }
+    if (change.verb == PeeringVerb::kAccept || change.verb == PeeringVerb::kSet) {
+        record.rights = apply(first ? default_rights(static_cast<int>(config_.zone.processor_count())) : record.rights,
+                              change.rights);
+        if (auto good = check_rights(record.rights, "/rights"); !good) return good.error();
+        const PeeringRights& most = record.rights.ceiling;
+        // What was there when it was granted may be gone by now; other rights can be changed all the same.
+        const bool names_anew =
+            change.verb == PeeringVerb::kAccept || change.rights.partitions || change.rights.account_rule;
+        const Result<void> there = names_anew ? check_names(most, site_names(), "/rights/ceiling") : Result<void>{};
+        if (!there) return there.error();
+        if (most.processors == 0 || most.concurrent_parts == 0 || most.walltime <= Duration::zero())
+            return invalid(
+                "a peering gives at least one processor, one part and some walltime; to give nothing, "
+                "suspend or reject it",
+                "/rights/ceiling");
+        if (change.initial_trust) record.history.initial = *change.initial_trust;
+    }
+    record.by = to_uri(by);
+    record.changed = clock_.now();
+    const Result<void> done = change.verb == PeeringVerb::kAccept ? take_seat(record) : save(record);
+    if (!done) return done.error();
+    return record;
+}
+
+Result<void> PeeringService::remove(const std::string& organisation) {
+    if (organisation == config_.organisation) return invalid("is this zone's own organisation", "/organisation");
+    const std::vector<std::string> keys = keys_of(organisation);
+    if (keys.empty() && !trust_.bundle(organisation))
+        return Error{ErrorCode::kNotFound, "organisation '" + organisation + "' is not known here", {}};
+    if (usage_(organisation).parts > 0) {
+        return Error{ErrorCode::kConflict,
+                     "'" + organisation + "' has parts here; suspend it and remove it when they have ended",
+                     {}};
+    }
+    for (const std::string& key : keys) {
+        if (auto ok = store_.peerings().remove(key); !ok) return ok;
+        records_.erase(key);
+        unsaved_.erase(key);
+    }
+    if (auto ok = store_.trusted().remove(organisation); !ok) return ok;
+    trust_.unpin(organisation);
+    last_.erase(organisation);
+    log_.info("peering_removed", {{"organisation", organisation}});
+    return {};
+}
+
+}  // namespace zbs

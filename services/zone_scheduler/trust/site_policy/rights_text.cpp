@@ -1,0 +1,106 @@
+#include "services/zone_scheduler/trust/site_policy/rights_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+
+#include "services/common/messages/limits.hpp"
+
+namespace zbs {
+namespace {
+
+constexpr std::array<std::string_view, 7> kDays = {"mon", "tue", "wed", "thu", "fri", "sat", "sun"};
+constexpr int kDayMinutes = 1'440;
+constexpr std::size_t kMaxText = 2'048;
+
+int digit(char c) { return c >= '0' && c <= '9' ? c - '0' : 100; }
+
+/// "HH:MM" up to 24:00.
+std::optional<int> parse_minutes(std::string_view text) {
+    if (text.size() != 5 || text[2] != ':') return std::nullopt;
+    const int hours = digit(text[0]) * 10 + digit(text[1]);
+    const int minutes = digit(text[3]) * 10 + digit(text[4]);
+    if (minutes > 59 || hours * 60 + minutes > kDayMinutes) return std::nullopt;
+    return hours * 60 + minutes;
+}
+
+std::optional<std::size_t> parse_day(std::string_view text) {
+    const auto at = std::find(kDays.begin(), kDays.end(), text);
+    if (at == kDays.end()) return std::nullopt;
+    return static_cast<std::size_t>(at - kDays.begin());
+}
+
+std::string clock_text(int minutes) {
+    const auto two = [](int n) { return (n < 10 ? "0" : "") + std::to_string(n); };
+    return two(minutes / 60) + ":" + two(minutes % 60);
+}
+
+}  // namespace
+
+std::vector<std::string_view> split_commas(std::string_view text) {
+    std::vector<std::string_view> parts;
+    for (std::size_t comma = text.find(','); comma != std::string_view::npos; comma = text.find(',')) {
+        parts.push_back(text.substr(0, comma));
+        text.remove_prefix(comma + 1);
+    }
+    parts.push_back(text);
+    return parts;
+}
+
+Result<std::vector<DayWindow>> parse_hours(std::string_view text) {
+    const Error fault = invalid("must be windows of the day in UTC as 08:00-18:00, several with commas");
+    if (text.size() > kMaxText) return fault;
+    std::vector<DayWindow> hours;
+    for (const std::string_view part : split_commas(text)) {
+        const std::size_t dash = part.find('-');
+        if (dash == std::string_view::npos) return fault;
+        const auto begin = parse_minutes(part.substr(0, dash)), end = parse_minutes(part.substr(dash + 1));
+        if (!begin || !end || *begin == *end || *begin == kDayMinutes) return fault;
+        if (*begin < *end) {
+            hours.push_back({*begin, *end});
+        } else {
+            hours.push_back({*begin, kDayMinutes});
+            if (*end > 0) hours.push_back({0, *end});
+        }
+    }
+    if (hours.size() > limits::kMaxPeeringHours)
+        return invalid("must be at most " + std::to_string(limits::kMaxPeeringHours) + " windows");
+    return hours;
+}
+
+Result<std::uint8_t> parse_weekdays(std::string_view text) {
+    const Error fault = invalid("must be days as mon-fri or sat,sun");
+    if (text.size() > kMaxText) return fault;
+    unsigned days = 0;
+    for (const std::string_view part : split_commas(text)) {
+        const std::size_t dash = std::min(part.find('-'), part.size());
+        const auto first = parse_day(part.substr(0, dash));
+        const auto last = dash == part.size() ? first : parse_day(part.substr(dash + 1));
+        if (!first || !last) return fault;
+        for (std::size_t day = *first;; day = (day + 1) % kDays.size()) {
+            days |= 1U << day;
+            if (day == *last) break;
+        }
+    }
+    return static_cast<std::uint8_t>(days);
+}
+
+std::string hours_text(const std::vector<DayWindow>& hours) {
+    if (hours.empty()) return "all day";
+    std::string text;
+    for (const DayWindow& window : hours)
+        text += (text.empty() ? "" : ",") + clock_text(window.begin) + "-" + clock_text(window.end);
+    return text;
+}
+
+std::string weekdays_text(std::uint8_t weekdays) {
+    if (weekdays == kEveryWeekday) return "every day";
+    std::string text;
+    for (std::size_t i = 0; i < kDays.size(); ++i) {
+        if ((weekdays >> i & 1) != 0) text += (text.empty() ? "" : ",") + std::string(kDays[i]);
+    }
+    return text;
+}
+
+}  // namespace zbs
