@@ -1,7 +1,7 @@
 /* Two homes compete for three zones with room for one part each: hold, commit, launch, release.
  *
  * One step of the model is one handler of the code (domain strand): it runs whole, stores, then answers. The names
- * before the steps are functions of ApplicationService (home) and PartService (zone) in services/zone_scheduler/domain.
+ * before the steps are functions of ApplicationService (home) and PartService (zone) in services/zone_scheduler/home and peer.
  * Every cycle of the code (release until it is heard, wait for room, look again) is a step here that waits for what
  * ends the cycle, so the graph of states has no cycle at all: `spin -DNP` proves it, and then "no invalid end state"
  * means that every run ends well, without any assumption of fairness.
