@@ -11,7 +11,6 @@
 namespace zbs {
 namespace {
 
-constexpr std::size_t kMaxHost = 253;
 constexpr std::size_t kMaxLabel = 63;
 constexpr std::string_view kLetters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";  // '_': names of containers
@@ -85,7 +84,7 @@ bool is_wildcard_address(std::string_view host) {
 Result<void> check_advertised_host(std::string_view host) {
     const std::string shown = "'" + printable_text(host, 100) + "' ";
     if (host.empty()) return invalid("must name a host, " + std::string(kExample));
-    if (host.size() > kMaxHost) return invalid("is longer than " + std::to_string(kMaxHost) + " bytes");
+    if (host.size() > kMaxHostBytes) return invalid("is longer than " + std::to_string(kMaxHostBytes) + " bytes");
     if (host.find("://") != std::string_view::npos || host.find_first_of("/?#@") != std::string_view::npos)
         return invalid(shown + "is more than a host: leave out scheme, user, port and path, " + std::string(kExample));
     if (is_wildcard_address(host))

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -6,6 +7,8 @@
 #include "algorithms/base/result.hpp"
 
 namespace zbs {
+
+inline constexpr std::size_t kMaxHostBytes = 253;
 
 /// Whether others can be told `host` as where a service is: a DNS name or a literal address (IPv6 without brackets), at
 /// most 253 bytes, without scheme, user, port or path, and not an address that stands for all of a machine's. Errors:

@@ -9,9 +9,8 @@
 namespace zbs {
 namespace {
 
-constexpr std::size_t kMaxHost = 253;
 constexpr int kMaxPort = 65'535;
-constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
+constexpr std::string_view kHostLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
 
 bool is_ipv6_without_brackets(std::string_view text) {
     if (text.find(':') == text.rfind(':')) return false;
@@ -41,7 +40,7 @@ Result<HostPort> HostPort::parse(std::string_view text, int default_port, int mi
     if (has_brackets && (!is_literal_address(host) || host.find(':') == std::string_view::npos))
         return invalid("the brackets hold no IPv6 address");
     if (!has_brackets &&
-        (host.empty() || host.size() > kMaxHost || host.find_first_not_of(kLetters) != std::string_view::npos))
+        (host.empty() || host.size() > kMaxHostBytes || host.find_first_not_of(kHostLetters) != std::string_view::npos))
         return invalid(
             "the host must be a name of letters, digits, '-', '_' and '.', or a literal address (IPv6 in brackets)");
 
