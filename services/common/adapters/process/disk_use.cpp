@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kDeepestLook = 64;  ///< levels; each holds a descriptor
 constexpr std::uint64_t kBlock = 512;     ///< bytes; of st_blocks, whatever the file system has
-constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+constexpr int kScanFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 }  // namespace
 
@@ -22,7 +22,7 @@ bool DiskUse::begin() {
     seen_ = 0;
     bytes_ = 0;
     linked_.clear();
-    const int fd = open(folder_.c_str(), kFolderFlags);
+    const int fd = open(folder_.c_str(), kScanFlags);
     struct stat info {};
     if (fd < 0) return false;
     DIR* const top = fstat(fd, &info) == 0 ? fdopendir(fd) : nullptr;
@@ -66,7 +66,7 @@ void DiskUse::add(const char* name) {
     const std::uint64_t names = is_folder ? 1 : static_cast<std::uint64_t>(info.st_nlink);
     add_blocks(static_cast<std::uint64_t>(info.st_blocks), names, {info.st_dev, info.st_ino});
     if (!is_folder || info.st_dev != device_ || open_.size() > kDeepestLook) return;
-    const int fd = openat(folder, name, kFolderFlags);
+    const int fd = openat(folder, name, kScanFlags);
     if (fd < 0) return;
     DIR* const below = fdopendir(fd);
     if (below != nullptr)
