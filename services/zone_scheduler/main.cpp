@@ -30,7 +30,7 @@ int run(int argc, char** argv) {
     std::string config_path;
     int exit_code = 0;
     cli.add_option("--config", config_path,
-                   "TOML file; services/zone_scheduler/README.md lists its settings (the package has it in "
+                   "TOML file; docs/settings.md lists its settings (the package has it in "
                    "/usr/share/doc/zbs-server)")
         ->envname("ZBS_ZONE_CONFIG");
     cli.set_version_flag("--version", "zbs-zone 0.1.0");

@@ -38,7 +38,7 @@ auto timing_of(S s) {
                     s.zone.renew_every, s.zone.discover_every);
 }
 
-constexpr Counts kReload = Counts::kAfterReload, kRestart = Counts::kAfterRestart;
+constexpr TakesEffect kReload = TakesEffect::kAfterReload, kRestart = TakesEffect::kAfterRestart;
 
 constexpr std::array kSettings = {
     Setting{"name", kRestart, [](S a, S b) { return a.zone.zone.name == b.zone.zone.name; }},
@@ -82,10 +82,10 @@ constexpr std::array kSettings = {
     Setting{"timing", kRestart, [](S a, S b) { return timing_of(a) == timing_of(b); }},
 };
 
-std::vector<std::string> changed_keys(S running, S read, Counts counts) {
+std::vector<std::string> changed_keys(S running, S read, TakesEffect takes_effect) {
     std::vector<std::string> keys;
     for (const Setting& setting : kSettings) {
-        if (setting.counts == counts && !setting.same(running, read)) keys.emplace_back(setting.key);
+        if (setting.takes_effect == takes_effect && !setting.same(running, read)) keys.emplace_back(setting.key);
     }
     return keys;
 }

@@ -8,16 +8,16 @@
 
 namespace zbs {
 
-/// When a setting that was changed in the file counts.
-enum class Counts {
-    kAfterReload,   ///< from the next SIGHUP on
-    kAfterRestart,  ///< the running zone keeps the old one
+/// When a changed setting takes effect.
+enum class TakesEffect {
+    kAfterReload,   ///< at the next SIGHUP
+    kAfterRestart,  ///< the running zone keeps the old value
 };
 
 struct Setting {
     const char* key;  ///< as in the file; the name alone of a table
-    Counts counts;
-    /// Whether two files say the same of it, and the files that they name hold the same.
+    TakesEffect takes_effect;
+    /// True if two configurations have the same value of it, including the contents of files that it names.
     bool (*same)(const ZoneSettings&, const ZoneSettings&);
 };
 

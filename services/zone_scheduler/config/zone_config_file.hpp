@@ -36,7 +36,7 @@ struct DatabaseSettings {
     bool operator==(const DatabaseSettings&) const = default;
 };
 
-/// A zone's whole configuration (TOML; see services/zone_scheduler/README.md).
+/// A zone's whole configuration (TOML; see docs/settings.md).
 struct ZoneSettings {
     ZoneConfig zone;
     std::string listen_address = "127.0.0.1";

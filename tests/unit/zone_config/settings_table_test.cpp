@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
 #include <set>
 
+#include "services/common/listing/setting_listing.hpp"
 #include "tests/support/source_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -95,7 +97,7 @@ TEST_F(SettingsTable, EachChangeIsTakenAfterAReloadOrToldByItsName) {
             std::ranges::find_if(settings_table(), [&](const Setting& s) { return s.key == std::string(change.key); });
         ASSERT_NE(row, settings_table().end()) << change.key;
         const std::vector<std::string> told{change.key}, nothing;
-        const bool later = row->counts == Counts::kAfterRestart;
+        const bool later = row->takes_effect == TakesEffect::kAfterRestart;
         const ZoneSettings changed = read(change.key);
         EXPECT_EQ(keys_for_restart(running, changed), later ? told : nothing) << change.key;
         EXPECT_EQ(keys_for_reload(running, changed), later ? nothing : told) << change.key;
@@ -123,32 +125,66 @@ TEST_F(SettingsTable, AnAccountMapWithOtherLinesIsAChange) {
     EXPECT_THAT(keys_for_reload(running, *again), testing::ElementsAre("account_map"));
 }
 
-TEST_F(SettingsTable, ItHoldsTheSettingsThatTheReadmeHas) {
-    std::ifstream readme(zbs::test::source_folder() + "/services/zone_scheduler/README.md");
-    std::set<std::string> documented, listed;
-    bool inside = false;
-    for (std::string line; std::getline(readme, line);) {
-        if (line.starts_with("## ")) inside = line.starts_with("## Settings");
-        if (!inside || !line.starts_with("| `")) continue;
-        const std::string column = line.substr(2, line.find(" |", 2) - 2);
-        const bool table = column.starts_with("`[");  // what follows are its fields
-        for (std::size_t at = 0; (at = column.find('`', at)) != std::string::npos;) {
-            const std::size_t end = column.find('`', at + 1);
-            const std::string word = column.substr(at + 1, end - at - 1);
-            const std::size_t first = word.find_first_not_of('[');
-            documented.insert(word.substr(first, word.find(']') - first));
-            if (table) break;
-            at = end + 1;
+/// "peering.0.bundle" as "peering.bundle".
+std::string without_index(const std::string& key) {
+    const std::size_t at = key.find(".0.");
+    return at == std::string::npos ? key : key.substr(0, at) + key.substr(at + 2);
+}
+
+std::string text_of(const ConfigValue& setting) { return listing::settings_of({setting}, false).rows.at(0).at(1).text; }
+
+TEST_F(SettingsTable, DocsHaveEachKeyWithItsDefaultAndTheEffectOfAChange) {
+    struct Row {
+        std::string default_value, change;
+    };
+    std::map<std::string, Row> documented;
+    std::ifstream page(zbs::test::source_folder() + "/docs/settings.md");
+    for (std::string line; std::getline(page, line);) {
+        if (!line.starts_with("| `")) continue;
+        std::vector<std::string> cells;
+        for (std::size_t at = 2; at < line.size(); at = line.find('|', at) + 2)
+            cells.push_back(line.substr(at, line.find(" |", at) - at));
+        ASSERT_EQ(cells.size(), 4U) << line;
+        documented[cells[0].substr(1, cells[0].size() - 2)] = {cells[1], cells[2]};
+    }
+
+    std::map<std::string, std::string> found;  // of all files that the changes make
+    std::vector<std::string> changes{""};
+    for (const ChangedSetting& change : changed_settings()) changes.push_back(change.key);
+    for (const std::string& change : changes) {
+        for (const ConfigValue& setting : read(change).values) {
+            const bool is_default = setting.place.empty();
+            std::string& value = found[without_index(setting.key)];
+            if (is_default) value = text_of(setting);
         }
     }
-    for (const Setting& setting : settings_table()) listed.insert(setting.key);
-    EXPECT_EQ(documented, listed);
+    for (const char* key : {"peering.bundle", "ask.bundle", "shared_memory"}) found[key] = "";  // without a default
+
+    std::set<std::string> keys, rows;
+    for (const auto& [key, value] : found) {
+        keys.insert(key);
+        const auto row = documented.find(key);
+        if (row == documented.end()) continue;
+        if (row->second.default_value.starts_with('`') && row->second.default_value.ends_with('`') &&
+            !documented.contains(row->second.default_value.substr(1, row->second.default_value.size() - 2)) &&
+            key != "contact" && !value.empty()) {
+            EXPECT_EQ(row->second.default_value, "`" + value + "`") << key;
+        } else if (row->second.default_value == "-") {
+            EXPECT_EQ(value, "") << key;
+        }
+        const std::string table = key.substr(0, key.find('.'));
+        const auto setting = std::ranges::find_if(settings_table(), [&](const Setting& s) { return s.key == table; });
+        ASSERT_NE(setting, settings_table().end()) << key;
+        EXPECT_EQ(row->second.change, setting->takes_effect == TakesEffect::kAfterReload ? "reload" : "restart") << key;
+    }
+    for (const auto& [key, row] : documented) rows.insert(key);
+    EXPECT_EQ(rows, keys);
 }
 
 TEST(ReloadedSettings, AreThoseThatAnOperatorChangesWhileItRuns) {
     std::vector<std::string> live;
     for (const Setting& setting : settings_table())
-        if (setting.counts == Counts::kAfterReload) live.emplace_back(setting.key);
+        if (setting.takes_effect == TakesEffect::kAfterReload) live.emplace_back(setting.key);
     EXPECT_THAT(live, testing::UnorderedElementsAre("contact", "honour_blocks", "peering", "ask", "account_map",
                                                     "reuse_pool_accounts", "grid_mapfile", "queue", "retention",
                                                     "metrics", "rates"));
