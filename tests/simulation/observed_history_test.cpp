@@ -5,8 +5,8 @@
 namespace zbs::simulation {
 namespace {
 
-using Log = std::vector<std::string>;
-const Log kOne{"accepted"}, kTwo{"accepted", "planned"}, kOther{"accepted", "rejected"};
+using States = std::vector<std::string>;
+const States kOne{"accepted"}, kTwo{"accepted", "planned"}, kOther{"accepted", "rejected"};
 
 TEST(ObservedHistory, OverlappingAnswersMayComeInAnyOrder) {
     ObservedHistory seen;
