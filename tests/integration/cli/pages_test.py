@@ -1,6 +1,8 @@
 """Man pages and completions that the programs write of themselves: read by groff, and completed in real shells.
 
-usage: pages_test.py BIN
+usage: pages_test.py BIN SOURCE_FOLDER
+
+ZBS_WRITE_GOLDEN=1 writes docs/commands.md anew.
 """
 import functools
 import http.server
@@ -18,6 +20,7 @@ import unittest
 import urllib.parse
 
 PROGRAMS = pathlib.Path(sys.argv[1])
+COMMANDS = pathlib.Path(sys.argv[2]) / "docs/commands.md"
 NAMES = {"zbs": 1, "zbs-zone": 8, "zbs-registry": 8, "zbs-node": 8}
 
 
@@ -113,6 +116,18 @@ class Pages(unittest.TestCase):
                             self.assertIn(f"{case[0]}: its value is missing", done.stderr)
                         seen += 1
         self.assertGreater(seen, 150)
+
+    def test_docs_have_the_help_of_every_command(self):
+        page = ["# Commands", "", "The help of every command, as the programs print it. A test compares this page with them."]
+        for program in NAMES:
+            for path in commands_of(program):
+                text = output_of(PROGRAMS / program, *path, "--help").replace(f"{PROGRAMS}/", "")
+                lines = [line.rstrip() for line in text.strip().splitlines() if not line.startswith(f"Options of all commands, as '{program} --help'")]
+                page += ["", f"## {' '.join((program, *path))}", "", "```text", *lines, "```"]
+        text = re.sub(r"\n{2,}```$", "\n```", "\n".join(page) + "\n", flags=re.M)
+        if os.environ.get("ZBS_WRITE_GOLDEN"):
+            COMMANDS.write_text(text)
+        self.assertEqual(COMMANDS.read_text(), text, "ZBS_WRITE_GOLDEN=1 writes the page anew")
 
     def test_help_of_every_command_says_where_the_options_of_all_are(self):
         format = {("map",): "-o", ("profile",): "--output", ("profile", "plot"): "--output", ("profile", "export"): "--output"}  # where the other name is that of a file

@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
+#include <memory>
+#include <sstream>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -225,6 +227,22 @@ class FaultTeller {
     std::vector<const CLI::Option*> options_;
 };
 
+/// Lists each command of a help with its first line; the command's own help has the rest.
+class OneLinePerCommand : public CLI::Formatter {
+  public:
+    std::string make_subcommand(const CLI::App* sub) const override {
+        const std::string text = sub->get_description();
+        std::ostringstream out;
+        CLI::detail::format_help(out, sub->get_display_name(true), text.substr(0, text.find('\n')), get_column_width());
+        return out.str();
+    }
+};
+
+void set_formatter(CLI::App& command, const std::shared_ptr<CLI::Formatter>& formatter) {
+    command.formatter(formatter);
+    for (CLI::App* sub : command.get_subcommands([](CLI::App*) { return true; })) set_formatter(*sub, formatter);
+}
+
 }  // namespace
 
 std::string place_of(const CLI::Option& option, const std::vector<std::string>& words) {
@@ -267,6 +285,7 @@ std::string fault_text(const CLI::App& app, const CLI::ParseError& fault, const 
 }
 
 std::optional<int> parse(CLI::App& app, const std::string& program, int argc, char** argv) {
+    set_formatter(app, std::make_shared<OneLinePerCommand>());
     const DividedWords words = divide_words(app, {argv + 1, argv + argc});
     try {
         read_words(app, argv[0], words);
