@@ -23,7 +23,7 @@ void draw_zone(const codec::Json& zone) {
         used += node.value("used", 0);
     }
     std::cout << "zone " << harmless_line(text_of(zone, "zone")) << ": " << used << " of " << processors
-              << " processors in use, " << nodes.size() << " machines\n";
+              << " processors in use, " << nodes.size() << (nodes.size() == 1 ? " machine\n" : " machines\n");
 }
 
 /// What runs before what waits before what has ended, each newest first; with `--sort` in its order among all of them.

@@ -15,6 +15,7 @@
 #include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/adapters/command_line/pages/program_words.hpp"
 #include "services/common/adapters/command_line/since.hpp"
+#include "services/common/adapters/command_line/values.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
@@ -81,7 +82,7 @@ Listing profile_listing() {
             Json::array()};
 }
 
-void list_profiles(Context& context, const std::string& program, const std::string& since) {
+void list_profiles(Context& context, const std::string& program, const std::string& since, std::size_t limit) {
     const Result<Time> begin =
         since.empty() ? Result<Time>(Time::min()) : command_line::parse_since(since, system::wall_clock());
     if (!begin) return context.fail(begin.error());
@@ -99,7 +100,14 @@ void list_profiles(Context& context, const std::string& program, const std::stri
                                 p.program, p.application ? to_string(*p.application) : "-"});
         listing.items.push_back(codec::encode(row));
     }
-    print(context, listing);
+    Result<Listing> kept = chosen(listing, context.choice);
+    if (!kept) return context.fail(kept.error());
+    if (kept->rows.size() > limit) {
+        kept->rows.resize(limit);
+        kept->items.erase(kept->items.begin() + static_cast<std::ptrdiff_t>(limit), kept->items.end());
+        kept->truncated = true;
+    }
+    std::cout << written(*kept, context.output);
 }
 
 /// A profile of the home zone, or files.
@@ -283,10 +291,14 @@ void add_profile_command(CLI::App& app, Context& context) {
                                                  "differ from that. ARGUMENTS has numbers "
                                                  "by their order of magnitude.\n\nExample: zbs profile list -o json");
         list->add_option("--program", *program, "only of this program, by its path or last name");
+        const auto limit = std::make_shared<std::size_t>(10'000);
+        list->add_option("--limit", *limit, "at most this many")
+            ->check(command_line::whole_number_in(1, 10'000))
+            ->capture_default_str();
         add_format(*list, context);
         add_list_options(*list, context, profile_listing());
         command_line::add_since_option(*list, *since);
-        list->callback([&context, program, since] { list_profiles(context, *program, *since); });
+        list->callback([&context, program, since, limit] { list_profiles(context, *program, *since, *limit); });
     }
     {
         CLI::App* show = command->add_subcommand("show",

@@ -81,6 +81,9 @@ class Formats(Manners):
         self.assertIn("--since: 'soon' is no time; write how long ago (6h, 2d), a day (2026-11-24)", self.refused("list", "--since", "soon"))
         Zone.answers["/v1/profiles"] = {"profiles": [PROFILE, PROFILE | {"id": TWO, "at_us": int(now * 1e6)}]}
         self.assertEqual(self.good("profile", "list", "--since", "1h", "-o", "name"), TWO + "\n")
+        cut = json.loads(self.good("profile", "list", "--limit", "1", "--sort", "-at", "-o", "json"))
+        self.assertEqual(([row["id"] for row in cut["profiles"]], cut["truncated"]), ([TWO], True))
+        self.assertNotIn("truncated", json.loads(self.good("profile", "list", "--limit", "2", "-o", "json")))
 
     def test_rows_are_chosen_and_ordered(self):
         chosen = ("--filter", "state=running", "--sort", "-ranks", "--columns", "id,ranks")
