@@ -14,8 +14,8 @@
 #include "tests/support/source_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-// Reads every #include below algorithms/, services/, client/ and studies/ and holds it against includes.tsv: who may include
-// whom, and which third-party headers a module may see. `main.cpp` of a service sees both sides and is exempt.
+// Reads every #include below algorithms/, services/, client/ and studies/ and holds it against includes.tsv: who may
+// include whom, and which third-party headers a module may see. `main.cpp` of a service sees both sides and is exempt.
 
 namespace {
 using namespace zbs;

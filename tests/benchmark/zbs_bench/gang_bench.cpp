@@ -3,9 +3,9 @@
 #include <functional>
 #include <queue>
 
-#include "studies/models/gang_machine.hpp"
 #include "algorithms/gang/packing.hpp"
 #include "algorithms/sim/workload_generators.hpp"
+#include "studies/models/gang_machine.hpp"
 
 namespace zbs {
 namespace {

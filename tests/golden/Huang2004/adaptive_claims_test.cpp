@@ -17,7 +17,8 @@ namespace {
 
 constexpr Effort kShort{.seeds = 2, .length = 0.1};
 constexpr const char* kRemedy =
-    "where the change is meant: zbs-studies claims --source Huang2004 --directory DIR, look at the difference, and copy "
+    "where the change is meant: zbs-studies claims --source Huang2004 --directory DIR, look at the difference, and "
+    "copy "
     "DIR/Huang2004 here";
 
 std::string golden(const std::string& name) {
