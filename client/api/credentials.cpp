@@ -58,7 +58,7 @@ Result<ServiceAddress> read_home(const std::string& folder) {
     words >> url >> who;
     const auto zone = parse_identity(who);
     if (url.empty() || !zone)
-        return invalid("does not tell the home zone; log in again with 'zbs login'", folder + "/" + kHomeFile);
+        return invalid("names no home zone; log in again with 'zbs login'", folder + "/" + kHomeFile);
     if (const auto read = cpprest::parse_service_url(url); !read)
         return invalid(read.error().message + "; log in again with 'zbs login'", folder + "/" + kHomeFile);
     return ServiceAddress{url, *zone};

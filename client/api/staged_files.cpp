@@ -103,7 +103,9 @@ Result<void> fetch_into(ZoneClient& zone, const std::string& application, const 
         if (right && fsync(fd) == 0) return {};
         if (right || ftruncate(fd, 0) != 0) return cannot("write", path);
         if (tries >= kTries)
-            return Error{ErrorCode::kConflict, file.name + ": what comes has another checksum than its zone told", {}};
+            return Error{ErrorCode::kConflict,
+                         file.name + ": the received file has another checksum than its zone announced",
+                         {}};
         sum = files::Checksum{};
     }
 }

@@ -148,7 +148,7 @@ Result<codec::Json> ZoneClient::get(const std::string& path) { return json("GET"
 Result<Time> ZoneClient::clock() {
     const Result<HttpAnswer> answer = success_of(caller_->call({home_, "GET", "/livez", {}, std::chrono::seconds{15}}));
     if (!answer) return answer.error();
-    if (!answer->date) return Error{ErrorCode::kNotFound, home_.url + " does not tell its time", {}};
+    if (!answer->date) return Error{ErrorCode::kNotFound, home_.url + " does not report its time", {}};
     return *answer->date;
 }
 

@@ -34,7 +34,7 @@ int run(int argc, char** argv) {
                      "tightly than they are; without it the agent starts them itself");
     zbs::command_line::Output output(zbs::command_line::Output::Kind::kDocument, "json");
     output.add_to(*cli.add_subcommand("describe",
-                                      "what this machine is and has to give, as the agent would tell its "
+                                      "what this machine is and offers, as the agent would report it to its "
                                       "zone\n\nExample: zbs-node describe\nExample: zbs-node describe -o table"));
     const auto readiness = zbs::command_line::add_outcome(
         *cli.add_subcommand("ready",

@@ -234,8 +234,7 @@ bool show(Context& context, std::string& id, const std::string& format, bool mat
                 plan->zone_of_rank.at(static_cast<std::size_t>(edge.v)))
                 crossing += edge.bytes;
         }
-        std::cout << "  bytes between zones: " << human_bytes(crossing)
-                  << ", as the profile that this run left tells\n";
+        std::cout << "  bytes between zones: " << human_bytes(crossing) << ", according to the profile of this run\n";
     }
     std::cout << "bytes between ranks, by zone:\n";
     draw_plan_matrix(std::cout, *plan, model->graph);

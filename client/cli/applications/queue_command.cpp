@@ -49,7 +49,7 @@ void add_queue_command(CLI::App& app, Context& context) {
     queue->require_subcommand(1);
     CLI::App* again = queue->add_subcommand(
         "replay",
-        "decide again all that a zone's log tells of ('queue_log' in its "
+        "repeat all decisions of a zone's log ('queue_log' in its "
         "configuration), and compare; exit code 1 where a "
         "decision is another\n\nExample: zbs queue replay queue.jsonl\nExample: zbs queue replay queue.jsonl -o json");
     auto path = std::make_shared<std::string>();

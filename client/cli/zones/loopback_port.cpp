@@ -62,7 +62,7 @@ Result<LoopbackPort> LoopbackPort::take(int first, int last) {
     }
     return Error{ErrorCode::kUnavailable,
                  "no port of 127.0.0.1 from " + std::to_string(first) + " to " + std::to_string(last) +
-                     " is free; 'ss -ltnp' tells which programs listen",
+                     " is free; 'ss -ltnp' lists the programs that listen",
                  {}};
 }
 

@@ -80,7 +80,7 @@ void add_peer_commands(CLI::App& app, Context& context) {
     const auto settles = [&](const char* name, PeeringVerb verb, const std::string& help,
                              const std::string& rest = "") {
         CLI::App* command = named(name, help + " (operators)", rest);
-        command->add_option("--fingerprint", wish->change.fingerprint, "of its bundle, as its operator told it")
+        command->add_option("--fingerprint", wish->change.fingerprint, "of its bundle, as its operator announced it")
             ->check(command_line::fingerprint())
             ->check(command_line::something("leave the option out where only one bundle claims the name"));
         command->callback([&context, wish, verb] { settle(context, *wish, verb); });
@@ -103,7 +103,7 @@ void add_peer_commands(CLI::App& app, Context& context) {
     for (CLI::App* command : {settles("reject", PeeringVerb::kReject, "take none of its users"),
                               settles("suspend", PeeringVerb::kSuspend, "take none for now; what runs goes on"),
                               settles("resume", PeeringVerb::kResume, "take its users again")})
-        command->add_option("--reason", wish->change.reason, "told to the other side");
+        command->add_option("--reason", wish->change.reason, "the other side sees it");
 }
 
 }  // namespace zbs::cli

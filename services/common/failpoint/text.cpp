@@ -82,7 +82,7 @@ const char* to_string(Action action) {
 
 Result<std::vector<Arming>> parse(std::string_view text, Program program) {
     if (text.size() > limits::kMaxFailpointBytes)
-        return invalid("failpoints are told in at most " + std::to_string(limits::kMaxFailpointBytes) + " bytes");
+        return invalid("failpoints have at most " + std::to_string(limits::kMaxFailpointBytes) + " bytes");
     std::vector<Arming> armings;
     while (!text.empty()) {
         const std::size_t end = std::min(text.find(';'), text.size());

@@ -75,7 +75,7 @@ class RestTransport : public ZoneTransport {
                                              [](const StagedFile& a, const FilePresence& b) {
                                                  return a.digest == b.digest && b.have <= a.size;
                                              });
-                if (!same) return invalid("is not of the files that were told", "/files");
+                if (!same) return invalid("is not among the announced files", "/files");
                 return status;
             },
             std::move(respond));

@@ -47,8 +47,8 @@ void read_listen(system::ConfigFile& file, NodeSettings& settings) {
     if (auto good = check_advertised_host(settings.advertised_host); !good)
         file.fail(file.has("advertise") ? "advertise" : "listen",
                   file.has("advertise") ? "'advertise': " + good.error().message
-                                        : "'listen' takes all addresses of this machine, so the zone must be told by "
-                                          "which one to call: set 'advertise'");
+                                        : "'listen' takes all addresses of this machine, so the one that others call "
+                                          "must be named: set 'advertise'");
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ ZoneMetrics::ZoneMetrics(const ZoneConfig& config, const Clock& clock, ZoneResou
                                  kJobTimes)),
       start_error_(all_.histogram({"zbs_zone_application_start_error_seconds",
                                    "Of applications that were to wait: how far the start of their ranks was from the "
-                                   "start that they were told first, and on which side of it.",
+                                   "start that was announced first, and on which side of it.",
                                    "seconds",
                                    {"start"}},
                                   kJobTimes)),

@@ -102,7 +102,8 @@ Result<StagingStatus> PartService::stage(const Caller& caller, const PartId& id,
     if (!found) return refuse_files(caller, found.error());
     Live& part = **found;
     if (part.record.staging && *part.record.staging != request.staging)
-        return Error{ErrorCode::kConflict, "part " + to_string(id) + " was told of other files before", "/staging"};
+        return Error{ErrorCode::kConflict, "part " + to_string(id) + " was announced with other files before",
+                     "/staging"};
     if (!part.record.staging) {
         if (auto good = check_staging(request.staging); !good) return refuse_files(caller, good.error());
         PartRecord changed = part.record;
@@ -172,7 +173,7 @@ Result<FilePresence> PartService::put_file(const Caller& caller, const PartId& i
     const std::vector<StagedFile>& told = part.record.staging ? part.record.staging->inputs : std::vector<StagedFile>{};
     if (std::none_of(told.begin(), told.end(),
                      [&](const StagedFile& file) { return file.digest == digest && file.size == chunk.size; }))
-        return invalid("part " + to_string(id) + " was not told of a file with this checksum and size", "/size");
+        return invalid("part " + to_string(id) + " has no announced file with this checksum and size", "/size");
     renew_window(part);
     Result<FilePresence> file = files_->put(part.record.request.user, digest, chunk);
     if (!file) return refuse_files(caller, file.error());

@@ -62,7 +62,7 @@ Result<void> check_for_service(const ZoneSettings& settings, const std::string& 
     // Without keys it cannot listen there at all.
     if (is_wildcard_address(settings.advertised_host) && StateFolder{settings.state_folder}.has_identity())
         return invalid(
-            "'listen' takes all addresses of this machine, so others must be told by which one to call: set "
+            "'listen' takes all addresses of this machine, so the one that others call must be named: set "
             "'advertise', e.g. advertise = \"zone-a.example.org\"",
             place("listen"));
     return {};

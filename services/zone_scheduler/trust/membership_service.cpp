@@ -263,12 +263,14 @@ TrustStatement MembershipService::statement_for(const PeerIdentity& reader) cons
 Result<void> MembershipService::take(const Caller& from, const TrustStatement& statement) {
     const std::string& organisation = statement.organisation;
     if (from.kind != CallerKind::kZone || from.organisation != organisation)
-        return Error{ErrorCode::kDenied, to_uri(from) + " told of another organisation ('" + organisation + "')", {}};
+        return Error{ErrorCode::kDenied,
+                     to_uri(from) + " announced blocks of another organisation ('" + organisation + "')",
+                     {}};
     if (!statement.blocked) {
         return Error{ErrorCode::kDenied,
                      to_uri(from) +
-                         " does not tell this zone whom it refuses: it does not know this zone's certificate "
-                         "any more; what it told before still counts",
+                         " does not announce its blocks to this zone: it does not know this zone's certificate "
+                         "any more; its earlier announcements still count",
                      {}};
     }
     const bool own = organisation == config_.organisation;

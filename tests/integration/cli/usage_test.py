@@ -170,7 +170,7 @@ class Dashboard(Manners):
         Zone.answers["/v1/whoami"] = {"zone": "spiffe://org-a/zone/x", "name": "spiffe://org-a/user/ana"}
         done = self.zbs("dashboard", "--port", str(self.server.server_port))
         self.assertEqual((done.returncode, done.stdout), (5, ""), done.stderr)
-        self.assertIn("Address already in use; 'ss -ltnp' tells which program listens there: end it, or set another port with '--port'\n", done.stderr)
+        self.assertIn("Address already in use; 'ss -ltnp' names the program that listens there: end it, or set another port with '--port'\n", done.stderr)
 
 
 class Doctor(Manners):

@@ -115,7 +115,7 @@ class Doctor(unittest.TestCase):
             self.assertIn(str(self.port), port["found"])
             done = subprocess.run([PROGRAMS / "zbs-zone", "run", "--config", self.config], capture_output=True, text=True, timeout=DEADLINE_S)
             self.assertEqual(done.returncode, 5)
-            self.assertIn(f"{self.config}:5: cannot bind 127.0.0.1:{self.port}: Address already in use; 'ss -ltnp' tells which program listens there: end it, or set another port with 'listen'", done.stderr)
+            self.assertIn(f"{self.config}:5: cannot bind 127.0.0.1:{self.port}: Address already in use; 'ss -ltnp' names the program that listens there: end it, or set another port with 'listen'", done.stderr)
             self.assertIn(f"{self.config}:5", port["found"])
             self.assertIn("'ss -ltnp'", port["remedy"])
 
@@ -130,7 +130,7 @@ class Doctor(unittest.TestCase):
         with socket.socket() as other:
             other.bind(("127.0.0.1", self.port))
             other.listen()
-            taken = f"cannot bind 127.0.0.1:{self.port}: Address already in use; 'ss -ltnp' tells which program listens there: end it, or set another port with "
+            taken = f"cannot bind 127.0.0.1:{self.port}: Address already in use; 'ss -ltnp' names the program that listens there: end it, or set another port with "
             done = run(PROGRAMS / "zbs-registry", "run", "--state", registry, "--listen-port", str(self.port))
             self.assertEqual(done.returncode, 5)
             self.assertIn(taken + "'--listen-port' of 'zbs-registry run' (as a service: ZBS_REGISTRY_OPTIONS in /etc/default/zbs-registry)", done.stderr)

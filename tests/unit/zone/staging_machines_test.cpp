@@ -201,12 +201,12 @@ TEST_F(AgentStagingTest, WhatCouldNotBeFetchedFromAMachineIsTold) {
     last = submit(request({.inputs = {}, .results = {"r"}}));
     world.run(3s);
     const StepSpec step = steps().at("m0");
-    world.node("b").executor->lost["r"] = "its agent sends less of it than it told";
+    world.node("b").executor->lost["r"] = "its agent sends less of it than it announced";
     world.node("b").executor->write(step.operation, "r", "x");
     world.run(1min);
     EXPECT_EQ(world.status(last).state, ApplicationState::kCompleted);
     EXPECT_THAT(world.status(last).results->notes,
-                testing::Contains(HasSubstr("r: its agent sends less of it than it told")));
+                testing::Contains(HasSubstr("r: its agent sends less of it than it announced")));
 }
 
 }  // namespace

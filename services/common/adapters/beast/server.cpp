@@ -156,7 +156,7 @@ Result<tcp::endpoint> endpoint_of(const std::string& address, unsigned short por
 
 std::string listen_remedy(const bb::error_code& fault, const ListenSetting& setting) {
     if (fault == boost::system::errc::address_in_use)
-        return "'ss -ltnp' tells which program listens there: end it, or set another port with " + setting.port;
+        return "'ss -ltnp' names the program that listens there: end it, or set another port with " + setting.port;
     if (fault == boost::system::errc::address_not_available)
         return "set " + setting.address +
                " to an address of this host ('ip -br address' lists them), or to 0.0.0.0 or [::] with 'advertise' for "

@@ -13,7 +13,7 @@ class SqlSiteStore : public SiteStore {
         : database_(database),
           members_(database, "member", codec::encode, codec::decode_member),
           blocks_(database, "block", codec::encode, codec::decode_block),
-          told_blocks_(database, "told blocks", codec::encode, codec::decode_told_blocks),
+          told_blocks_(database, "announced blocks", codec::encode, codec::decode_told_blocks),
           trusted_(database, "trusted organisation", codec::encode, codec::decode_trusted_organisation),
           delegations_(database, "delegation", codec::encode, codec::decode_delegation),
           peerings_(database, "peering", codec::encode, codec::decode_peering_record),

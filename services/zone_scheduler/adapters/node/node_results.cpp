@@ -188,7 +188,7 @@ void NodeExecutor::take_bytes(const SharedStep& step, const Result<std::string>&
     if (!bytes) {
         next_file(*step, bytes.error().message);
     } else if (bytes->empty() && file.bytes > 0) {
-        next_file(*step, "its agent sends less of it than it told");
+        next_file(*step, "its agent sends less of it than it announced");
     } else if (!results_.has_space(bytes->size())) {
         if (is_output(file) && !is_result)
             cut_output(*step);

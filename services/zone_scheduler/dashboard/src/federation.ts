@@ -52,7 +52,7 @@ export async function federationPage(room: HTMLElement, signal: AbortSignal): Pr
       h("h2", {}, "Zones"),
       table("Zones", ["Zone", "Organisation", "Accepts us", "Accepted here", "Last heard", "Lease until", "Note"], known.peers.map((peer) => [
         peer.zone, peer.organisation, direction(peer.they_accept_us), direction(peer.we_accept_them), instant(peer.last_heard_us),
-        peer.leased_until_us === undefined ? "not told" : instant(peer.leased_until_us), peer.reason]), "No other zone is known."),
+        peer.leased_until_us === undefined ? "unknown" : instant(peer.leased_until_us), peer.reason]), "No other zone is known."),
       h("h2", {}, "Links"),
       table("Links", ["To", "Delay", "Rate", "Source", "Measured", "Unanswered"], measured.links.map((one) => [
         one.zone, seconds(one.link.delay_s), `${bytes(one.link.bandwidth_Bps)}/s`, one.source, instant(one.measured_us), one.failures]), "No links."),

@@ -350,7 +350,7 @@ Checks examine(const std::string& config_path) {
     }
     if (!settings) {
         checks.push_back(
-            {"settings", Verdict::kFail, told(settings.error()), "mend the file; nothing else was looked at"});
+            {"settings", Verdict::kFail, told(settings.error()), "mend the file; nothing else was checked"});
         return checks;
     }
     checks.push_back({"settings", Verdict::kOk, config_path + ", zone " + settings->zone.zone.name, {}});

@@ -91,7 +91,7 @@ Result<void> read_registry(const StateFolder& state, ZoneConfig& config, TrustBu
     const std::size_t space = address->find(' ');
     const std::size_t end = std::min(address->find('\n'), address->size());
     const auto who = space < end ? parse_identity(address->substr(space + 1, end - space - 1)) : std::nullopt;
-    if (!who) return invalid("does not tell the registry; enrol again with 'zbs-zone enrol'", state.registry());
+    if (!who) return invalid("names no registry; enrol again with 'zbs-zone enrol'", state.registry());
     const auto bundle = process::read_file(state.registry() + "/bundle.pem");
     if (!bundle)
         return invalid("the registry's bundle is missing; enrol again with 'zbs-zone enrol'", state.registry());

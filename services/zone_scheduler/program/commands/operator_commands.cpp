@@ -353,7 +353,7 @@ void add_blocks(CLI::App& cli, const OperatorCommand& shared) {
         unblocked->print_document(*answer, "unblocked " + *subject + "\n");
         for (const Json& zone : answer->value("told_by", Json::array()))
             std::cerr << "note: zone " << zone.get<std::string>()
-                      << " told it; where that zone runs, unblock it there too, or it tells it again\n";
+                      << " announced it; unblock it there too, if that zone runs, or it announces it again\n";
     });
     add_list(
         cli, shared, "blocks",

@@ -80,7 +80,8 @@ void add_peer_commands(CLI::App& cli, std::string& config_path, int& exit_code) 
     };
     const auto settles = [&](const char* name, PeeringVerb verb, const std::string& help, const std::string& rest) {
         CLI::App* command = named(name, help, rest);
-        command->add_option("--fingerprint", wish->fingerprint, "of its bundle, sha256:..., as its operator told it")
+        command
+            ->add_option("--fingerprint", wish->fingerprint, "of its bundle, sha256:..., as its operator announced it")
             ->check(command_line::fingerprint())
             ->check(command_line::something("leave the option out where only one bundle claims the name"));
         const auto output = std::make_shared<Output>(Output::Kind::kDocument);
@@ -111,7 +112,7 @@ void add_peer_commands(CLI::App& cli, std::string& config_path, int& exit_code) 
     add_rights(accept, *wish);
     CLI::App* set = settles("set", PeeringVerb::kSet, "other limits, from its next part on", " --processors 8");
     add_rights(set, *wish);
-    const std::string reason = "told to the other side";
+    const std::string reason = "the other side sees it";
     settles("reject", PeeringVerb::kReject, "take none of its users", " --reason 'no contract'")
         ->add_option("--reason", wish->reason, reason);
     settles("suspend", PeeringVerb::kSuspend, "take none for now; what runs goes on", " --reason maintenance")
