@@ -1,4 +1,4 @@
-// Whether what operators name is there, and what they should be told.
+// Checks of the names in an operator's change of a peering, and the notes that it returns.
 #include <algorithm>
 
 #include "services/zone_scheduler/trust/peering_service.hpp"
@@ -13,16 +13,6 @@ std::string quoted_list(const std::vector<std::string>& names) {
 }
 
 }  // namespace
-
-std::vector<std::string> partitions_of(const ZoneConfig& config) {
-    std::vector<std::string> names;
-    for (std::size_t m = 0; m < config.zone.machines.size(); ++m)
-        names.push_back(m < config.partition_of.size() ? config.partition_of[m] : "main");
-    if (names.empty()) names = {"main"};  // not told yet
-    std::sort(names.begin(), names.end());
-    names.erase(std::unique(names.begin(), names.end()), names.end());
-    return names;
-}
 
 /// The fingerprint of a bundle that may be the organisation's.
 Result<std::string> PeeringService::check_bundle(const std::string& organisation, const std::string& bundle) const {

@@ -145,4 +145,5 @@ class Absence(Manners):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for programs in the background
     unittest.main(argv=[sys.argv[0]])

@@ -372,4 +372,5 @@ class Files(Manners):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for programs in the background
     unittest.main(argv=sys.argv[:1])

@@ -208,7 +208,7 @@ class Doctor(unittest.TestCase):
         pathlib.Path(files[2]).unlink()
         for text, line, told in (("\nqueue = 'easy\n", 2, "is a quote missing"), ("[timing]\ncontact = 'ana'\n", 2, "put it above the first table"), ("leaze_s = 3\n", 1, "is not a setting"),
                                  ("listen = '0.0.0.0:7001'\n", 1, "set 'advertise'"), ("[mpi]\ninterface = '203.0.113.0/24'\n", 2, "interface"),
-                                 ("listen = 'localhost:7001'\n", 1, "'localhost' is not an IP address"), ("listen = ':7001'\n", 1, "names no address"),
+                                 ("listen = 'localhost:7001'\n", 1, "'localhost' is not an IP address"), ("listen = ':7001'\n", 1, "the host is missing"),
                                  ("listen = '192.0.2.1:7001'\n", 1, "cannot bind 192.0.2.1:7001: Cannot assign requested address; set 'listen' to an address of this host"),
                                  ("step_supervisor = '/nope'\n", 1, "/nope cannot be run: No such file or directory; install it"), ("step_supervisor = '/tmp'\n", 1, "/tmp cannot be run: Is a directory"),
                                  ("[database]\nurl = 'postgresql://zbs:hunter2@db/zbs'\n", 2, "?passfile=FILE")):

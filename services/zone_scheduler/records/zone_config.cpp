@@ -1,0 +1,17 @@
+#include "services/zone_scheduler/records/zone_config.hpp"
+
+#include <algorithm>
+
+namespace zbs {
+
+std::vector<std::string> partitions_of(const ZoneConfig& config) {
+    std::vector<std::string> names;
+    for (std::size_t m = 0; m < config.zone.machines.size(); ++m)
+        names.push_back(m < config.partition_of.size() ? config.partition_of[m] : "main");
+    if (names.empty()) names = {"main"};  // the machines are not known yet
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+}
+
+}  // namespace zbs
