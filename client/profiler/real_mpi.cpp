@@ -3,7 +3,9 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -83,6 +85,7 @@ zbs_first_call:
 
 extern "C" {
 void zbs_first_call();
+void zbs_find_mpi();
 #define ZBS_SHOW(name)                                                 \
     void* zbs_entry_##name = reinterpret_cast<void*>(&zbs_first_call); \
     void* zbs_next_##name = nullptr;                                   \
@@ -114,7 +117,26 @@ ZBS_F08_FUNCTIONS(ZBS_DECLARE)
 namespace zbs::profiler {
 namespace {
 
-char library[8192];  // MPICH's MPI_MAX_LIBRARY_VERSION_STRING; other libraries have less
+char library[8192];                  // MPICH's MPI_MAX_LIBRARY_VERSION_STRING; other libraries have less
+const void* library_base = nullptr;  // address of the MPI library whose functions fill the slots
+
+using Dlsym = void* (*)(void*, const char*) noexcept;
+
+/// The dlsym behind the one that this library shows. It checks from which library it is called.
+Dlsym real_dlsym() {
+    // Set without a guard: the first call may come from the constructor of any library, or from malloc.
+    static std::atomic<Dlsym> kept{nullptr};
+    Dlsym found = kept.load(std::memory_order_relaxed);
+    // Its version of glibc 2.34 and later; before, that of the processor.
+    for (const char* version : {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"}) {
+        if (found) return found;
+        found = reinterpret_cast<Dlsym>(dlvsym(RTLD_NEXT, "dlsym", version));
+        kept.store(found, std::memory_order_relaxed);
+    }
+    if (found) return found;
+    std::fputs("zbs-profile: no dlsym of a known version: run the program without this library\n", stderr);
+    std::abort();
+}
 
 /// Of a function that the program calls and no library has.
 int absent() {
@@ -199,6 +221,7 @@ void fill() {
     auto* const version = reinterpret_cast<decltype(&MPI_Get_library_version)>(find_loaded("PMPI_Get_library_version"));
     int length = 0;
     if (version) version(library, &length);
+    library_base = base_of(reinterpret_cast<void*>(version));
     const bool ours = version && has_mpich_abi(reinterpret_cast<void*>(version));
     for (const Entry& function : shown) {
         *function.next = next_of(function.name);
@@ -226,6 +249,35 @@ void fill() {
                      static_cast<int>(std::strcspn(library, ",\n")), library);
 }
 
+/// Whether the library that `address` is in has a function `name` of its own, as a tool has that goes on to the next.
+bool defines(const void* address, const char* name) {
+    Dl_info info{};
+    if (!dladdr(address, &info)) return false;
+    void* const handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (!handle) return false;
+    void* const found = real_dlsym()(handle, name);
+    dlclose(handle);
+    return found && base_of(found) == info.dli_fbase;
+}
+
+/// The function that a program linked with MPI would reach by `name`, in place of MPI's own that `handle` leads to.
+void* function_of(void* handle, const char* name, const void* caller) {
+    void* const found = real_dlsym()(handle, name);
+#define ZBS_NAME(name) #name,
+    static constexpr auto kShown =
+        std::to_array<std::string_view>({ZBS_C_FUNCTIONS(ZBS_NAME) ZBS_UNSEEN_FUNCTIONS(ZBS_NAME)});
+#undef ZBS_NAME
+    if (!found || std::ranges::find(kShown, name) == kShown.end()) return found;
+    const void* const base = base_of(found);
+    void* shown = found;
+    if (base == base_of(real_dlsym()(handle, "PMPI_Get_library_version")) && !defines(caller, name)) {
+        zbs_find_mpi();
+        if (base == library_base) shown = real_dlsym()(RTLD_DEFAULT, name);
+    }
+    dlerror();
+    return shown;
+}
+
 }  // namespace
 
 std::vector<UnseenCalls> unseen_calls() {
@@ -251,10 +303,10 @@ void end_if_alone(int ranks) {
 void* find_loaded(const char* name) {
     // The global scope behind this library, so that a tool preloaded there is called; what was loaded by dlopen
     // (MPI of Python) is in no scope that we are in.
-    if (void* const next = dlsym(RTLD_NEXT, name)) return next;
+    if (void* const next = real_dlsym()(RTLD_NEXT, name)) return next;
     static const void* const self = base_of(&library);
     for (void* const handle : loaded_libraries()) {
-        void* const found = dlsym(handle, name);
+        void* const found = real_dlsym()(handle, name);
         if (found && base_of(found) != self) return found;
     }
     dlerror();
@@ -272,4 +324,13 @@ bool is_first_rank() {
 extern "C" __attribute__((visibility("hidden"))) void zbs_find_mpi() {
     static const bool done = (zbs::profiler::fill(), true);
     static_cast<void>(done);
+}
+
+/// Programs that load MPI by dlopen (ctypes of Python, MPI.jl of Julia) reach MPI's own functions by a handle. The
+/// real dlsym finds the caller of RTLD_NEXT and RTLD_DEFAULT by the return address: it has to be a jump, at any level
+/// of optimisation.
+extern "C" __attribute__((visibility("default"), optimize("O2"))) void* dlsym(void* handle, const char* name) noexcept {
+    const auto real = zbs::profiler::real_dlsym();
+    if (handle == RTLD_NEXT || handle == RTLD_DEFAULT || std::strncmp(name, "MPI_", 4) != 0) return real(handle, name);
+    return zbs::profiler::function_of(handle, name, __builtin_return_address(0));
 }

@@ -168,6 +168,11 @@ class OtherLibraries(ProfilerTest):
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertEqual(self.edges(), {(0, 1): (8, 1), (1, 2): (8, 1), (0, 2): (8, 1)})
 
+    def test_mpi_functions_found_by_a_handle_are_profiled(self):
+        run = self.run_mpi(3, sys.executable, SOURCE + "/tests/support/mpi_by_handle.py", APPS + "/ring.so")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertEqual(self.edges(), {(0, 1): (8, 2), (1, 2): (8, 2), (0, 2): (8, 2)})
+
     def test_tool_in_front_that_hides_init_is_named(self):
         run = self.run_mpi(3, APPS + "/ring", env={"LD_PRELOAD": APPS + "/tool.so:" + LIBRARY})
         self.assertEqual(run.returncode, 0, run.stderr)
@@ -179,6 +184,7 @@ class OtherLibraries(ProfilerTest):
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertEqual(run.stderr.count("tool: MPI_Init"), 2, run.stderr)
         self.assertEqual(run.stderr.count("tool: MPI_Barrier"), 2, "what the library calls for itself is not for tools\n" + run.stderr)
+        self.assertNotIn("two functions", run.stderr)
         self.assertEqual(self.edges(), {(0, 1): (0, 2)})
 
 

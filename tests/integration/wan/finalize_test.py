@@ -43,7 +43,10 @@ class Finalize(unittest.TestCase):
             return run_mpi(self.wan, where, list(argv), folder, {"LD_PRELOAD": LIBRARY, "ZBS_PROFILE": profile, **(env or {})}, JOB_S)
 
     def ends(self, sites, ranks, mode, **more):
-        said = self.run_over(sites, ranks, BIN + "/apps/ends", mode, **more)
+        self.check(sites, ranks, mode, BIN + "/apps/ends", mode, **more)
+
+    def check(self, sites, ranks, mode, *argv, **more):
+        said = self.run_over(sites, ranks, *argv, **more)
         self.assertEqual(sorted(map(tuple, re.findall(r"rank (\d+) got (\d+)", said)), key=lambda pair: int(pair[0])),
                          [(str(rank), str(got(mode, ranks, rank))) for rank in range(ranks)], said)
 
@@ -67,6 +70,9 @@ class Finalize(unittest.TestCase):
             if not os.path.exists(f"{BIN}/apps/{program}"):
                 self.skipTest("no Fortran compiler for MPICH at build time")
             self.run_over(3, 6, f"{BIN}/apps/{program}")
+
+    def test_mpi_functions_found_by_a_handle(self):
+        self.check(3, 6, "all", sys.executable, SUPPORT + "/mpi_by_handle.py", BIN + "/apps/ring.so")
 
     def test_abort_is_not_waited_for(self):
         begin = time.monotonic()
