@@ -41,6 +41,7 @@ constexpr std::chrono::milliseconds kOnItsWay{200};  ///< what other ranks wrote
 constexpr std::chrono::seconds kAnswer{1};           ///< that a proxy may take to answer
 constexpr std::chrono::milliseconds kBetweenLooks{1};
 constexpr std::string_view kBarrier = "cmd=barrier_in\n";
+constexpr const char* kUnprofiled = ".zbs-unprofiled";  ///< file of the folder of ends: the line was printed
 constexpr std::string_view kLeft = "zbs-left", kBegun = "zbs-begun";  ///< keys that supervisors set
 
 std::optional<int> number_in(const char* variable) {
@@ -94,7 +95,7 @@ class Rank {
     void ended(int status) {
         while (pair_ >= 0 && from_rank()) {
         }
-        if (is_finalized_ && number_in("PMI_RANK") == 0 && !is_seen())
+        if (is_finalized_ && !is_unprofiled_ && number_in("PMI_RANK") == 0 && !is_seen())
             std::fputs(
                 "zbs: the calls of this program do not reach the preloaded library, as if MPI were linked statically: "
                 "it is not profiled, and its MPI_Finalize may not return over TCP\n",
@@ -214,10 +215,59 @@ class Rank {
     }
     bool is_early() const { return has_begun_ && !is_finalized_; }
 
+    /// Reports, once for all ranks of this proxy, that process `pid`, which waits in MPI_Init, has not loaded the
+    /// zone's library: the ranks that have it may wait for this one for ever.
+    void check_library(pid_t pid) {
+        constexpr std::size_t kMost = std::size_t{4} << 20;
+        constexpr std::string_view kPreload("\0LD_PRELOAD=", 12);
+        const char* const library = std::getenv(kRankPreloadVariable);
+        const char* const folder = std::getenv(kRankEndsVariable);
+        if (library == nullptr || folder == nullptr || pid <= 0) return;
+        const std::string entry = "/proc/" + std::to_string(pid);
+        const std::string name = std::strrchr(library, '/') ? std::strrchr(library, '/') : library;
+        const std::optional<std::string> maps = process::read_file(entry + "/maps", kMost);
+        // A program with other rights than its user may not be inspected; one that has ended is empty.
+        if (maps ? maps->empty() || maps->find(name) != std::string::npos : errno != EACCES) return;
+        is_unprofiled_ = true;
+        const std::string environment = '\0' + process::read_file(entry + "/environ", kMost).value_or("");
+        const std::size_t preload = environment.find(kPreload);
+        const bool is_removed =
+            maps && (preload == std::string::npos ||
+                     std::string_view(environment.c_str() + preload + 1).find(name) == std::string_view::npos);
+        const int first = open((std::string(folder) + "/" + kUnprofiled).c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
+        if (first < 0) return;
+        close(first);
+        const char* const machine = std::getenv(kRankMachineVariable);
+        std::fprintf(stderr,
+                     "zbs: rank %d%s%s runs without ZBS's library (%s); its messages are not counted and MPI_Finalize "
+                     "may hang over TCP\n",
+                     number_in("PMI_RANK").value_or(0), machine ? " on " : "", machine ? machine : "",
+                     is_removed ? "LD_PRELOAD was removed" : "it is linked statically or setuid");
+    }
+
+    /// As recv, without waiting; `sender` = the process that sent it, 0 if unknown.
+    ssize_t receive(char* to, std::size_t size, pid_t& sender) const {
+        alignas(cmsghdr) char control[CMSG_SPACE(sizeof(ucred))];
+        iovec place{to, size};
+        msghdr message{};
+        message.msg_iov = &place;
+        message.msg_iovlen = 1;
+        message.msg_control = control;
+        message.msg_controllen = sizeof control;
+        const ssize_t got = recvmsg(pair_, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+        const cmsghdr* const header = got > 0 ? CMSG_FIRSTHDR(&message) : nullptr;
+        if (header == nullptr || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_CREDENTIALS) return got;
+        ucred credentials{};
+        std::memcpy(&credentials, CMSG_DATA(header), sizeof credentials);
+        sender = credentials.pid;
+        return got;
+    }
+
     /// Passes on a request of the rank; false when no more requests come.
     bool from_rank() {
         char chunk[4096];
-        const ssize_t got = recv(pair_, chunk, sizeof chunk, MSG_DONTWAIT);
+        pid_t sender = 0;
+        const ssize_t got = receive(chunk, sizeof chunk, sender);
         if (got < 0 && (errno == EINTR || errno == EAGAIN)) return false;
         if (got <= 0) {
             close(pair_);
@@ -227,7 +277,10 @@ class Rank {
         const std::string_view text(chunk, static_cast<std::size_t>(got));
         constexpr std::string_view kAbort = "cmd=abort", kCode = "exitcode=";
         is_second_version_ = is_second_version_ || text.find("cmd=fullinit") != std::string_view::npos;
-        has_begun_ = has_begun_ || text.find("cmd=init") != std::string_view::npos || is_second_version_;
+        if (!has_begun_ && (text.find("cmd=init") != std::string_view::npos || is_second_version_)) {
+            has_begun_ = true;
+            check_library(sender);
+        }
         is_finalized_ = is_finalized_ || text.find("cmd=finalize") != std::string_view::npos;
         const std::size_t abort = std::min(text.find(kAbort), text.size());
         pass_on(text.substr(0, abort));
@@ -309,6 +362,7 @@ class Rank {
     bool has_passed_ = false;         ///< the first barrier
     bool is_held_ = false;            ///< its rank, in MPI_Init
     bool is_second_version_ = false;  ///< of PMI
+    bool is_unprofiled_ = false;      ///< its program has not loaded the zone's library
     std::optional<int> end_;
 };
 
@@ -327,7 +381,10 @@ int run_rank(int argc, char** argv) {
     const std::optional<int> pmi = number_in(kPmi);
     int pair[2] = {-1, -1};
     int fault[2];
-    if ((pmi && socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) || pipe2(fault, O_CLOEXEC | O_NONBLOCK) != 0)
+    const int is_named = 1;  // the sender of a request
+    if ((pmi && (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0 ||
+                 setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &is_named, sizeof is_named) != 0)) ||
+        pipe2(fault, O_CLOEXEC | O_NONBLOCK) != 0)
         return std::perror("zbs-step rank"), 125;
     // The end of a tree is announced to all of it: the rank obeys, and this process records its end.
     sigset_t watched;

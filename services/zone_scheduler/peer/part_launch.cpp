@@ -267,7 +267,10 @@ Result<StepSpec> PartService::proxy_step(const PartRecord& record, const LaunchR
     }
     if (request.preload && !config_.profiler.empty()) {
         preload(config_.profiler, step.environment);
-        if (!is_srun(request.launcher)) step.environment.emplace_back(kRankPreloadVariable, config_.profiler);
+        if (!is_srun(request.launcher)) {
+            step.environment.emplace_back(kRankPreloadVariable, config_.profiler);
+            step.environment.emplace_back(kRankMachineVariable, config_.zone.name + "." + record.machines[i]);
+        }
         step.environment.emplace_back("ZBS_PROFILE_OUT", executor_.folder(profile_step) + "/" + model_file());
         if (!record.profile) step.environment.emplace_back("ZBS_PROFILE", "0");
     }

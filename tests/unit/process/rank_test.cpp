@@ -22,6 +22,8 @@ namespace zbs::process {
 namespace {
 
 constexpr int kPatienceMs = 10'000;
+constexpr const char* kLoaded = "/nowhere/libc.so.6";  ///< of the same name as a library of the script's shell
+constexpr const char* kNotLoaded = "/nowhere/library.so";
 
 class RankTest : public testing::Test {
   protected:
@@ -45,8 +47,9 @@ class RankTest : public testing::Test {
             fcntl(pair[1], F_SETFD, 0);
             setenv("PMI_FD", std::to_string(pair[1]).c_str(), 1);
             setenv(rank_variable_, rank_, 1);
-            if (is_preloaded_) {
-                setenv(kRankPreloadVariable, "/nowhere/library.so", 1);
+            if (library_ != nullptr) {
+                setenv(kRankPreloadVariable, library_, 1);
+                setenv(kRankMachineVariable, "a.m0", 1);
                 setenv("ZBS_PROFILE_OUT", folder_.path("model").c_str(), 1);
             }
             setenv("PMI_SIZE", std::to_string(ranks_).c_str(), 1);
@@ -129,7 +132,7 @@ class RankTest : public testing::Test {
     const char* rank_ = "3";
     const char* rank_variable_ = "PMI_RANK";
     std::string program_;
-    bool is_preloaded_ = false;
+    const char* library_ = nullptr;  ///< that the zone preloads
 };
 
 /// One of four ranks.
@@ -270,9 +273,45 @@ TEST_F(RankTest, ATextWithoutInterpreterIsRunByAShell) {
     EXPECT_EQ(end(), 0);
 }
 
+TEST_F(RankTest, AProgramWithoutThePreloadedLibraryIsReportedInInit) {
+    library_ = kNotLoaded;
+    start("echo cmd=init >&9; read answer <&9; echo cmd=finalize >&9");
+    EXPECT_EQ(read_from(err_),
+              "zbs: rank 3 on a.m0 runs without ZBS's library (LD_PRELOAD was removed); its messages are not counted "
+              "and MPI_Finalize may hang over TCP\n");
+    answer("rc=0\n");
+    EXPECT_EQ(end(), 0);
+    EXPECT_EQ(read_from(err_), "");
+}
+
+TEST_F(RankTest, AProgramThatCannotBePreloadedIsReportedAsSuch) {
+    library_ = kNotLoaded;
+    start("exec env LD_PRELOAD=/nowhere/library.so bash -c 'echo cmd=init >&9; read answer <&9' 2>/dev/null");
+    EXPECT_THAT(read_from(err_), testing::HasSubstr("(it is linked statically or setuid)"));
+    answer("rc=0\n");
+    EXPECT_EQ(end(), 0);
+}
+
+TEST_F(RankTest, RanksWithoutThePreloadedLibraryAreReportedOnce) {
+    library_ = kNotLoaded;
+    ASSERT_TRUE(write_file(folder_.path(".zbs-unprofiled"), ""));
+    start("echo cmd=init >&9; read answer <&9; echo cmd=finalize >&9");
+    EXPECT_EQ(read_from(pmi_), "cmd=init\n");
+    answer("rc=0\n");
+    EXPECT_EQ(end(), 0);
+    EXPECT_EQ(read_from(err_), "");
+}
+
+TEST_F(RankTest, AScriptWithoutMpiNeedsNoLibrary) {
+    library_ = kNotLoaded;
+    start("exit 0");
+    EXPECT_EQ(end(), 0);
+    EXPECT_EQ(read_from(err_), "");
+}
+
 TEST_F(RankTest, CallsThatDoNotReachThePreloadedLibraryAreReported) {
     rank_ = "0";
-    is_preloaded_ = true;
+    library_ = kLoaded;
     start("echo cmd=init >&9; echo cmd=finalize >&9");
     EXPECT_THAT(read_from(err_), testing::HasSubstr("do not reach the preloaded library"));
     EXPECT_EQ(end(), 0);
@@ -280,7 +319,7 @@ TEST_F(RankTest, CallsThatDoNotReachThePreloadedLibraryAreReported) {
 
 TEST_F(RankTest, CallsThatReachThePreloadedLibraryAreNot) {
     rank_ = "0";
-    is_preloaded_ = true;
+    library_ = kLoaded;
     start("echo cmd=init >&9; echo cmd=finalize >&9; : > \"$ZBS_PROFILE_OUT.finalized\"");
     EXPECT_EQ(end(), 0);
     EXPECT_EQ(read_from(err_), "");

@@ -814,6 +814,7 @@ TEST_F(ApplicationServiceTest, PreloadsUnderTheLauncherOfOpenMpiAndRecordsNothin
         ++daemons;
         EXPECT_THAT(step.spec.environment, testing::IsSupersetOf({testing::Pair("LD_PRELOAD", "/lib/profiler.so"),
                                                                   testing::Pair("ZBS_RANK_PRELOAD", "/lib/profiler.so"),
+                                                                  testing::Pair("ZBS_RANK_MACHINE", "a.m0"),
                                                                   testing::Pair("ZBS_PROFILE", "0")}));
     }
     EXPECT_EQ(daemons, 1);

@@ -32,6 +32,8 @@ inline constexpr const char* kRankEndsVariable = "ZBS_RANK_ENDS";
 inline constexpr const char* kRankProgramVariable = "ZBS_RANK_PROGRAM";
 /// The variable that names the library that the supervisor of ranks adds to the LD_PRELOAD of the job.
 inline constexpr const char* kRankPreloadVariable = "ZBS_RANK_PRELOAD";
+/// The variable that names zone and machine of a rank, as in `a.m0`, for messages of its supervisor.
+inline constexpr const char* kRankMachineVariable = "ZBS_RANK_MACHINE";
 /// Name and text of the record of an end. A rank that ended well leaves none.
 std::string rank_end_file(TaskIndex rank);
 std::string rank_end_text(const RankEnd& end);
