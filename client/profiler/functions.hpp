@@ -5,7 +5,8 @@
 // clang-format off
 /// Functions of C with a recording twin, `zbs_own_NAME`. X(NAME)
 #define ZBS_C_FUNCTIONS(X)                                                                                            \
-    X(MPI_Init) X(MPI_Init_thread) X(MPI_Finalize) X(MPI_Abort) X(MPI_Session_finalize) X(MPI_Comm_free)              \
+    X(MPI_Init) X(MPI_Init_thread) X(MPI_Finalize) X(MPI_Abort) X(MPI_Session_init) X(MPI_Session_finalize)           \
+    X(MPI_Comm_free)                                                                                                  \
     X(MPI_Comm_disconnect) X(MPI_Comm_dup) X(MPI_Comm_dup_with_info) X(MPI_Comm_create) X(MPI_Comm_create_group)      \
     X(MPI_Comm_split) X(MPI_Comm_split_type) X(MPI_Cart_create) X(MPI_Cart_sub) X(MPI_Intercomm_create)               \
     X(MPI_Intercomm_merge) X(MPI_Comm_spawn) X(MPI_File_open) X(MPI_File_close) X(MPI_Win_create) X(MPI_Win_allocate) \
@@ -31,6 +32,7 @@
 /// The same of `use mpi_f08`, by their link names: see intercept_f08.cpp.
 #define ZBS_F08_FUNCTIONS(X)                                                                                          \
     X(mpi_init_f08_) X(mpi_init_thread_f08_) X(mpi_finalize_f08_) X(mpi_abort_f08_) X(mpi_comm_free_f08_)             \
+    X(mpi_session_init_f08_) X(mpi_session_finalize_f08_)                                                             \
     X(mpi_comm_disconnect_f08_) X(mpi_win_free_f08_) X(mpi_request_free_f08_) X(mpi_barrier_f08_)                     \
     X(mpi_ibarrier_f08_) X(mpi_start_f08_) X(mpi_startall_f08_) X(mpi_wait_f08_) X(mpi_waitall_f08_)                  \
     X(mpi_waitany_f08_) X(mpi_waitsome_f08_) X(mpi_probe_f08_) X(mpi_mprobe_f08_) X(mpi_test_f08_)                    \
@@ -68,6 +70,7 @@
 
 /// PMPI functions that this library calls for itself.
 #define ZBS_PMPI_FUNCTIONS(X)                                                                                         \
+    X(PMPI_Comm_create_from_group) X(PMPI_Group_from_session_pset) X(PMPI_Initialized)                                \
     X(PMPI_Allreduce) X(PMPI_Barrier) X(PMPI_Bcast) X(PMPI_Cart_shift) X(PMPI_Cartdim_get) X(PMPI_Comm_create_keyval) \
     X(PMPI_Comm_dup) X(PMPI_Comm_free) X(PMPI_Comm_free_keyval) X(PMPI_Comm_group) X(PMPI_Comm_rank)                  \
     X(PMPI_Comm_remote_group) X(PMPI_Comm_remote_size) X(PMPI_Comm_set_attr) X(PMPI_Comm_size)                        \

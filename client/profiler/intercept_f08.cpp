@@ -30,6 +30,15 @@ ZBS_BINDING(mpi_finalize_f08_)(int* error) {
     ZBS_NEXT(mpi_finalize_f08_, (int*), (error));
     note_finalized();
 }
+ZBS_BINDING(mpi_session_init_f08_)(int* info, int* handler, int* session, int* error) {
+    ZBS_NEXT(mpi_session_init_f08_, (int*, int*, int*, int*), (info, handler, session, error));
+    if (!error || *error == MPI_SUCCESS) note_session();
+}
+ZBS_BINDING(mpi_session_finalize_f08_)(int* session, int* error) {
+    warn_where_not_started("its world is one of MPI_Session_init, not of MPI_Init");
+    end_session(*session);
+    ZBS_NEXT(mpi_session_finalize_f08_, (int*, int*), (session, error));
+}
 ZBS_BINDING(mpi_abort_f08_)(int* comm, int* code, int* error) {
     give_up(zbs::RankState::kAborted);
     ZBS_NEXT(mpi_abort_f08_, (int*, int*, int*), (comm, code, error));

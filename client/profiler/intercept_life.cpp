@@ -31,8 +31,14 @@ int ZBS_OWN(Finalize)() {
     note_finalized();
     return rc;
 }
+int ZBS_OWN(Session_init)(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
+    const int rc = ZBS_NEXT_MPI(Session_init)(info, handler, session);
+    if (rc == MPI_SUCCESS) note_session();
+    return rc;
+}
 int ZBS_OWN(Session_finalize)(MPI_Session* session) {
     warn_where_not_started("its world is one of MPI_Session_init, not of MPI_Init");
+    if (session) end_session(*session);
     return ZBS_NEXT_MPI(Session_finalize)(session);
 }
 int ZBS_OWN(Abort)(MPI_Comm comm, int code) {

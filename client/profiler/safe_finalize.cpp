@@ -9,6 +9,7 @@ namespace zbs::profiler {
 namespace {
 
 std::atomic<bool> disconnects_nothing{false};
+std::atomic<int> sessions{0};
 
 bool is_mpich_4_0_over_ucx() {
     constexpr char kVersion[] = "MPICH Version:";
@@ -28,17 +29,23 @@ bool is_ucx_that_hangs() {
     return major == 1 && minor >= 10;
 }
 
-/// The last step of the program's own communication in MPI_Finalize.
-int end_communication(MPI_Comm, int, void*, void*) {
+void end_communication(MPI_Comm world) {
     // After the first barrier every rank is here: all messages of a correct program are delivered. A rank may leave it
     // before its last message of it has gone, and will make no more progress; but it can leave the second one only
     // when all ranks have left the first one, so what it then sent is a few bytes on connections with nothing queued:
     // the kernel has them.
-    PMPI_Barrier(MPI_COMM_WORLD);
-    PMPI_Barrier(MPI_COMM_WORLD);
+    PMPI_Barrier(world);
+    PMPI_Barrier(world);
     disconnects_nothing = true;
+}
+
+/// The last step of the program's own communication in MPI_Finalize.
+int on_finalize(MPI_Comm, int, void*, void*) {
+    end_communication(MPI_COMM_WORLD);
     return MPI_SUCCESS;
 }
+
+bool hangs() { return is_mpich_4_0_over_ucx() && is_ucx_that_hangs(); }
 
 }  // namespace
 
@@ -46,13 +53,31 @@ void make_finalize_safe() noexcept {
     static bool done = false;
     if (done) return;
     done = true;
-    if (!is_mpich_4_0_over_ucx() || !is_ucx_that_hangs()) return;
+    if (!hangs()) return;
     // Attributes of MPI_COMM_SELF are deleted first in MPI_Finalize, the oldest one last: after what the program and
     // its libraries do there.
     int key = MPI_KEYVAL_INVALID;
-    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &end_communication, &key, nullptr) != MPI_SUCCESS) return;
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &on_finalize, &key, nullptr) != MPI_SUCCESS) return;
     PMPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
     PMPI_Comm_free_keyval(&key);
+}
+
+void note_session() noexcept { ++sessions; }
+
+void end_session(MPI_Session session) noexcept {
+    if (--sessions > 0 || !hangs()) return;
+    int has_begun = 0, has_ended = 0;
+    PMPI_Initialized(&has_begun);
+    PMPI_Finalized(&has_ended);
+    if (has_begun && !has_ended) return;  // MPI_Finalize is the end
+    MPI_Group group = MPI_GROUP_NULL;
+    MPI_Comm world = MPI_COMM_NULL;
+    if (PMPI_Group_from_session_pset(session, "mpi://WORLD", &group) != MPI_SUCCESS) return;
+    if (PMPI_Comm_create_from_group(group, "zbs-finalize", MPI_INFO_NULL, MPI_ERRORS_RETURN, &world) == MPI_SUCCESS) {
+        end_communication(world);
+        PMPI_Comm_free(&world);
+    }
+    PMPI_Group_free(&group);
 }
 
 }  // namespace zbs::profiler

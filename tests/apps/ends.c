@@ -7,6 +7,8 @@
  *   disconnect   a duplicate of the world that is disconnected
  *   sub          halves of the world, each on its own
  *   callback     messages in the deletion of an attribute of MPI_COMM_SELF, which MPI_Finalize does first
+ *   session      a session, and no MPI_Init
+ *   last-session the same beside MPI_COMM_WORLD; its end is after MPI_Finalize
  *   abort        rank 1 calls MPI_Abort(7) while the others are in MPI_Finalize
  *   stay         MPI_Finalize, then no end */
 #define _POSIX_C_SOURCE 200809L
@@ -55,10 +57,35 @@ static int exchange(MPI_Comm comm, int key, void* value, void* extra) {
     return MPI_SUCCESS;
 }
 
+static MPI_Session session(void) {
+    MPI_Session made;
+    MPI_Group group;
+    MPI_Comm comm;
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &made);
+    MPI_Group_from_session_pset(made, "mpi://WORLD", &group);
+    MPI_Comm_create_from_group(group, "ends", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+    MPI_Comm_rank(comm, &rank);
+    all(comm);
+    printf("rank %d got %d\n", rank, got);
+    fflush(stdout);
+    MPI_Comm_free(&comm);
+    MPI_Group_free(&group);
+    return made;
+}
+
 int main(int argc, char** argv) {
     const char* mode = argc > 1 ? argv[1] : "all";
     static char buffer[kLarge + MPI_BSEND_OVERHEAD];
+    if (strcmp(mode, "session") == 0) {
+        MPI_Session only = session();
+        return MPI_Session_finalize(&only);
+    }
     MPI_Init(&argc, &argv);
+    if (strcmp(mode, "last-session") == 0) {
+        MPI_Session last = session();
+        MPI_Finalize();
+        return MPI_Session_finalize(&last);
+    }
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     right = (rank + 1) % size, left = (rank + size - 1) % size;

@@ -20,7 +20,8 @@ BIN, LIBRARY = plain(BIN), plain(LIBRARY)
 SKIPPED = 77  # as CMakeLists.txt tells ctest
 JOB_S = 30
 SMALL, LARGE, MESSAGES = 4096, 300_000, 40  # of ends.c
-MODES = {"at-once": lambda ranks: 0, "all": lambda ranks: ranks, "disconnect": lambda ranks: ranks, "sub": None, "unreceived": lambda ranks: 0,
+MODES = {"at-once": lambda ranks: 0, "all": lambda ranks: ranks, "disconnect": lambda ranks: ranks, "session": lambda ranks: ranks,
+         "last-session": lambda ranks: ranks, "sub": None, "unreceived": lambda ranks: 0,
          "pending": lambda ranks: MESSAGES * SMALL + LARGE, "callback": lambda ranks: SMALL}
 
 
