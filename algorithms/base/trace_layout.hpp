@@ -30,13 +30,16 @@ struct RankTraceRecord {
         kCollective = 4,         ///< a collective begins, value: how many there were on `group` before it
         kCollectiveMessage = 5,  ///< peer, value: bytes, tag: round; a message this rank sends in the last collective
         kEnd = 6,                ///< the rank reached MPI_Finalize; without it the record is incomplete
+        kUnseen = 7,             ///< value: calls whose messages are missing; the name of the function follows
     };
     std::uint64_t value;
     std::uint64_t group;  ///< which ranks talk to each other: equal for equal lists of ranks; 0 in kCompute and kEnd
     std::int32_t peer;    ///< rank in MPI_COMM_WORLD
     std::int32_t tag;     ///< >= 0
     Kind kind;
-    std::uint32_t reserved;  ///< 0; in a kSend, 1 where no receive is to be expected (one-sided)
+    /// 0; in a kSend, 1 where no receive is to be expected (one-sided); in a kUnseen, bytes of the name, which take the
+    /// place of the next records, filled up with zeros
+    std::uint32_t reserved;
 };
 
 static_assert(std::is_trivially_copyable_v<RankTraceHeader> && sizeof(RankTraceHeader) == 288);

@@ -11,6 +11,7 @@ namespace {
 
 /// How the profiling library begins the log of a rank.
 constexpr std::string_view kRunHeader = "zbs-log/1 run ";
+constexpr std::string_view kUnseen = "zbs-log/1 unseen ";
 
 /// No single message or compute interval is larger.
 constexpr std::uint64_t kMaxNumber = std::uint64_t{1} << 50;
@@ -127,8 +128,9 @@ bool ProfileLogReader::line(std::string_view text) {
     const char* at = skip_space(text.data(), end);
     if (at == end) return true;
     const bool may_be_header = std::exchange(first_text_, false);
-    if (std::string_view(at, static_cast<std::size_t>(end - at)).starts_with(kRunHeader))
-        return header(std::string_view(at, static_cast<std::size_t>(end - at)));
+    const std::string_view rest(at, static_cast<std::size_t>(end - at));
+    if (rest.starts_with(kRunHeader)) return header(rest);
+    if (rest.starts_with(kUnseen)) return unseen(rest);
     if (may_be_header && !is_digit(*at) && *at != '-' && std::none_of(at, end, is_binary)) return true;
     if (record(at, end)) {
         ++records_;
@@ -158,6 +160,19 @@ bool ProfileLogReader::header(std::string_view text) {
     if (!logs_seen_.insert(static_cast<TaskIndex>(rank)).second)
         return fail("a log of rank " + std::to_string(rank) + " was given before");
     return true;
+}
+
+bool ProfileLogReader::unseen(std::string_view text) {
+    const char* at = text.data() + kUnseen.size();
+    const char* end = text.data() + text.size();
+    bool negative = false;
+    std::uint64_t calls = 0;
+    const bool is_number = integer(at, end, negative, calls) && !negative;
+    at = skip_space(at, end);
+    while (end > at && is_space(end[-1])) --end;
+    if (is_number && add_unseen(unseen_, std::string_view(at, static_cast<std::size_t>(end - at)), calls)) return true;
+    return fail("should be \"zbs-log/1 unseen CALLS FUNCTION\", with at most " + std::to_string(kMaxUnseenFunctions) +
+                " functions");
 }
 
 bool ProfileLogReader::record(const char* at, const char* end) {
@@ -312,7 +327,10 @@ Result<ApplicationModel> ProfileLogReader::finish() {
     }
     Result<TaskGraph> graph = TaskGraph::make(std::move(compute), std::move(edges));
     if (!graph) return graph.error();
-    return ApplicationModel{.program = {}, .complete = logs_seen_.size() == ranks_of_run_, .graph = *std::move(graph)};
+    return ApplicationModel{.program = {},
+                            .complete = logs_seen_.size() == ranks_of_run_ && unseen_.empty(),
+                            .graph = *std::move(graph),
+                            .unseen = std::move(unseen_)};
 }
 
 void ProfileLogWriter::send(const Message& m) {

@@ -28,7 +28,8 @@ struct ProfileLogLimits {
 /// Fields are separated by any white space; blank lines are skipped; a first line that does not begin with a number is
 /// a header. LINE, a..d and TIME must be integers and are not used. Logs may be one merged file or one file a rank.
 /// The profiling library begins each with "zbs-log/1 run ID rank R of N": such a line may stand anywhere, and logs of
-/// two runs are refused. Where it names ranks whose logs are missing, the model is not complete.
+/// two runs are refused. Where it names ranks whose logs are missing, the model is not complete. Nor is it where a line
+/// "zbs-log/1 unseen CALLS FUNCTION", which may stand anywhere, too, names calls of this rank that were not logged.
 ///
 /// - Edge = bytes and number of messages of both directions. A message is counted once: where any log holds a send from
 /// s
@@ -64,6 +65,7 @@ class ProfileLogReader {
     bool line(std::string_view text);
     bool record(const char* at, const char* end);
     bool header(std::string_view text);
+    bool unseen(std::string_view text);
     bool message(std::uint64_t from, std::uint64_t to, std::uint64_t bytes, bool sent);
     bool fail(std::string message, ErrorCode code = ErrorCode::kInvalidArgument);
     Traffic* traffic(std::uint64_t key);
@@ -80,6 +82,7 @@ class ProfileLogReader {
     std::size_t ranks_of_run_ = 0;   ///< N of the header
     std::set<TaskIndex> logs_seen_;  ///< ranks that headers name
     TaskIndex ranks_ = 0;
+    UnseenCalls unseen_;
     std::vector<Compute> compute_;
     std::vector<Traffic> table_;  ///< open addressing, power of two
     std::size_t pairs_ = 0;

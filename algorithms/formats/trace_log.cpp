@@ -130,6 +130,14 @@ Result<void> Reader::record() {
         builder_->set_program(std::string(rest_));
         return {};
     }
+    if (kind == "unseen") {
+        const Result<std::int64_t> calls = integer("the number of calls", std::int64_t{1} << 53);
+        if (!calls) return calls.error();
+        if (!builder_->add_unseen(rest_, static_cast<std::uint64_t>(*calls)))
+            return fault("should be 'unseen CALLS FUNCTION', with at most " + std::to_string(kMaxUnseenFunctions) +
+                         " functions");
+        return {};
+    }
     if (kind == "rank") {
         const Result<std::int32_t> number = rank();
         if (!number) return number.error();
@@ -218,6 +226,7 @@ std::string write_trace(const Trace& trace) {
         for (char& c : line) c = c == '\n' || c == '\r' ? ' ' : c;
         out += "program " + line + "\n";
     }
+    for (const auto& [function, calls] : trace.unseen) out += "unseen " + std::to_string(calls) + " " + function + "\n";
     for (std::int32_t r = 0; r < trace.rank_count(); ++r) {
         out += "rank " + std::to_string(r) + "\n";
         for (const TraceEvent& event : trace.ranks[static_cast<std::size_t>(r)]) {

@@ -20,6 +20,7 @@ struct TraceLimits {
 ///
 ///     zbs-trace/1 RANKS [incomplete]
 ///     program NAME              up to the end of the line; may be missing
+///     unseen CALLS FUNCTION     calls whose messages are missing; the trace is then incomplete
 ///     rank R                    the events that follow are rank R's, in order; a rank may come several times
 ///     c SECONDS                 computing
 ///     s RANK BYTES [TAG]        send; without TAG, 0

@@ -63,9 +63,21 @@ Result<TaskGraph> TaskGraph::make(std::vector<double> compute, std::vector<TaskE
     return graph;
 }
 
-std::string unseen_text(const ApplicationModel& model) {
+bool add_unseen(UnseenCalls& unseen, std::string_view function, std::uint64_t calls) {
+    const bool is_name = !function.empty() && function.size() <= kMaxFunctionBytes && function.front() != ' ' &&
+                         function.back() != ' ' &&
+                         std::ranges::all_of(function, [](char c) { return c >= 0x20 && c < 0x7f; });
+    if (!is_name || calls < 1 || calls > kMaxUnseenCalls) return false;
+    const auto at = unseen.find(std::string(function));
+    if (at == unseen.end() && unseen.size() == kMaxUnseenFunctions) return false;
+    if (at != unseen.end() && at->second > kMaxUnseenCalls - calls) return false;
+    unseen[std::string(function)] += calls;
+    return true;
+}
+
+std::string unseen_text(const UnseenCalls& unseen) {
     std::string text;
-    for (const auto& [function, calls] : model.unseen)
+    for (const auto& [function, calls] : unseen)
         text +=
             (text.empty() ? "" : ", ") + function + " (" + std::to_string(calls) + (calls == 1 ? " call)" : " calls)");
     return text;

@@ -63,18 +63,26 @@ class TaskGraph {
     std::vector<Neighbour> adjacency_;
 };
 
+/// Calls whose messages are missing, by function.
+using UnseenCalls = std::map<std::string, std::uint64_t>;
+/// Bounds of what is read: functions, bytes of a name, calls.
+inline constexpr std::size_t kMaxUnseenFunctions = 256, kMaxFunctionBytes = 128;
+inline constexpr std::uint64_t kMaxUnseenCalls = std::uint64_t{1} << 53;
+/// Adds `calls` of `function`. Changes nothing and returns false beyond the bounds, for no calls, and for a name that
+/// is not printable ASCII or begins or ends with a blank.
+bool add_unseen(UnseenCalls& unseen, std::string_view function, std::uint64_t calls);
+/// "MPI_Psend_init (4 calls), ..."; empty where nothing is missing.
+std::string unseen_text(const UnseenCalls& unseen);
+
 /// What one run of a program told about it: the file format `zbs-model/1`.
 struct ApplicationModel {
-    std::string program;                            ///< as the user started it; empty where unknown
-    bool complete = true;                           ///< false when the run was cut short (MPI_Abort, a signal)
-    TaskGraph graph;                                ///< compute in seconds per rank; one task a rank
-    std::map<std::string, std::uint64_t> unseen{};  ///< calls whose messages `graph` lacks, by function
+    std::string program;   ///< as the user started it; empty where unknown
+    bool complete = true;  ///< false when the run was cut short (MPI_Abort, a signal)
+    TaskGraph graph;       ///< compute in seconds per rank; one task a rank
+    UnseenCalls unseen{};  ///< of which `graph` lacks the messages
 
     bool operator==(const ApplicationModel&) const = default;
 };
-
-/// "MPI_Psend_init (4 calls), ..."; empty where nothing is missing.
-std::string unseen_text(const ApplicationModel& model);
 
 /// The graph over `tasks` only (renumbered in the order given; all distinct) and its inner edges. O(sum of degrees).
 TaskGraph subgraph(const TaskGraph& graph, std::span<const TaskIndex> tasks);

@@ -69,6 +69,12 @@ void TraceBuilder::wait(std::int32_t rank, std::uint32_t post) {
     add(rank, TraceEvent::Kind::kWait, post, 0);
 }
 
+bool TraceBuilder::add_unseen(std::string_view function, std::uint64_t calls) {
+    if (!zbs::add_unseen(trace_.unseen, function, calls)) return false;
+    trace_.complete = false;
+    return true;
+}
+
 Trace TraceBuilder::finish() && { return std::move(trace_); }
 
 TaskGraph task_graph_of(const Trace& trace) {

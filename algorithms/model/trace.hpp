@@ -3,6 +3,7 @@
 #include <ostream>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -44,7 +45,8 @@ struct Trace {
     static constexpr std::int64_t kMaxTag = std::int64_t{1} << 62;
 
     std::string program;
-    bool complete = true;  ///< false where a rank's record was cut short; what waits for the rest is then no fault
+    bool complete = true;  ///< false where a record was cut short or lacks messages; what waits for them is no fault
+    UnseenCalls unseen{};  ///< of which messages are missing; then not complete
     std::vector<TraceChannel> channels;
     std::vector<std::vector<TraceEvent>> ranks;
 
@@ -68,6 +70,8 @@ class TraceBuilder {
     std::uint32_t posts_of(std::int32_t rank) const { return posts_[static_cast<std::size_t>(rank)]; }
     void set_program(std::string program) { trace_.program = std::move(program); }
     void set_incomplete() { trace_.complete = false; }
+    /// As zbs::add_unseen; the trace is then incomplete.
+    bool add_unseen(std::string_view function, std::uint64_t calls);
 
     std::int32_t rank_count() const { return trace_.rank_count(); }
     std::size_t channel_count() const { return trace_.channels.size(); }

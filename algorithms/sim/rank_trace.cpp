@@ -70,11 +70,17 @@ class Merger {
     }
     Result<void> check(const RankTraceRecord& record, bool in_collective, const std::string& at) const;
     Result<void> collect(std::size_t file);
+    /// Records that the name takes which follows a kUnseen, else 0.
+    static std::size_t name_records(const RankTraceRecord& record) {
+        if (record.kind != Kind::kUnseen) return 0;
+        return (std::size_t{record.reserved} + sizeof record - 1) / sizeof record;
+    }
     void emit(std::size_t file, TraceBuilder& builder) const;
     Instance& instance(std::uint64_t group, std::uint64_t number) { return instances_[group_of_.at(group)][number]; }
 
     std::span<const std::string_view> files_;
     std::vector<RankTraceHeader> headers_;
+    UnseenCalls unseen_;
     std::unordered_map<std::uint64_t, std::size_t> group_of_;
     std::vector<std::unordered_map<std::uint64_t, Instance>> instances_;  // by group, by number
     bool complete_ = true;
@@ -83,7 +89,7 @@ class Merger {
 Result<void> Merger::check(const RankTraceRecord& record, bool in_collective, const std::string& at) const {
     const bool message =
         record.kind == Kind::kSend || record.kind == Kind::kReceive || record.kind == Kind::kCollectiveMessage;
-    if (record.kind < Kind::kCompute || record.kind > Kind::kEnd)
+    if (record.kind < Kind::kCompute || record.kind > Kind::kUnseen)
         return invalid("trace file holds an unknown record", at);
     if (message && (record.peer < 0 || static_cast<std::uint32_t>(record.peer) >= headers_[0].world_size))
         return invalid("trace file names rank " + std::to_string(record.peer) + " outside its world", at);
@@ -104,7 +110,14 @@ Result<void> Merger::collect(std::size_t file) {
         if (ended) return invalid("trace file goes on after its end", at);
         if (auto ok = check(r, current != nullptr, at); !ok) return ok;
         if (r.kind == Kind::kEnd) ended = true;
-        if (r.kind == Kind::kCompute || r.kind == Kind::kEnd) continue;
+        if (r.kind == Kind::kUnseen) {
+            if (name_records(r) >= record_count(file) - i) break;  // cut off
+            const std::size_t name = sizeof(RankTraceHeader) + (i + 1) * sizeof r;
+            if (!add_unseen(unseen_, files_[file].substr(name, r.reserved), r.value))
+                return invalid("trace file names calls of no function", at);
+            i += name_records(r);
+        }
+        if (r.kind == Kind::kCompute || r.kind == Kind::kUnseen || r.kind == Kind::kEnd) continue;
         if (const auto [found, added] = group_of_.try_emplace(r.group, group_of_.size()); added) {
             if (group_of_.size() > kMaxGroups) return invalid("trace files name too many communicators", at);
             instances_.emplace_back();
@@ -121,6 +134,7 @@ void Merger::emit(std::size_t file, TraceBuilder& builder) const {
     const auto rank = static_cast<std::int32_t>(headers_[file].rank);
     for (std::size_t i = 0; i < record_count(file); ++i) {
         const RankTraceRecord r = record(file, i);
+        i += name_records(r);
         if (r.kind == Kind::kCompute) builder.compute(rank, static_cast<double>(r.value) * 1e-9);
         if (r.kind != Kind::kSend && r.kind != Kind::kReceive && r.kind != Kind::kCollective) continue;
         const auto group = group_of_.at(r.group);
@@ -174,6 +188,7 @@ Result<Trace> Merger::merge() {
     TraceBuilder builder(static_cast<std::int32_t>(headers_[0].world_size));
     builder.set_program(program_of(headers_[0]));
     if (!complete_) builder.set_incomplete();
+    for (const auto& [function, calls] : unseen_) builder.add_unseen(function, calls);
     for (std::size_t i = 0; i < files_.size(); ++i) emit(i, builder);
     return std::move(builder).finish();
 }

@@ -174,6 +174,17 @@ void name_unseen(Model& model, const std::vector<std::uint64_t>& counts) {
         if (counts[i + 1] > 0) model.unseen[names[i].name] += counts[i + 1];
 }
 
+/// Into log and trace of this rank, of which each may be read without the model.
+void write_unseen() {
+    Model own;
+    name_unseen(own, count_unseen());
+    for (const auto& [name, calls] : own.unseen) {
+        if (log_file)
+            std::fprintf(log_file, "zbs-log/1 unseen %llu %s\n", static_cast<unsigned long long>(calls), name.c_str());
+        trace_unseen(name, calls);
+    }
+}
+
 void warn_of_unseen(const Model& model) {
     std::string text;
     for (const auto& [name, calls] : model.unseen)
@@ -286,6 +297,7 @@ void finish() noexcept {
         "behind");
     if (!recorder.active.exchange(false) || over) return;
     over = true;
+    write_unseen();
     close_log();
     // What was computed since the last operation: no part of the mean, but of the run.
     CpuClock& clock = clock_here();
@@ -339,6 +351,7 @@ void note_finalized() noexcept {
 void give_up(RankState state) noexcept {
     if (!recorder.active.exchange(false) || over) return;
     over = true;
+    write_unseen();
     close_log();
     close_trace(false);
     recorder.header->state = state;

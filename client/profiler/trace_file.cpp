@@ -117,6 +117,16 @@ void trace_compute(std::int64_t ns) noexcept {
     if (recorder.tracing && ns > 0) put({static_cast<std::uint64_t>(ns), 0, 0, 0, Kind::kCompute, 0});
 }
 
+void trace_unseen(std::string_view function, std::uint64_t calls) noexcept {
+    if (!recorder.tracing) return;
+    put({calls, 0, 0, 0, Kind::kUnseen, static_cast<std::uint32_t>(function.size())});
+    for (; !function.empty(); function.remove_prefix(std::min(function.size(), sizeof(RankTraceRecord)))) {
+        RankTraceRecord name{};
+        std::memcpy(&name, function.data(), std::min(function.size(), sizeof name));
+        put(name);
+    }
+}
+
 void trace_send(const Group& group, int to, int tag, std::uint64_t bytes) noexcept {
     if (tag >= 0) put_message(group, to, tag, bytes, Kind::kSend, 0);
 }

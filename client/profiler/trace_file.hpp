@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <string_view>
 
 #include "client/profiler/recorder.hpp"
 
@@ -14,6 +15,8 @@ void open_trace(std::uint64_t run_id, const char* program) noexcept;
 void close_trace(bool finalized) noexcept;
 
 void trace_compute(std::int64_t ns) noexcept;
+/// Calls of a function, 1 to 128 bytes long, whose messages are not in the trace.
+void trace_unseen(std::string_view function, std::uint64_t calls) noexcept;
 /// `to`, `from`: ranks in `group`; outside of it or of MPI_COMM_WORLD nothing is traced.
 void trace_send(const Group& group, int to, int tag, std::uint64_t bytes) noexcept;
 /// A one-sided access: bytes that no receive takes.

@@ -91,7 +91,8 @@ void mutate(std::string& text, Rng& rng) {
                                                     "ZBSPROF1",
                                                     "\xff",
                                                     "S 0 D",
-                                                    "node:3\n"};
+                                                    "node:3\n",
+                                                    "\nzbs-log/1 unseen 3 MPI_Bcast_c\n"};
     fuzz::mutate(text, rng, pieces);
 }
 }  // namespace

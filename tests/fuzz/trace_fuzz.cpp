@@ -74,9 +74,23 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 namespace {
 std::string random_text(Rng& rng) {
     std::string text = "zbs-trace/1 " + std::to_string(1 + rng.below(5)) + "\nrank 0\n";
-    static const std::vector<std::string> lines = {"c 0.5", "s 1 100", "s 0 1e3 7", "r 0",        "r * 7", "r 1 *",
-                                                   "p 0 7", "w 0",     "w 1",       "rank 1",     "c 1",   "# x",
-                                                   "p 1",   "rank 2",  "s 2 0",     "program x y"};
+    static const std::vector<std::string> lines = {"c 0.5",
+                                                   "s 1 100",
+                                                   "s 0 1e3 7",
+                                                   "r 0",
+                                                   "r * 7",
+                                                   "r 1 *",
+                                                   "p 0 7",
+                                                   "w 0",
+                                                   "w 1",
+                                                   "rank 1",
+                                                   "c 1",
+                                                   "# x",
+                                                   "p 1",
+                                                   "rank 2",
+                                                   "s 2 0",
+                                                   "program x y",
+                                                   "unseen 3 MPI_Bcast_c"};
     for (std::uint64_t n = rng.below(30); n > 0; --n) text += lines[rng.below(lines.size())] + "\n";
     return text;
 }
@@ -93,8 +107,8 @@ std::string random_file(Rng& rng) {
                                      rng.below(2),
                                      static_cast<std::int32_t>(rng.below(3)),
                                      static_cast<std::int32_t>(rng.below(3)),
-                                     static_cast<RankTraceRecord::Kind>(1 + rng.below(6)),
-                                     0};
+                                     static_cast<RankTraceRecord::Kind>(1 + rng.below(7)),
+                                     static_cast<std::uint32_t>(rng.below(40))};
         text.append(reinterpret_cast<const char*>(&record), sizeof record);
     }
     return text;

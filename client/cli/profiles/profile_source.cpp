@@ -90,7 +90,7 @@ Result<ApplicationModel> read_profile_source(const std::vector<std::string>& pat
         case Kind::kTrace: {
             Result<Trace> trace = read_traces(paths);
             if (!trace) return trace.error();
-            return ApplicationModel{trace->program, trace->complete, task_graph_of(*trace)};
+            return ApplicationModel{trace->program, trace->complete, task_graph_of(*trace), trace->unseen};
         }
         case Kind::kRankFiles:
             return read_rank_files(paths);
@@ -108,13 +108,13 @@ void describe_model(const ApplicationModel& model) {
     }
     for (const double seconds : model.graph.compute()) compute += seconds;
     std::cout << "program    " << (model.program.empty() ? "(unknown)" : printable(model.program))
-              << (model.complete ? "" : " (the run was cut short)") << "\n"
+              << (model.complete || !model.unseen.empty() ? "" : " (the run was cut short)") << "\n"
               << "ranks      " << model.graph.task_count() << "\n"
               << "pairs      " << model.graph.edge_count() << "\n"
               << "traffic    " << human_bytes(bytes) << " in " << static_cast<std::uint64_t>(messages) << " messages\n"
               << "compute    " << compute / model.graph.task_count()
               << " s on average between two communication calls\n";
-    if (!model.unseen.empty()) std::cout << "missing    messages of " << printable(unseen_text(model)) << "\n";
+    if (!model.unseen.empty()) std::cout << "missing    messages of " << printable(unseen_text(model.unseen)) << "\n";
     std::vector<TaskIndex> order(static_cast<std::size_t>(model.graph.task_count()));
     std::iota(order.begin(), order.end(), 0);
     std::cout << draw_matrix(model.graph, order, {}, std::vector<std::string>(order.size()));

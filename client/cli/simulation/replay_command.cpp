@@ -111,7 +111,7 @@ std::vector<LinkRow> link_rows(const ReplayReport& report, const ResourceGraph& 
 
 std::string milliseconds(double seconds) { return formats::short_number(seconds * 1e3, 6); }
 
-void print_report(Context& context, const ReplayReport& report, const ResourceGraph& resources,
+void print_report(Context& context, const Trace& trace, const ReplayReport& report, const ResourceGraph& resources,
                   const Mapping& mapping) {
     Listing listing{"ranks",
                     {"RANK", "ZONE", "MACHINE", "COMPUTE_MS", "BLOCKED_MS", "IDLE_MS", "END_MS"},
@@ -139,17 +139,21 @@ void print_report(Context& context, const ReplayReport& report, const ResourceGr
         codec::Json traffic = codec::Json::array();
         for (const LinkRow& row : links)
             traffic.push_back({{"link", row.name}, {"messages", row.traffic.messages}, {"bytes", row.traffic.bytes}});
-        print_document(context, {{"run_time_s", report.run_time_s},
-                                 {"complete", report.complete},
-                                 {"events", report.events},
-                                 {"unreceived_messages", report.unreceived_messages},
-                                 {"links", traffic},
-                                 {"ranks", listing.items}});
+        codec::Json document = {{"run_time_s", report.run_time_s},
+                                {"complete", report.complete},
+                                {"events", report.events},
+                                {"unreceived_messages", report.unreceived_messages},
+                                {"links", traffic},
+                                {"ranks", listing.items}};
+        if (!trace.unseen.empty()) document["unseen"] = trace.unseen;
+        print_document(context, document);
         return;
     }
     if (context.for_people()) {
         std::cout << "run time   " << formats::short_number(report.run_time_s, 6) << " s"
-                  << (report.complete ? "" : " (the trace was cut short)") << "\nevents     " << report.events << "\n";
+                  << (report.complete || !trace.unseen.empty() ? "" : " (the trace was cut short)") << "\nevents     "
+                  << report.events << "\n";
+        if (!trace.unseen.empty()) std::cout << "missing    messages of " << unseen_text(trace.unseen) << "\n";
         for (const LinkRow& row : links) {
             if (row.traffic.messages > 0)
                 std::cout << printable(row.name) << ": " << static_cast<std::uint64_t>(row.traffic.messages)
@@ -181,7 +185,7 @@ void replay_trace(Context& context, ReplayCommand& options) {
             return context.fail(ok.error());
     }
     if (!options.save_model.empty()) {
-        const ApplicationModel model{trace->program, trace->complete, task_graph_of(*trace)};
+        const ApplicationModel model{trace->program, trace->complete, task_graph_of(*trace), trace->unseen};
         if (auto ok = write_file(options.save_model, codec::dump(codec::encode(model)) + "\n"); !ok)
             return context.fail(ok.error());
     }
@@ -196,7 +200,7 @@ void replay_trace(Context& context, ReplayCommand& options) {
         if (auto ok = draw_gantt(options.gantt, *trace, *resources, *mapping, report->run_time_s); !ok)
             return context.fail(ok.error());
     }
-    print_report(context, *report, *resources, *mapping);
+    print_report(context, *trace, *report, *resources, *mapping);
 }
 
 }  // namespace

@@ -12,8 +12,6 @@ constexpr double kMaxNumber = 1e300;
 // Sums over a whole model must stay finite and inside the bounds of the messages that carry them (1e30).
 constexpr double kMaxComputeSeconds = 1e12;
 constexpr double kMaxTraffic = 1e21;
-constexpr std::size_t kMaxUnseen = 256, kMaxFunctionBytes = 128;
-constexpr std::int64_t kMaxCalls = std::int64_t{1} << 53;
 
 void check_format(JsonReader& in, const char* expected) {
     const std::string format = in.text("format");
@@ -112,14 +110,16 @@ Result<ApplicationModel> decode_model(const Json& json, const std::string& point
     model.complete = in.boolean_or("complete", true);
     if (in.has("unseen")) {
         const Json& unseen = in.object("unseen");
-        if (unseen.size() > kMaxUnseen) in.fail("unseen", "has more than " + std::to_string(kMaxUnseen) + " entries");
+        if (unseen.size() > kMaxUnseenFunctions)
+            in.fail("unseen", "has more than " + std::to_string(kMaxUnseenFunctions) + " entries");
         JsonReader calls(unseen, in.pointer_of("unseen"));
         for (const auto& [function, count] : unseen.items()) {
             if (!in.ok() || !calls.ok()) break;
             if (function.empty() || function.size() > kMaxFunctionBytes)
                 return invalid("a name has 1 to " + std::to_string(kMaxFunctionBytes) + " bytes",
                                in.pointer_of("unseen"));
-            model.unseen[function] = static_cast<std::uint64_t>(calls.integer(function.c_str(), 1, kMaxCalls));
+            model.unseen[function] = static_cast<std::uint64_t>(
+                calls.integer(function.c_str(), 1, static_cast<std::int64_t>(kMaxUnseenCalls)));
         }
         if (Result<int> done = calls.finish(0); !done) return done.error();
     }

@@ -156,7 +156,7 @@ ProfileLibrary::Choice ProfileLibrary::merged(const Known& known,
         choice.learned = common->runs > 1 ? choice.learned + " that were cut short" : "a run that was cut short";
     if (!choice.model->unseen.empty())
         choice.learned +=
-            (choice.learned.empty() ? "" : ", ") + ("without the messages of " + unseen_text(*choice.model));
+            (choice.learned.empty() ? "" : ", ") + ("without the messages of " + unseen_text(choice.model->unseen));
     return choice;
 }
 

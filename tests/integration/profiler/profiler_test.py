@@ -398,6 +398,18 @@ class Trace(ProfilerTest):
         self.assertIn("missing    messages of MPI_Allreduce_init (4 calls)\n", self.offline("profile", self.out).stdout)
         self.assertEqual(json.loads(self.offline("profile", "export", self.out).stdout)["unseen"], {"MPI_Allreduce_init": 4})
 
+    def test_unseen_calls_are_in_logs_and_traces(self):
+        log = self.dir.name + "/log"
+        self.trace(4, APPS + "/halo", "persistent", env={"ZBS_PROFILE_LOG": log})
+        for files in (self.traces(), [f"{log}.{rank}" for rank in range(4)]):
+            done = self.offline("profile", *files, "--out", "from_files.json")
+            self.assertIn("missing    messages of MPI_Allreduce_init (4 calls)\n", done.stdout, done.stderr)
+            with open(self.dir.name + "/from_files.json", encoding="utf-8") as file:
+                model = json.load(file)
+            self.assertEqual((model["complete"], model["unseen"]), (False, {"MPI_Allreduce_init": 4}))
+        report = self.replay()
+        self.assertEqual((report["complete"], report["unseen"]), (False, {"MPI_Allreduce_init": 4}))
+
     def edges_in(self, name):
         with open(self.dir.name + "/" + name, encoding="utf-8") as file:
             return {(u, v): (size, messages) for u, v, size, messages in json.load(file)["edges"]}

@@ -177,6 +177,18 @@ TEST(ProfileLogReader, TakesTheLogsOfOneRunOnly) {
         EXPECT_FALSE(read_run({"zbs-log/1 run ab rank 0 of 2", bad})) << bad;
 }
 
+TEST(ProfileLogReader, CallsThatWereNotSeenMakeItIncomplete) {
+    const auto model = read(
+        "zbs-log/1 run ab rank 0 of 1\n1 1 0 0 0 0 5 PAPI 0 7\nzbs-log/1 unseen 4 MPI_Psend_init\n"
+        "zbs-log/1 unseen 2 two words \r\nzbs-log/1 unseen 1 MPI_Psend_init\n");
+    ASSERT_TRUE(model) << model.error();
+    EXPECT_FALSE(model->complete);
+    EXPECT_EQ(model->unseen, (UnseenCalls{{"MPI_Psend_init", 5}, {"two words", 2}}));
+    for (const char* bad : {"zbs-log/1 unseen 4", "zbs-log/1 unseen MPI_Bcast_c", "zbs-log/1 unseen 0 MPI_Bcast_c",
+                            "zbs-log/1 unseen -1 MPI_Bcast_c", "zbs-log/1 unseen 1 \x01"})
+        EXPECT_FALSE(read(bad)) << bad;
+}
+
 TEST(ProfileLogReader, HoldsAtMostTheAllowedPairs) {
     EXPECT_TRUE(read("1 -101 0 0 0 0 1 S 0 D 1 SZ 1\n2 -101 0 0 0 0 1 S 1 D 0 SZ 1\n", {.max_pairs = 2}));
     const auto model =

@@ -45,6 +45,15 @@ TEST(ReadTrace, ReadsEveryKindOfEvent) {
     EXPECT_EQ(*trace, small());
 }
 
+TEST(ReadTrace, CallsThatWereNotSeenMakeItIncomplete) {
+    const Trace trace =
+        read_trace("zbs-trace/1 1\nunseen 4 MPI_Psend_init\nunseen 2 two words\nunseen 1 MPI_Psend_init\n", "t")
+            .value();
+    EXPECT_FALSE(trace.complete);
+    EXPECT_EQ(trace.unseen, (UnseenCalls{{"MPI_Psend_init", 5}, {"two words", 2}}));
+    EXPECT_EQ(read_trace(write_trace(trace), "t").value(), trace);
+}
+
 TEST(WriteTrace, IsReadBackExactly) {
     EXPECT_EQ(read_trace(write_trace(small()), "t").value(), small());
     TraceBuilder t(1);
@@ -75,6 +84,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Bad{"Empty", "", "t:0", "zbs-trace/1"}, Bad{"OtherFormat", "{}", "t:1", "zbs-trace/1"},
         Bad{"NoRanks", "zbs-trace/1 0", "t:1", "at least one"}, Bad{"ManyRanks", "zbs-trace/1 101", "t:1", "0 to 100"},
+        Bad{"UnseenNothing", "zbs-trace/1 2\nunseen 4", "t:2", "unseen CALLS FUNCTION"},
+        Bad{"UnseenNever", "zbs-trace/1 2\nunseen 0 MPI_Bcast_c", "t:2", "unseen CALLS FUNCTION"},
         Bad{"OddHeader", "zbs-trace/1 2 x", "t:1", "incomplete"},
         Bad{"NoRankYet", "zbs-trace/1 2\nc 1", "t:2", "before the first"},
         Bad{"UnknownEvent", kHead + "x 1", "t:3", "'x' is no event"},

@@ -88,6 +88,31 @@ TEST(MergeRankTraces, MissingCutAndUnfinishedFilesMakeItIncomplete) {
     EXPECT_EQ(trace.ranks[1].size(), 1U);
 }
 
+std::vector<RankTraceRecord> unseen(const std::string& function, std::uint64_t calls) {
+    std::vector<RankTraceRecord> records(1 + (function.size() + sizeof(RankTraceRecord) - 1) / sizeof(RankTraceRecord));
+    records[0] = {calls, 0, 0, 0, Kind::kUnseen, static_cast<std::uint32_t>(function.size())};
+    if (!function.empty()) std::memcpy(&records[1], function.data(), function.size());
+    return records;
+}
+
+TEST(MergeRankTraces, CallsThatWereNotSeenMakeItIncomplete) {
+    const std::string name = "collectives on intercommunicators";  // longer than a record
+    std::vector<RankTraceRecord> records = unseen(name, 3), more = unseen("MPI_Psend_init", 1);
+    records.insert(records.end(), more.begin(), more.end());
+    records.push_back(send(0, 10, 5));
+    records.push_back(kEnded);
+    more = unseen(name, 2);
+    more.push_back(kEnded);
+    const Trace trace = merge({file_of(0, 2, records), file_of(1, 2, more)}).value();
+    EXPECT_FALSE(trace.complete);
+    EXPECT_EQ(trace.unseen, (UnseenCalls{{name, 5}, {"MPI_Psend_init", 1}}));
+    EXPECT_EQ(trace.ranks[0].size(), 1U);
+
+    std::string cut = file_of(0, 1, unseen(name, 3));
+    cut.resize(cut.size() - 1);
+    EXPECT_TRUE(merge({cut})->unseen.empty());
+}
+
 TEST(MergeRankTraces, RefusesWhatIsDamagedWithTheFileAtFault) {
     const auto fault = [](const std::vector<std::string>& files) {
         const auto trace = merge(files);
@@ -105,6 +130,8 @@ TEST(MergeRankTraces, RefusesWhatIsDamagedWithTheFileAtFault) {
     EXPECT_THAT(fault({file_of(0, 2, {send(1, 1, -1)})}), HasSubstr("negative tag"));
     EXPECT_THAT(fault({file_of(0, 2, {part(1, 1, 1)})}), HasSubstr("has not begun"));
     EXPECT_THAT(fault({file_of(0, 2, {kEnded, kEnded})}), HasSubstr("goes on after its end"));
+    EXPECT_THAT(fault({file_of(0, 2, unseen("", 1))}), HasSubstr("no function"));
+    EXPECT_THAT(fault({file_of(0, 2, unseen("MPI_Bcast_c", 0))}), HasSubstr("no function"));
     EXPECT_THAT(fault({file_of(0, 2, {{0, 0, 0, 0, static_cast<Kind>(9), 0}})}), HasSubstr("unknown record"));
 }
 
