@@ -250,12 +250,20 @@ void start(int thread_level) noexcept {
             has_clash = true;
         }
     }
-    int all_willing = 0;
-    PMPI_Allreduce(&willing, &all_willing, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    if (!all_willing || PMPI_Comm_dup(MPI_COMM_WORLD, &private_comm) != MPI_SUCCESS) {
-        if (wants && recorder.world_rank == 0 && !willing && !has_clash) {
-            std::fprintf(stderr, "zbs-profile: cannot write beside %s (%s): this run is not profiled\n", out_path,
-                         file_fault ? std::strerror(file_fault) : "path too long");
+    // The first rank that records nothing, the first one whose profile is off, and the first one whose profile is on.
+    const int rank = recorder.world_rank, none = recorder.world_size;
+    const int own[] = {willing ? none : rank, wants ? none : rank, wants ? rank : none};
+    int first[] = {none, none, none};
+    PMPI_Allreduce(own, first, 3, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (first[0] < none || PMPI_Comm_dup(MPI_COMM_WORLD, &private_comm) != MPI_SUCCESS) {
+        if (rank == 0 && first[2] < none && !has_clash) {
+            if (first[1] < none)
+                std::fprintf(stderr, "zbs-profile: rank %d has ZBS_PROFILE=0: this run is not profiled\n", first[1]);
+            else if (first[0] == 0)
+                std::fprintf(stderr, "zbs-profile: cannot write beside %s (%s): this run is not profiled\n", out_path,
+                             file_fault ? std::strerror(file_fault) : "path too long");
+            else if (first[0] < none)
+                std::fprintf(stderr, "zbs-profile: rank %d cannot record: this run is not profiled\n", first[0]);
         }
         if (memory != MAP_FAILED) munmap(memory, bytes);
         if (own_path[0]) unlink(own_path);

@@ -132,6 +132,12 @@ class Messages(ProfilerTest):
         self.assertEqual(self.run_mpi(2, APPS + "/ring", env={"ZBS_PROFILE": "0"}).returncode, 0)
         self.assertEqual(self.files(), [])
 
+    def test_rank_that_is_off_among_others_is_named(self):
+        for off in (0, 2):
+            run = self.run_mpi(3, "sh", "-c", f"[ $PMI_RANK = {off} ] && export ZBS_PROFILE=0; exec {APPS}/ring")
+            self.assertEqual((run.returncode, run.stderr), (0, f"zbs-profile: rank {off} has ZBS_PROFILE=0: this run is not profiled\n"))
+            self.assertEqual(self.files(), [])
+
     def test_unwritable_place_warns_once_and_runs(self):
         run = self.run_mpi(3, APPS + "/ring", env={"ZBS_PROFILE_OUT": "/proc/no/model.json"})
         self.assertEqual(run.returncode, 0)
