@@ -66,7 +66,22 @@
     X(MPI_Neighbor_alltoallw_c) X(MPI_Ineighbor_alltoallw_c) X(MPI_Send_init_c) X(MPI_Bsend_init_c)                   \
     X(MPI_Ssend_init_c) X(MPI_Rsend_init_c) X(MPI_Sendrecv_c) X(MPI_Sendrecv_replace_c) X(MPI_Isendrecv_c)            \
     X(MPI_Isendrecv_replace_c) X(MPI_Put_c) X(MPI_Get_c) X(MPI_Accumulate_c) X(MPI_Rput_c) X(MPI_Rget_c)              \
-    X(MPI_Get_accumulate_c) X(MPI_Raccumulate_c) X(MPI_Rget_accumulate_c)
+    X(MPI_Get_accumulate_c) X(MPI_Raccumulate_c) X(MPI_Rget_accumulate_c)                                             \
+    X(MPI_File_iread) X(MPI_File_iread_all) X(MPI_File_iread_all_c) X(MPI_File_iread_at) X(MPI_File_iread_at_all)     \
+    X(MPI_File_iread_at_all_c) X(MPI_File_iread_at_c) X(MPI_File_iread_c) X(MPI_File_iread_shared)                    \
+    X(MPI_File_iread_shared_c) X(MPI_File_iwrite) X(MPI_File_iwrite_all) X(MPI_File_iwrite_all_c)                     \
+    X(MPI_File_iwrite_at) X(MPI_File_iwrite_at_all) X(MPI_File_iwrite_at_all_c) X(MPI_File_iwrite_at_c)               \
+    X(MPI_File_iwrite_c) X(MPI_File_iwrite_shared) X(MPI_File_iwrite_shared_c) X(MPI_File_read) X(MPI_File_read_all)  \
+    X(MPI_File_read_all_begin) X(MPI_File_read_all_begin_c) X(MPI_File_read_all_c) X(MPI_File_read_at)                \
+    X(MPI_File_read_at_all) X(MPI_File_read_at_all_begin) X(MPI_File_read_at_all_begin_c) X(MPI_File_read_at_all_c)   \
+    X(MPI_File_read_at_c) X(MPI_File_read_c) X(MPI_File_read_ordered) X(MPI_File_read_ordered_begin)                  \
+    X(MPI_File_read_ordered_begin_c) X(MPI_File_read_ordered_c) X(MPI_File_read_shared) X(MPI_File_read_shared_c)     \
+    X(MPI_File_write) X(MPI_File_write_all) X(MPI_File_write_all_begin) X(MPI_File_write_all_begin_c)                 \
+    X(MPI_File_write_all_c) X(MPI_File_write_at) X(MPI_File_write_at_all) X(MPI_File_write_at_all_begin)              \
+    X(MPI_File_write_at_all_begin_c) X(MPI_File_write_at_all_c) X(MPI_File_write_at_c) X(MPI_File_write_c)            \
+    X(MPI_File_write_ordered) X(MPI_File_write_ordered_begin) X(MPI_File_write_ordered_begin_c)                       \
+    X(MPI_File_write_ordered_c) X(MPI_File_write_shared) X(MPI_File_write_shared_c) X(MPI_Win_allocate_shared_c)      \
+    X(mpi_win_allocate_shared_f08_)
 
 /// PMPI functions that this library calls for itself.
 #define ZBS_PMPI_FUNCTIONS(X)                                                                                         \

@@ -56,6 +56,11 @@ int ZBS_OWN(Comm_disconnect)(MPI_Comm* comm) {
     if (comm) forget_communicator(*comm);
     return ZBS_NEXT_MPI(Comm_disconnect)(comm);
 }
+int ZBS_OWN(Win_allocate_shared)(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* win) {
+    const Call call(Call::Kind::kOther);
+    if (call) add(recorder.shared_windows, 1);
+    return ZBS_NEXT_MPI(Win_allocate_shared)(size, unit, info, comm, base, win);
+}
 int ZBS_OWN(Win_free)(MPI_Win* win) {
     const Call call(Call::Kind::kOther);
     if (win) forget_window(*win);
@@ -88,8 +93,6 @@ ZBS_OTHER(Comm_spawn,
 ZBS_OTHER(Win_create, (void* base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win* win),
           (base, size, unit, info, comm, win))
 ZBS_OTHER(Win_allocate, (MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* win),
-          (size, unit, info, comm, base, win))
-ZBS_OTHER(Win_allocate_shared, (MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* win),
           (size, unit, info, comm, base, win))
 ZBS_OTHER(Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win* win), (info, comm, win))
 ZBS_OTHER(File_open, (MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file),

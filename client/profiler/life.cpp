@@ -159,19 +159,20 @@ Model empty_model() {
     return model;
 }
 
-/// Calls whose messages are not recorded: those on intercommunicators, then by function, in the order that all ranks of
-/// a program share.
+/// Calls whose messages are not recorded: those on intercommunicators, shared windows, then by function, in the order
+/// that all ranks of a program share.
 std::vector<std::uint64_t> count_unseen() {
-    std::vector<std::uint64_t> counts = {recorder.intercommunicator_calls};
+    std::vector<std::uint64_t> counts = {recorder.intercommunicator_calls, recorder.shared_windows};
     for (const UnseenCalls& one : unseen_calls()) counts.push_back(one.calls);
     return counts;
 }
 
 void name_unseen(Model& model, const std::vector<std::uint64_t>& counts) {
     if (counts[0] > 0) model.unseen["collectives on intercommunicators"] = counts[0];
+    if (counts[1] > 0) model.unseen["MPI_Win_allocate_shared"] = counts[1];
     const std::vector<UnseenCalls> names = unseen_calls();
     for (std::size_t i = 0; i < names.size(); ++i)
-        if (counts[i + 1] > 0) model.unseen[names[i].name] += counts[i + 1];
+        if (counts[i + 2] > 0) model.unseen[names[i].name] += counts[i + 2];
 }
 
 /// Into log and trace of this rank, of which each may be read without the model.

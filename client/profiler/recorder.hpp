@@ -20,6 +20,7 @@ struct Recorder {
     ProfileHeader* header = nullptr;
     ProfilePeer* peers = nullptr;
     std::uint64_t intercommunicator_calls = 0;  ///< collectives on intercommunicators, which are not recorded
+    std::uint64_t shared_windows = 0;           ///< calls of MPI_Win_allocate_shared: loads and stores are no calls
     bool logging = false;
     std::atomic<bool> tracing{false};
 };

@@ -1,10 +1,15 @@
 /* Halos: halo KIND. A ring of all ranks, 800 bytes to each side, but for `open`, a chain of 50 bytes.
  *   neighbour, ineighbour, graph, dist_graph   neighbourhood collectives
- *   persistent    an Allreduce_init that is started three times          partitioned   Psend_init to the right
- *   large         MPI_Allreduce_c                                        inter         a barrier on an
- * intercommunicator access        the accesses that bring something back open          MPI_Irecv from both sides,
- * MPI_PROC_NULL at the ends; a second argument with the letters s (sub-communicator in reverse), i (statuses ignored),
- * p (persistent receives), b (MPI_Sendrecv), m (MPI_Mprobe and MPI_Mrecv) */
+ *   persistent    an Allreduce_init that is started three times
+ *   partitioned   Psend_init to the right
+ *   large         MPI_Allreduce_c
+ *   inter         a barrier on an intercommunicator
+ *   file          MPI_File_write_at_all
+ *   shared        a window of shared memory
+ *   access        the accesses that bring something back
+ *   open          MPI_Irecv from both sides, MPI_PROC_NULL at the ends; a second argument with the letters s
+ *                 (sub-communicator in reverse), i (statuses ignored), p (persistent receives), b (MPI_Sendrecv),
+ *                 m (MPI_Mprobe and MPI_Mrecv) */
 #include <mpi.h>
 #include <string.h>
 
@@ -104,6 +109,18 @@ int main(int argc, char** argv) {
         MPI_Comm_split(comm, rank % 2, rank, &half);
         MPI_Intercomm_create(half, 0, comm, 1 - rank % 2, 0, &inter);
         MPI_Barrier(inter);
+    }
+    if (strcmp(kind, "file") == 0) {
+        MPI_File file;
+        MPI_File_open(comm, "halo.bin", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+        MPI_File_write_at_all(file, rank * (MPI_Offset)sizeof out, out, 100, MPI_DOUBLE, MPI_STATUS_IGNORE);
+        MPI_File_close(&file);
+    }
+    if (strcmp(kind, "shared") == 0) {
+        MPI_Win window;
+        double* memory;
+        MPI_Win_allocate_shared(sizeof in, sizeof *in, MPI_INFO_NULL, comm, &memory, &window);
+        MPI_Win_free(&window);
     }
     if (strcmp(kind, "access") == 0) {
         MPI_Win window;

@@ -212,7 +212,7 @@ class Missing(ProfilerTest):
 
     def test_calls_that_are_not_seen_are_named(self):
         for kind, name, calls in (("persistent", "MPI_Allreduce_init", 4), ("partitioned", "MPI_Psend_init", 4), ("large", "MPI_Allreduce_c", 4),
-                                  ("inter", "collectives on intercommunicators", 4)):
+                                  ("inter", "collectives on intercommunicators", 4), ("file", "MPI_File_write_at_all", 4), ("shared", "MPI_Win_allocate_shared", 4)):
             run = self.run_mpi(4, APPS + "/halo", kind)
             self.assertEqual(run.returncode, 0, run.stderr)
             self.assertEqual(self.model()["unseen"], {name: calls}, kind)
