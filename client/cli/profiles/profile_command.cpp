@@ -77,7 +77,8 @@ Listing profile_listing() {
              "PROGRAM",
              "ARGUMENTS",
              {"PATH", true},
-             {"APPLICATION", true}},
+             {"APPLICATION", true},
+             {"MISSING", true}},
             {},
             Json::array()};
 }
@@ -95,9 +96,10 @@ void list_profiles(Context& context, const std::string& program, const std::stri
         const ProfileSummary& p = row.profile;
         const std::string name = std::filesystem::path(p.program).filename().string();
         if ((!program.empty() && program != p.program && program != name) || p.at < *begin) continue;
-        listing.rows.push_back({to_string(p.id), clock_text(p.at).substr(0, 19), p.ranks, p.complete ? "yes" : "no",
-                                timed(p.predicted), timed(p.measured), error_text(row.error), name, p.arguments,
-                                p.program, p.application ? to_string(*p.application) : "-"});
+        listing.rows.push_back(
+            {to_string(p.id), clock_text(p.at).substr(0, 19), p.ranks, p.complete && p.unseen.empty() ? "yes" : "no",
+             timed(p.predicted), timed(p.measured), error_text(row.error), name, p.arguments, p.program,
+             p.application ? to_string(*p.application) : "-", p.unseen.empty() ? "-" : unseen_text(p.unseen)});
         listing.items.push_back(codec::encode(row));
     }
     Result<Listing> kept = chosen(listing, context.choice);

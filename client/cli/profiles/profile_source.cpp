@@ -108,7 +108,10 @@ void describe_model(const ApplicationModel& model) {
     }
     for (const double seconds : model.graph.compute()) compute += seconds;
     std::cout << "program    " << (model.program.empty() ? "(unknown)" : printable(model.program))
-              << (model.complete || !model.unseen.empty() ? "" : " (the run was cut short)") << "\n"
+              << (model.complete         ? ""
+                  : model.unseen.empty() ? " (the run was cut short)"
+                                         : " (not complete)")
+              << "\n"
               << "ranks      " << model.graph.task_count() << "\n"
               << "pairs      " << model.graph.edge_count() << "\n"
               << "traffic    " << human_bytes(bytes) << " in " << static_cast<std::uint64_t>(messages) << " messages\n"

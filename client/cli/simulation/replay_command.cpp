@@ -151,8 +151,10 @@ void print_report(Context& context, const Trace& trace, const ReplayReport& repo
     }
     if (context.for_people()) {
         std::cout << "run time   " << formats::short_number(report.run_time_s, 6) << " s"
-                  << (report.complete || !trace.unseen.empty() ? "" : " (the trace was cut short)") << "\nevents     "
-                  << report.events << "\n";
+                  << (report.complete        ? ""
+                      : trace.unseen.empty() ? " (the trace was cut short)"
+                                             : " (the trace is not complete)")
+                  << "\nevents     " << report.events << "\n";
         if (!trace.unseen.empty()) std::cout << "missing    messages of " << unseen_text(trace.unseen) << "\n";
         for (const LinkRow& row : links) {
             if (row.traffic.messages > 0)

@@ -101,6 +101,24 @@ Json encode(const TaskGraph& graph) {
             {"edges", edges_of(graph)}};
 }
 
+Result<UnseenCalls> read_unseen(JsonReader& in) {
+    UnseenCalls read;
+    if (!in.has("unseen")) return read;
+    const Json& unseen = in.object("unseen");
+    if (unseen.size() > kMaxUnseenFunctions)
+        in.fail("unseen", "has more than " + std::to_string(kMaxUnseenFunctions) + " entries");
+    JsonReader calls(unseen, in.pointer_of("unseen"));
+    for (const auto& [function, count] : unseen.items()) {
+        if (!in.ok() || !calls.ok()) break;
+        if (function.empty() || function.size() > kMaxFunctionBytes)
+            return invalid("a name has 1 to " + std::to_string(kMaxFunctionBytes) + " bytes", in.pointer_of("unseen"));
+        read[function] =
+            static_cast<std::uint64_t>(calls.integer(function.c_str(), 1, static_cast<std::int64_t>(kMaxUnseenCalls)));
+    }
+    if (Result<int> done = calls.finish(0); !done) return done.error();
+    return read;
+}
+
 Result<ApplicationModel> decode_model(const Json& json, const std::string& pointer) {
     JsonReader in(json, pointer);
     check_format(in, "zbs-model/1");
@@ -108,21 +126,9 @@ Result<ApplicationModel> decode_model(const Json& json, const std::string& point
     model.program = in.text("program");
     const std::int64_t ranks = in.integer("ranks", 1, limits::kMaxRanks);
     model.complete = in.boolean_or("complete", true);
-    if (in.has("unseen")) {
-        const Json& unseen = in.object("unseen");
-        if (unseen.size() > kMaxUnseenFunctions)
-            in.fail("unseen", "has more than " + std::to_string(kMaxUnseenFunctions) + " entries");
-        JsonReader calls(unseen, in.pointer_of("unseen"));
-        for (const auto& [function, count] : unseen.items()) {
-            if (!in.ok() || !calls.ok()) break;
-            if (function.empty() || function.size() > kMaxFunctionBytes)
-                return invalid("a name has 1 to " + std::to_string(kMaxFunctionBytes) + " bytes",
-                               in.pointer_of("unseen"));
-            model.unseen[function] = static_cast<std::uint64_t>(
-                calls.integer(function.c_str(), 1, static_cast<std::int64_t>(kMaxUnseenCalls)));
-        }
-        if (Result<int> done = calls.finish(0); !done) return done.error();
-    }
+    Result<UnseenCalls> unseen = read_unseen(in);
+    if (!unseen) return unseen.error();
+    model.unseen = *std::move(unseen);
     const Json& compute = in.array("compute", limits::kMaxRanks);
     const Json& edges = in.array("edges", SIZE_MAX);
     if (!in.ok()) return in.error();

@@ -12,6 +12,9 @@ namespace zbs::codec {
 Result<ApplicationModel> decode_model(const Json& json, const std::string& pointer = {});
 Json encode(const ApplicationModel& model);
 
+/// The optional member "unseen".
+Result<UnseenCalls> read_unseen(JsonReader& in);
+
 /// Task graph alone: {"compute":[...],"edges":[[u,v,bytes,messages],...]}.
 Result<TaskGraph> decode_task_graph(const Json& json, const std::string& pointer);
 Json encode(const TaskGraph& graph);

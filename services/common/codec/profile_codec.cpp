@@ -22,6 +22,7 @@ Json encode(const ProfileSummary& summary) {
     if (!summary.digest.empty()) json["digest"] = summary.digest;
     if (summary.predicted) json["predicted_s"] = to_seconds(*summary.predicted);
     if (summary.measured) json["measured_s"] = to_seconds(*summary.measured);
+    if (!summary.unseen.empty()) json["unseen"] = summary.unseen;
     return json;
 }
 
@@ -49,6 +50,9 @@ Result<ProfileRow> decode_profile_row(const Json& json, const std::string& point
     if (in.has("digest")) profile.digest = read_digest(in, "digest");
     profile.predicted = read_run_time(in, "predicted_s");
     profile.measured = read_run_time(in, "measured_s");
+    Result<UnseenCalls> unseen = read_unseen(in);
+    if (!unseen) return unseen.error();
+    profile.unseen = *std::move(unseen);
     if (in.has("error")) {
         JsonReader e(in.object("error"), in.pointer_of("error"));
         Result<PredictionError> error =

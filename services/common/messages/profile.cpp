@@ -12,7 +12,8 @@ ProfileSummary summary_of(const Profile& profile) {
             profile.digest,
             profile.arguments,
             profile.predicted,
-            profile.measured};
+            profile.measured,
+            profile.model.unseen};
 }
 
 }  // namespace zbs

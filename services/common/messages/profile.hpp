@@ -43,6 +43,7 @@ struct ProfileSummary {
     std::string arguments{};
     std::optional<Duration> predicted{};
     std::optional<Duration> measured{};
+    UnseenCalls unseen{};  ///< as in the model
     bool operator==(const ProfileSummary&) const = default;
 };
 ProfileSummary summary_of(const Profile& profile);

@@ -37,6 +37,11 @@ class Formats(Manners):
             self.assertIn(told, self.good(*words, "-o", "wide"), words)
             self.assertRegex(self.good(*words, "--help"), "-o wide has also [a-z]")
 
+    def test_a_profile_that_lacks_messages_is_not_complete(self):
+        Zone.answers["/v1/profiles"] = {"profiles": [PROFILE, PROFILE | {"unseen": {"MPI_Psend_init": 4, "MPI_Bcast_c": 1}}]}
+        self.assertEqual(self.good("profile", "list", "--no-header", "--columns", "complete,missing", "-o", "csv"),
+                         'yes,\nno,"MPI_Bcast_c (1 call), MPI_Psend_init (4 calls)"\n')
+
     def test_a_filter_is_about_one_state(self):
         for filter in ("state=running,completed", "State==running,completed", "state!=running,completed"):
             for command in ("list", "top"):

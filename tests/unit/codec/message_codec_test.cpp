@@ -322,6 +322,15 @@ Json variables(int n) {
     return json;
 }
 
+TEST(ProfileRow, NamesCallsThatWereNotSeen) {
+    ProfileRow row = some_profile_row();
+    row.profile.unseen = {{"MPI_Psend_init", 4}};
+    Json json = encode(row);
+    EXPECT_EQ(decode_profile_row(json).value(), row);
+    json["unseen"]["MPI_Psend_init"] = 0;
+    EXPECT_EQ(decode_profile_row(json).error().pointer, "/unseen/MPI_Psend_init");
+}
+
 struct Bound {
     const char* message;
     const char* pointer;

@@ -433,6 +433,7 @@ TYPED_TEST(ZoneStoreContract, AllOfAProfileIsKept) {
     whole.arguments = "--grid={3}x{2} \\20";
     whole.predicted = Duration{1'500'000};
     whole.measured = Duration{0};
+    whole.model.unseen = {{"MPI_Psend_init", 4}};
     Profile imported = profile_of(6, "./ring");
     imported.application.reset();
     for (const Profile& p : {whole, imported}) ASSERT_TRUE(this->store().insert(p));

@@ -16,8 +16,9 @@ Error unreadable(const Error& error) {
 }
 
 constexpr std::string_view kSummary =
-    "SELECT id, at_us, application, program, ranks, complete, digest, arguments, predicted_us, measured_us";
-constexpr int kAfterSummary = 10;
+    "SELECT id, at_us, application, program, ranks, complete, digest, arguments, predicted_us, measured_us, "
+    "unseen";
+constexpr int kAfterSummary = 11;
 Result<ProfileSummary> read_summary(const Query& query) {
     const auto id = parse_id128(query.text(0));
     const std::string of = query.text(2);
@@ -27,6 +28,11 @@ Result<ProfileSummary> read_summary(const Query& query) {
         const std::int64_t us = query.integer(column);
         return us == kNoTime ? std::nullopt : std::optional(Duration{us});
     };
+    const Result<Json> calls = codec::parse(query.text(10));
+    if (!calls) return unreadable(invalid("not JSON"));
+    codec::JsonReader in(*calls);
+    Result<UnseenCalls> unseen = codec::read_unseen(in);
+    if (!unseen || !in.ok()) return unreadable(unseen ? in.error() : unseen.error());
     return ProfileSummary{ProfileId{*id},
                           application ? std::optional(ApplicationId{*application}) : std::nullopt,
                           time_from_microseconds(query.integer(1)),
@@ -36,7 +42,8 @@ Result<ProfileSummary> read_summary(const Query& query) {
                           query.text(6),
                           query.text(7),
                           time(8),
-                          time(9)};
+                          time(9),
+                          *std::move(unseen)};
 }
 
 Result<std::optional<Profile>> read_profile(Query& query, const Caller& owner) {
@@ -59,7 +66,7 @@ Result<void> ProfileTable::insert(const Profile& profile) {
     return database_.together([&]() -> Result<void> {
         Query query(database_,
                     "INSERT INTO profile(id, owner, program, ranks, complete, at_us, application, digest, arguments, "
-                    "predicted_us, measured_us, model) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)");
+                    "predicted_us, measured_us, unseen, model) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)");
         query.bind(to_string(profile.id)).bind(to_uri(profile.owner)).bind(profile.model.program);
         query.bind(static_cast<std::int64_t>(profile.model.graph.task_count()))
             .bind(std::int64_t{profile.model.complete});
@@ -68,6 +75,7 @@ Result<void> ProfileTable::insert(const Profile& profile) {
         query.bind(profile.digest).bind(profile.arguments);
         for (const std::optional<Duration>& time : {profile.predicted, profile.measured})
             query.bind(std::int64_t{time ? time->count() : kNoTime});
+        query.bind(codec::dump(Json{{"unseen", profile.model.unseen}}));
         query.bind(codec::dump(codec::encode(profile.model)));
         if (auto done = carry_out(query); !done) return done;
         return make_room(profile);

@@ -24,10 +24,10 @@ constexpr std::array<Table, 10> kZoneTables = {
     Table{"part", "id, record, open, ended_us", "ttii", "id"},
     Table{"removed_part", "id", "t", "id"},
     Table{"peer", "zone, record", "tt", "zone"},
-    Table{
-        "profile",
-        "id, owner, program, ranks, complete, at_us, application, digest, arguments, predicted_us, measured_us, model",
-        "tttiiitttiit", "id"},
+    Table{"profile",
+          "id, owner, program, ranks, complete, at_us, application, digest, arguments, predicted_us, measured_us, "
+          "unseen, model",
+          "tttiiitttiitt", "id"},
     Table{"counter", "name, value", "ti", "name"},
     Table{"record", "kind, key, value", "ttt", "kind, key"},
     Table{"event", "id, subject, owner, event", "ittt", "id"}};

@@ -36,7 +36,8 @@ constexpr const char* kParts =
 constexpr const char* kProfiles =
     "CREATE TABLE profile(id TEXT PRIMARY KEY, owner TEXT NOT NULL, program TEXT NOT NULL, ranks INTEGER NOT NULL, "
     "complete INTEGER NOT NULL, at_us INTEGER NOT NULL, application TEXT NOT NULL, digest TEXT NOT NULL, arguments "
-    "TEXT NOT NULL, predicted_us INTEGER NOT NULL, measured_us INTEGER NOT NULL, model TEXT NOT NULL) WITHOUT ROWID;"
+    "TEXT NOT NULL, predicted_us INTEGER NOT NULL, measured_us INTEGER NOT NULL, unseen TEXT NOT NULL, model TEXT NOT "
+    "NULL) WITHOUT ROWID;"
     "CREATE INDEX profile_by_owner ON profile(owner, id);"
     "CREATE INDEX profile_by_program ON profile(owner, program, id);"
     "CREATE INDEX profile_by_digest ON profile(owner, digest, id) WHERE digest<>'';";

@@ -24,7 +24,7 @@ CREATE TABLE removed_part(id text COLLATE "C" PRIMARY KEY);
 CREATE TABLE peer(zone text COLLATE "C" PRIMARY KEY, record text NOT NULL);
 CREATE TABLE profile(id text COLLATE "C" PRIMARY KEY, owner text NOT NULL, program text NOT NULL, ranks bigint NOT NULL,
   complete bigint NOT NULL, at_us bigint NOT NULL, application text NOT NULL, digest text NOT NULL,
-  arguments text NOT NULL, predicted_us bigint NOT NULL, measured_us bigint NOT NULL, model text NOT NULL);
+  arguments text NOT NULL, predicted_us bigint NOT NULL, measured_us bigint NOT NULL, unseen text NOT NULL, model text NOT NULL);
 CREATE INDEX profile_by_owner ON profile(owner, id);
 CREATE INDEX profile_by_digest ON profile(owner, digest, id) WHERE digest<>'';
 CREATE TABLE counter(name text PRIMARY KEY, value bigint NOT NULL);

@@ -38,8 +38,9 @@ export interface Peer { zone: string; organisation: string; url: string; they_ac
 export interface Peering { organisation: string; state: string; trust?: { score: number; initial: number }; usage?: { processors: number; parts: number } }
 export interface Profile {
   id: string; application?: string; at_us: number; program: string; arguments: string; ranks: number; complete: boolean; predicted_s?: number; measured_s?: number;
+  unseen?: Record<string, number>;
 }
-export interface Model { program: string; ranks: number; compute: number[]; edges: [number, number, number, number][]; complete?: boolean }
+export interface Model { program: string; ranks: number; compute: number[]; edges: [number, number, number, number][]; complete?: boolean; unseen?: Record<string, number> }
 export interface WhoAmI { name: string; zone: string; groups: string[]; via_proxy: boolean }
 export interface StateEvent { id: number; at_us: number; application: string; part?: string; state: string; reason: string }
 
