@@ -187,6 +187,12 @@ class Backup(unittest.TestCase):
         self.operate("restore", str(backup))
         self.begin()
         self.assertEqual(self.state(id), "rejected")
+        self.end()
+        with sqlite3.connect(database) as emptied:
+            for (table,) in emptied.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+                emptied.execute(f"DELETE FROM {table}")
+        emptied.close()
+        self.assertIn("not the rows of one in use", self.refused_start())
 
     def test_a_changed_audit_log_is_reported_at_the_start(self):
         self.wait_for(self.submit(ranks=9), "rejected")

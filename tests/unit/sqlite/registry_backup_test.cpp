@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "services/common/adapters/sqlite/audit_log.hpp"
+#include "services/common/adapters/sqlite/database.hpp"
 #include "services/common/adapters/sqlite/registry_store.hpp"
 #include "services/common/adapters/sqlite/zone_backup.hpp"
 #include "services/common/adapters/sqlite/zone_store.hpp"
@@ -149,6 +150,21 @@ TEST_F(RegistryBackup, TheRestoreIsOnRecordAndTheLogIsWhole) {
     ASSERT_EQ(last->size(), 1U);
     EXPECT_EQ(last->front().entry.action, "restoreBackup");
     EXPECT_THAT(last->front().entry.detail, HasSubstr("tokens closed: 1, removed again: 1"));
+}
+
+TEST_F(RegistryBackup, ADatabaseThatLostItsRowsIsRefusedAndOneThatNeverHadAZoneIsNot) {
+    const auto without = [&](const char* rows) {
+        close();
+        {
+            const auto database = Database::open(files.database, registry_schema());
+            EXPECT_TRUE(Database::Query(**database, std::string("DELETE FROM record WHERE ") + rows).step());
+        }
+        return check_database_kept(registry_backups(), files, {});
+    };
+    EXPECT_TRUE(without("kind IN ('zone', 'organisation', 'enrolment right')"));
+    const auto kept = without("true");
+    ASSERT_FALSE(kept);
+    EXPECT_THAT(kept.error().message, HasSubstr("zbs-registry restore FILE"));
 }
 
 TEST_F(RegistryBackup, WhatIsNoGoodBackupOfThisRegistryIsRefusedAndChangesNothing) {

@@ -228,6 +228,31 @@ TEST_F(ZoneBackup, ADatabaseThatIsMissingOrEmptyBesideTracesOfARunIsRefused) {
     EXPECT_FALSE(fs::exists(files.database));
 }
 
+TEST_F(ZoneBackup, ADatabaseWithTablesAndWithoutItsRowsIsRefusedBesideTracesOfARun) {
+    for (const char* emptied : {"record", "counter", ""}) {
+        close();
+        open();
+        submit(1);
+        close();
+        ASSERT_TRUE(check_database_kept(zone_backups(), files, {})) << emptied;
+        if (*emptied != '\0') {
+            const auto database = Database::open(files.database, zone_schema());
+            ASSERT_TRUE(Database::Query(**database, std::string("DELETE FROM ") + emptied).step());
+        } else {  // the tables alone
+            fs::remove(files.database);
+            const auto database = Database::open(files.database, zone_schema());
+            for (const char* table : {"record", "counter"})
+                ASSERT_TRUE(Database::Query(**database, std::string("DELETE FROM ") + table).step());
+        }
+        const auto kept = check_database_kept(zone_backups(), files, {});
+        ASSERT_FALSE(kept) << emptied;
+        EXPECT_THAT(kept.error().message, HasSubstr("not the rows of one in use), but this zone has run before"));
+        EXPECT_THAT(kept.error().message, HasSubstr("zbs-zone restore FILE"));
+        fs::remove(files.database);
+        fs::remove(files.audit);
+    }
+}
+
 TEST_F(ZoneBackup, WhatIsNoGoodBackupOfThisZoneIsRefusedAndChangesNothing) {
     submit(1);
     ASSERT_TRUE(write_backup(zone_backups(), files, backup, kMonday));

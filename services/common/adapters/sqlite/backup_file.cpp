@@ -320,6 +320,18 @@ Error half_restored(const BackupKind& kind) {
     return {ErrorCode::kConflict, "a restore was interrupted; run '" + kind.program + " restore FILE' again first", {}};
 }
 
+namespace {
+
+/// False for a database that cannot be read: opening it reports the reason.
+bool has_lost_rows(const BackupKind& kind, const std::string& path) {
+    const Result<std::unique_ptr<Database>> opened = Database::open_read_only(path);
+    if (!opened) return false;
+    const Result<std::int64_t> rows = number_of(**opened, kind.rows_of_every_database);
+    return rows && *rows == 0;
+}
+
+}  // namespace
+
 Result<void> check_database_kept(const BackupKind& kind, const ServiceFiles& files,
                                  const std::vector<std::string>& others) {
     std::error_code fault;
@@ -339,6 +351,8 @@ Result<void> check_database_kept(const BackupKind& kind, const ServiceFiles& fil
         what = "empty";
     else if (const auto version = Database::examine(files.database, kind.schema.size()); version && *version == 0)
         what = "empty";  // a database without a schema
+    else if (version && has_lost_rows(kind, files.database))
+        what = "empty (it has tables, but not the rows of one in use)";
     if (what.empty()) return {};
     return Error{ErrorCode::kConflict,
                  "the database is " + what + ", but this " + kind.service + " has run before (see " + beside +

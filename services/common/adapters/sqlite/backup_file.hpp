@@ -33,7 +33,9 @@ struct BackupKind {
     std::string program;              ///< that makes and restores backups: "zbs-zone"
     std::vector<std::string> schema;  ///< steps of its database
     std::vector<Count> content;       ///< what a summary counts
-    bool has_outbox = false;          ///< records wait for the log in the database
+    /// Gives 0 for a database with the schema alone: one that lost its rows, since making it leaves some.
+    std::string rows_of_every_database;
+    bool has_outbox = false;  ///< records wait for the log in the database
 };
 
 /// What a backup holds.
@@ -91,7 +93,8 @@ bool is_half_restored(const ServiceFiles& files);
 Error half_restored(const BackupKind& kind);
 
 /// kConflict where the service has run before (its audit log or one of `others`, paths below the state folder, is
-/// there) and its database is missing or empty: it would start without its state. Changes nothing.
+/// there) and its database is missing, empty or without the rows that each has: it would start without its state.
+/// Changes nothing.
 Result<void> check_database_kept(const BackupKind& kind, const ServiceFiles& files,
                                  const std::vector<std::string>& others);
 

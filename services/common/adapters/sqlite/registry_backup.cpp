@@ -66,7 +66,8 @@ const BackupKind& registry_backups() {
                                  .schema = registry_schema(),
                                  .content = {{"zones", "SELECT count(*) FROM record WHERE kind='zone'"},
                                              {"organisations", "SELECT count(*) FROM record WHERE kind='organisation'"},
-                                             {"open tokens", kOpenTokens}}};
+                                             {"open tokens", kOpenTokens}},
+                                 .rows_of_every_database = "SELECT count(*) FROM record"};
     return kind;
 }
 

@@ -40,6 +40,8 @@ const BackupKind& zone_backups() {
         .program = "zbs-zone",
         .schema = zone_schema(),
         .content = {{"applications", "SELECT count(*) FROM application"}, {"parts", "SELECT count(*) FROM part"}},
+        .rows_of_every_database =
+            "SELECT min((SELECT count(*) FROM record), (SELECT count(*) FROM counter WHERE name='token'))",
         .has_outbox = true};
     return kind;
 }

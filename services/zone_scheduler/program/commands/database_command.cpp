@@ -25,6 +25,8 @@ using Copied = std::vector<sql::CopiedTable>;
 Result<void> make_files_ready(const ZoneSettings& settings, const StateFolder& state) {
     const sqlite::ServiceFiles files = zone_files(settings, state);
     if (sqlite::is_half_restored(files)) return sqlite::half_restored(sqlite::zone_backups());
+    if (auto kept = sqlite::check_database_kept(sqlite::zone_backups(), files, {state.steps()}); !kept)
+        return kept.error();
     const auto zone = sqlite::open_zone_database(state.database());
     if (!zone) return zone.error();
     const auto log = sqlite::open_audit_log(state.audit(), {files.who, system::wall_clock()}, zone->outbox.get());
