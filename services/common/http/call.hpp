@@ -20,10 +20,11 @@ struct Call {
     std::map<std::string, std::string> query;       ///< decoded; a key given twice is refused at the edge
     std::map<std::string, std::string> parameters;  ///< of the route: {id} and the like
     std::string body;
-    std::string accept;         ///< header Accept, or empty
-    std::string last_event_id;  ///< header Last-Event-ID, or empty
-    std::string if_none_match;  ///< header If-None-Match, all its lines, or empty; the edge heeds it
-    std::string host;           ///< header Host, or empty
+    std::string accept;            ///< header Accept, or empty
+    std::string last_event_id;     ///< header Last-Event-ID, or empty
+    std::string if_none_match;     ///< header If-None-Match, all its lines, or empty; the edge heeds it
+    std::string scheme = "https";  ///< of the connection: "https", or "http" without TLS
+    std::string host;              ///< header Host, or empty
     std::string origin;  ///< header Origin: the site whose page makes a browser call; empty: no page, or it only reads
     std::string fetch_site;    ///< header Sec-Fetch-Site: how a browser ranks that page against us; empty: no browser
     std::string cookie;        ///< header Cookie, or empty

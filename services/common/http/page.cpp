@@ -1,6 +1,20 @@
 #include "services/common/http/page.hpp"
 
+#include "services/common/messages/names/host_port.hpp"
+
 namespace zbs::http {
+namespace {
+
+bool is_own_site(const Call& call) {
+    const std::size_t end = call.origin.find("://");
+    if (end == std::string::npos || call.origin.substr(0, end) != call.scheme) return false;
+    const int default_port = call.scheme == "https" ? 443 : 80;
+    const auto site = HostPort::parse(call.origin.substr(end + 3), default_port);
+    const auto own = HostPort::parse(call.host, default_port);
+    return site && own && *site == *own;
+}
+
+}  // namespace
 
 std::vector<std::pair<std::string, std::string>> page_headers() {
     return {{"Content-Security-Policy",
@@ -16,9 +30,7 @@ bool comes_from_elsewhere(const Call& call) {
     const bool changes = call.method != "GET" && call.method != "HEAD";
     if (changes && !call.fetch_site.empty() && call.fetch_site != "same-origin" && call.fetch_site != "none")
         return true;
-    if (call.origin.empty()) return false;
-    const std::size_t end = call.origin.find("://");
-    return end == std::string::npos || call.origin.substr(end + 3) != call.host;
+    return !call.origin.empty() && !is_own_site(call);
 }
 
 }  // namespace zbs::http

@@ -15,7 +15,8 @@ std::vector<std::pair<std::string, std::string>> page_headers();
 
 /// Whether a browser makes the call for a page of another site: it would bring the certificate of whoever sits before
 /// it. Browsers name the page's site in all calls that change something (Origin), and say how it relates to ours
-/// (Sec-Fetch-Site), which counts for those calls where the site is withheld; other programs send neither.
+/// (Sec-Fetch-Site), which counts for those calls where the site is withheld; other programs send neither. A site is a
+/// scheme, a host and a port: a page that came without TLS may be anybody's on the way.
 bool comes_from_elsewhere(const Call& call);
 
 }  // namespace zbs::http

@@ -98,7 +98,8 @@ class Dashboard(unittest.TestCase):
         host = self.f.zone_url("a").removeprefix("https://")
         wrong = self.zone("/v1/applications?dry_run=true", "POST", b"{}", "you", {"Origin": "https://evil.example"})
         self.assertEqual((wrong[0], "another site" in wrong[2]), (403, True))
-        self.assertEqual(self.zone("/v1/applications?dry_run=true", "POST", b"{}", "you", {"Origin": "null"})[0], 403)
+        for origin in ("null", "http://" + host):
+            self.assertEqual(self.zone("/v1/applications?dry_run=true", "POST", b"{}", "you", {"Origin": origin})[0], 403, origin)
         self.assertEqual(self.zone("/v1/applications?dry_run=true", "POST", b"{}", "you", {"Origin": "https://" + host})[0], 400)  # its own page: the body is bad
 
     def test_the_queue_says_where_and_until_when_parts_run(self):
@@ -131,7 +132,7 @@ class Dashboard(unittest.TestCase):
         for host in ("evil.example", "localhost:" + self.host.split(":")[1], "127.0.0.1", "127.0.0.1:1"):
             self.assertEqual(self.proxy("/v1/whoami", headers={"Host": host})[0], 403, host)
             self.assertEqual(self.proxy(f"/?token={self.token}", headers={"Host": host}, cookie=False)[0], 403, host)
-        for origin in ("https://evil.example", "null", "http://127.0.0.1:1"):
+        for origin in ("https://evil.example", "null", "http://127.0.0.1:1", "https://" + self.host):
             self.assertEqual(self.proxy("/v1/whoami", headers={"Origin": origin})[0], 403, origin)
         self.assertEqual(self.proxy("/v1/whoami", headers={"Origin": "http://" + self.host})[0], 200)
 

@@ -14,10 +14,24 @@ TEST(ComesFromElsewhere, OnlyTheOwnSiteAndNoSiteAtAllAreHere) {
     };
     EXPECT_FALSE(comes("", "zone.example:8001"));
     EXPECT_FALSE(comes("https://zone.example:8001", "zone.example:8001"));
+    EXPECT_FALSE(comes("https://zone.example", "zone.example:443"));
+    EXPECT_FALSE(comes("https://[2001:db8::7]:8001", "[2001:db8::7]:8001"));
     EXPECT_TRUE(comes("https://zone.example", "zone.example:8001"));
+    EXPECT_TRUE(comes("http://zone.example:8001", "zone.example:8001")) << "a page without TLS";
+    EXPECT_TRUE(comes("http://zone.example", "zone.example"));
+    EXPECT_TRUE(comes("https://zone.example:80", "zone.example"));
+    EXPECT_TRUE(comes("https://ana@zone.example:8001", "zone.example:8001"));
     EXPECT_TRUE(comes("https://evil.example", "zone.example:8001"));
     EXPECT_TRUE(comes("null", "zone.example:8001"));
     EXPECT_TRUE(comes("null", ""));
+}
+
+TEST(ComesFromElsewhere, APageWithoutTlsIsHereForAServiceWithoutTls) {
+    const auto comes = [](const char* origin) {
+        return comes_from_elsewhere({.method = "POST", .scheme = "http", .host = "127.0.0.1:8001", .origin = origin});
+    };
+    EXPECT_FALSE(comes("http://127.0.0.1:8001"));
+    EXPECT_TRUE(comes("https://127.0.0.1:8001"));
 }
 
 TEST(ComesFromElsewhere, WhatChangesSomethingIsJudgedByTheRankOfItsSiteToo) {

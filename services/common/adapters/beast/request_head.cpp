@@ -72,8 +72,8 @@ Result<http::Call> read_head(const bh::request<bh::string_body>& request) {
         call.trace = http::read_traceparent({trace.data(), trace.size()});
     }
     call.host = value_of(request[bh::field::host]);
-    call.origin = value_of(request[bh::field::origin]);
-    // Two of them are none that we know: refused as such where it matters.
+    // Two of one name are none that we know: refused as such where it matters.
+    call.origin = request.count(bh::field::origin) > 1 ? "?" : value_of(request[bh::field::origin]);
     call.fetch_site = request.count("Sec-Fetch-Site") > 1 ? "?" : value_of(request["Sec-Fetch-Site"]);
     call.cookie = value_of(request[bh::field::cookie]);
     if (request.count(bh::field::content_type) == 1) call.content_type = value_of(request[bh::field::content_type]);

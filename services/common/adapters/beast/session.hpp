@@ -202,6 +202,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
         if (!call) return write(http::problem(call.error()), false);
         if_none_match_ = call->if_none_match;
         call->address = origin_;
+        call->scheme = kTls ? "https" : "http";
         if constexpr (kTls) {
             if (SteadyClock::now() - identified_ > options.identity_age) identify();
             // A caller whose certificate was refused may connect again once it is valid.
