@@ -19,8 +19,6 @@ Result<void> changed(bool done, const QuickstartAccount& account) {
 
 }  // namespace
 
-QuickstartAccount root_account() { return {0, 0, "root"}; }
-
 Result<QuickstartAccount> choose_account(const std::string& wanted) {
     const passwd* found = nullptr;
     const char* const sudo = std::getenv("SUDO_USER");
@@ -40,8 +38,7 @@ Result<QuickstartAccount> choose_account(const std::string& wanted) {
         return Error{ErrorCode::kInvalidArgument, "only root can start it as another account, here '" + name + "'",
                      "--user"};
     const bool is_user = geteuid() != 0 || (sudo != nullptr && std::strcmp(sudo, found->pw_name) == 0);
-    return QuickstartAccount{found->pw_uid, found->pw_gid, found->pw_name, is_user || found->pw_uid == 0,
-                             wanted.empty() && geteuid() == 0 && !has_sudo};
+    return QuickstartAccount{found->pw_uid, found->pw_gid, found->pw_name, is_user || found->pw_uid == 0};
 }
 
 Result<void> change_to(const QuickstartAccount& account) {

@@ -14,10 +14,7 @@ struct QuickstartAccount {
     gid_t gid = 0;
     std::string name;
     bool owns_credentials = true;  ///< else they belong to root, who started the command and will use them
-    bool is_fallback = false;      ///< 'nobody', because root named no account
 };
-
-QuickstartAccount root_account();
 
 /// The account `wanted`. If that is empty, the caller's own; for root the account that called sudo, or 'nobody'.
 /// Errors: kInvalidArgument for an unknown account, and for an account other than the caller's own if the caller is not

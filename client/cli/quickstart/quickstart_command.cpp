@@ -133,16 +133,20 @@ Result<void> make_state_folder(const std::string& folder, const QuickstartAccoun
 
 /// What the account that all services run as can use: the programs, and the state folder.
 Result<void> check_reach(const std::string& programs, const std::string& folder, const QuickstartAccount& account) {
-    const std::string choice = "; choose another place, or another account with --user";
+    const std::string others = "; or name another account with --user ('--user root' runs all jobs as root)";
     for (const char* name : {"zbs-zone", "zbs-registry", "zbs-step"}) {
         const std::string program = programs + "/" + name;
         if (faccessat(AT_FDCWD, program.c_str(), X_OK, AT_EACCESS) != 0)
             return Error{ErrorCode::kDenied,
-                         "the account '" + account.name + "' cannot run it: " + std::strerror(errno) + choice, program};
+                         "the account '" + account.name + "' cannot run it: " + std::strerror(errno) +
+                             "; install the programs in a folder that it can enter" + others,
+                         program};
     }
     if (faccessat(AT_FDCWD, folder.c_str(), R_OK | W_OK | X_OK, AT_EACCESS) == 0) return {};
     return Error{ErrorCode::kDenied,
-                 "the account '" + account.name + "' cannot use the folder: " + std::strerror(errno) + choice, folder};
+                 "the account '" + account.name + "' cannot use the folder: " + std::strerror(errno) +
+                     "; give one that it can enter with --folder" + others,
+                 folder};
 }
 
 /// Makes the state folder and goes on as `account`.
@@ -215,24 +219,12 @@ void quickstart(Context& context, const QuickstartOptions& options) {
     const fs::path programs = fs::canonical("/proc/self/exe").parent_path();
     Result<QuickstartAccount> account = choose_account(options.user);
     if (!account) return context.fail(account.error());
-    const auto folder_of = [&options](const QuickstartAccount& owner) {
-        return system::absolute_path(options.folder.empty() ? default_folder(owner) : options.folder);
-    };
-    std::string folder = folder_of(*account);
+    const std::string folder =
+        system::absolute_path(options.folder.empty() ? default_folder(*account) : options.folder);
     if (!is_utf8(folder))
         return context.fail(
             invalid("'" + ascii(folder) + "' is not UTF-8, which files of settings must be", "--folder"));
-    Result<void> begun = begin_as(*account, programs.string(), folder);
-    std::string why_root;
-    if (!begun && account->is_fallback) {
-        // Only root can use this place, hence also the credentials: each job will be root's own.
-        why_root = "Not run as 'nobody': " + begun.error().pointer + ": " + begun.error().message + ".\n";
-        *account = root_account();
-        folder = folder_of(*account);
-        begun = change_to(*account);
-        if (begun) begun = begin_as(*account, programs.string(), folder);
-    }
-    if (!begun) return context.fail(begun.error());
+    if (auto begun = begin_as(*account, programs.string(), folder); !begun) return context.fail(begun.error());
     const auto lock = process::FolderLock::take(folder);
     if (!lock) return context.fail(lock.error());
     const bool with_slurm = !options.slurm_configuration.empty();
@@ -306,7 +298,7 @@ void quickstart(Context& context, const QuickstartOptions& options) {
     std::cout << "A registry and three zones (a, b, c) with " << options.processors
               << " processors each are running, of three organisations that trust each other"
               << (with_slurm ? "; so is zone d of a fourth, in front of Slurm" : "") << "; logs in " << folder << ".\n"
-              << why_root << protection_text(*account) << "In another terminal:\n\n"
+              << protection_text(*account) << "In another terminal:\n\n"
               << settings << "zbs run -n 6 -- PROGRAM ARGS...\n"
               << "zbs dashboard --open\n\n"
               << "The last opens the pages of your zone, a, in a browser, as you. What a zone shows to anybody "
@@ -331,7 +323,7 @@ void add_quickstart_command(CLI::App& app, Context& context) {
                         "state and logs; default: zbs-quickstart-UID in the folder for temporary files");
     command->add_option("--user", options->user,
                         "account of the services and of all jobs; default: your own, and for root the account that "
-                        "called sudo, or nobody, or root if 'nobody' cannot use the folder or the programs");
+                        "called sudo, or nobody");
     command->add_option("--processors", options->processors, "processors that each zone offers")
         ->check(command_line::whole_number_in(1, 1'000))
         ->capture_default_str();

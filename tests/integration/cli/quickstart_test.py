@@ -147,13 +147,26 @@ class QuickstartOfRoot(unittest.TestCase):
     def test_runs_as_root_where_root_is_named(self):
         self.check_account("root", "--user", "root")
 
-    def test_runs_as_root_if_the_place_is_closed_to_nobody(self):
-        self.folder.chmod(0o700)
-        self.check_account("root")
+    def refused_and_gone(self, *words, env=None):
+        """A refusal with all of `words` that leaves nothing behind, so no service and no job ran as root."""
+        printed = self.refused(env=env)
+        for word in words:
+            self.assertIn(word, printed)
+        self.assertFalse((self.folder / "state").exists())
 
-    def test_runs_as_root_if_the_programs_are_closed_to_nobody(self):
+    def test_does_not_run_as_root_if_the_place_is_closed_to_its_account(self):
+        self.folder.chmod(0o700)
+        self.refused_and_gone("the account 'nobody' cannot", "a folder that it can enter", "--user")
+        self.refused_and_gone("the account 'daemon' cannot", "a folder that it can enter", "--user", env={"SUDO_USER": "daemon"})
+        programs = tempfile.mkdtemp(prefix="zbs-quickstart-")
+        self.addCleanup(shutil.rmtree, programs, True)
+        os.chmod(programs, 0o755)
+        self.programs = copy_for_all(PROGRAMS, pathlib.Path(programs))
+        self.refused_and_gone("the account 'nobody' cannot use the folder", "--folder", "--user root")
+
+    def test_does_not_run_as_root_if_the_programs_are_closed_to_nobody(self):
         (self.programs / "zbs-zone").chmod(0o700)
-        self.check_account("root")
+        self.refused_and_gone("zbs-zone: the account 'nobody' cannot run it", "--user root")
 
     def test_names_what_its_account_cannot_use(self):
         self.assertIn("no account 'no-such-user'; name one with --user", self.refused("--user", "no-such-user"))
