@@ -25,6 +25,7 @@
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/messages/steps/rank_end.hpp"
@@ -366,6 +367,19 @@ class Rank {
     std::optional<int> end_;
 };
 
+/// The user's variables get their names: launchers, shells and this program ran without them.
+void take_environment() {
+    constexpr std::string_view kPrefix = kRankEnvironmentPrefix;
+    std::vector<std::string> carried;
+    for (char** variable = environ; *variable != nullptr; ++variable)
+        if (std::string_view(*variable).starts_with(kPrefix)) carried.emplace_back(*variable);
+    for (const std::string& text : carried) {
+        const std::size_t equals = text.find('=');
+        unsetenv(text.substr(0, equals).c_str());
+        setenv(text.substr(kPrefix.size(), equals - kPrefix.size()).c_str(), text.c_str() + equals + 1, 1);
+    }
+}
+
 /// The user's LD_PRELOAD took the place of the zone's: both are loaded, hers first, so that her tool sees all calls.
 void preload_profiler() {
     const char* profiler = std::getenv(kRankPreloadVariable);
@@ -406,6 +420,7 @@ int run_rank(int argc, char** argv) {
             close(pair[0]);
             close(pair[1]);
         }
+        take_environment();
         preload_profiler();
         std::string text = set_own_limits([](const char* name) { return std::getenv(name); });
         int why = 0;

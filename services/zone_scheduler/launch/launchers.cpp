@@ -114,14 +114,16 @@ StepSpec launcher_step(const ZoneConfig& config, const Application& application)
     StepSpec step{.operation = application.status.operation, .walltime = request.walltime + request.grace + kEndSlack};
     if (request.launcher == Launcher::kOpenMpi) {
         spec.mpiexec = config.mpirun;
-        step.argv = open_mpi::launcher_argv(spec, request.environment);
+        spec.environment = request.environment;
+        step.argv = open_mpi::launcher_argv(spec);
         step.environment = open_mpi::launcher_environment(request.environment);
         step.files = {{open_mpi::kHostFile, open_mpi::host_file(places)},
                       {open_mpi::kRankFile, open_mpi::rank_file(places)},
                       {open_mpi::kAgentFile, open_mpi::agent_script()}};
     } else {
+        spec.environment = mpich::rank_environment(request.environment);
         step.argv = mpich::coordinator_argv(spec);
-        step.environment = mpich::rank_environment(request.environment);
+        step.environment = mpich::carried_environment(spec.environment);
         step.files = {{mpich::kHostFile, mpich::host_file(mpich::plan_proxies(places))}};
     }
     return step;

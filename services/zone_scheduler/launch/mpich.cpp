@@ -7,6 +7,7 @@
 #include "services/common/messages/names/host_port.hpp"
 #include "services/common/messages/steps/environment.hpp"
 #include "services/common/messages/steps/own_files.hpp"
+#include "services/common/messages/steps/rank_end.hpp"
 
 namespace zbs::mpich {
 namespace {
@@ -29,6 +30,18 @@ constexpr const char* kExecute = "exec \"$@\"";
 /// By the supervisor of ranks, if the zone of a rank has one for it.
 constexpr const char* kWatch =
     "[ -n \"$ZBS_RANK_ENDS\" ] && [ -x \"$ZBS_RANK_PROGRAM\" ] && exec \"$ZBS_RANK_PROGRAM\" rank \"$@\"; ";
+
+/// Without the supervisor of ranks: the user's variables get their names, in place of those that the launcher ran with.
+std::string take_environment(const Options& environment) {
+    std::string text;
+    for (const auto& [name, value] : environment)
+        text += "export " + name + "=\"$" + kRankEnvironmentPrefix + name + "\"; unset " + kRankEnvironmentPrefix +
+                name + "; ";
+    return text;
+}
+
+/// Before each line that Hydra prints about itself.
+constexpr std::array<std::string_view, 2> kOwnLines = {"[mpiexec@", "[proxy:"};
 
 /// Takes one '=' from the front of each argument that has one (`masked`). Launchers that read ':' as the end of a
 /// program would split the arguments there.
@@ -88,7 +101,13 @@ std::vector<std::string> rank_argv(const CoordinatorSpec& spec) {
 }
 
 std::vector<std::string> watched_argv(const CoordinatorSpec& spec) {
-    return without_separators(entered(spec, std::string(kWatch) + kExecute));
+    return without_separators(entered(spec, kWatch + take_environment(spec.environment) + kExecute));
+}
+
+Options carried_environment(const Options& environment) {
+    Options carried;
+    for (const auto& [name, value] : environment) carried.emplace_back(kRankEnvironmentPrefix + name, value);
+    return carried;
 }
 
 std::vector<std::string> coordinator_argv(const CoordinatorSpec& spec) {

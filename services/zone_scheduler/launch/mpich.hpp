@@ -23,6 +23,7 @@ struct CoordinatorSpec {
     /// Ranks begin in the folder that their zone names (kStagedFolder), where it names one.
     bool is_staged = false;
     std::string staged_program{};  ///< what they run there, in place of the first of `argv`; empty: that
+    Options environment{};         ///< of the program: `program_environment` or `rank_environment`
 };
 /// The variable in which a zone names the folder of staged files.
 inline constexpr const char* kStagedFolder = "ZBS_STAGED";
@@ -33,6 +34,8 @@ std::string start_directory(const CoordinatorSpec& spec);
 std::vector<std::string> rank_argv(const CoordinatorSpec& spec);
 /// The same for a launcher that starts ranks in `/`: each enters its folder, under the supervisor of ranks.
 std::vector<std::string> watched_argv(const CoordinatorSpec& spec);
+/// The variables of the program as a launcher passes them on to the ranks: it does not run with them itself.
+Options carried_environment(const Options& environment);
 std::vector<std::string> coordinator_argv(const CoordinatorSpec& spec);
 
 /// The user's environment without what would steer the launcher (HYDRA_*, MPIEXEC_*, PMI_* ...) or belongs to a job

@@ -22,6 +22,14 @@ constexpr std::array<std::string_view, 6> kKnown = {"ess_base_jobid", "ess_base_
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kFixed = {
     {{"ess", "env"}, {"plm", "rsh"}, {"plm_rsh_agent", "/bin/false"}, {"plm_rsh_no_tree_spawn", "1"}}};
 
+/// mpirun reads these, and passes them on by itself.
+bool is_own(std::string_view name) { return name.starts_with("OMPI_"); }
+
+Options without_own(Options environment) {
+    std::erase_if(environment, [](const auto& variable) { return is_own(variable.first); });
+    return environment;
+}
+
 bool is_known(std::string_view name) { return std::find(kKnown.begin(), kKnown.end(), name) != kKnown.end(); }
 
 bool is_value(std::string_view value) {
@@ -126,7 +134,7 @@ std::string rank_file(const std::vector<Place>& place_of_rank) {
 
 std::string agent_script() { return "printf '%s\\n' \"" + std::string(kLinePrefix) + "$*\" >>" + kCommandFile + "\n"; }
 
-std::vector<std::string> launcher_argv(const mpich::CoordinatorSpec& spec, const Options& environment) {
+std::vector<std::string> launcher_argv(const mpich::CoordinatorSpec& spec) {
     std::vector<std::string> argv = {spec.mpiexec};
     const auto set = [&argv](const std::string& name, const std::string& value) {
         argv.insert(argv.end(), {"--mca", name, value});
@@ -139,23 +147,25 @@ std::vector<std::string> launcher_argv(const mpich::CoordinatorSpec& spec, const
         set("btl_tcp_if_include", spec.interface);
     }
     argv.insert(argv.end(), {"--stdin", "none", "--hostfile", kHostFile, "--rankfile", kRankFile});
-    for (const auto& [name, value] : launcher_environment(environment)) {
-        if (!name.starts_with("OMPI_")) argv.insert(argv.end(), {"-x", name});  // those go by themselves
+    for (const auto& [name, value] : launcher_environment(spec.environment)) {
+        if (!is_own(name)) argv.insert(argv.end(), {"-x", name});  // those go by themselves
     }
     const std::string folder = "\"$" + std::string(kOutputVariable) + "/", rank = "$OMPI_COMM_WORLD_RANK\"";
     argv.insert(argv.end(), {"-wdir", "/", "-n", std::to_string(spec.ranks), "/bin/sh", "-c",
                              "exec \"$0\" \"$@\" >" + folder + std::string(own_files::kOut) + rank + " 2>" + folder +
                                  std::string(own_files::kErr) + rank});
-    const std::vector<std::string> program = mpich::watched_argv(spec);
+    mpich::CoordinatorSpec carried = spec;
+    carried.environment = without_own(mpich::program_environment(spec.environment));
+    const std::vector<std::string> program = mpich::watched_argv(carried);
     argv.insert(argv.end(), program.begin(), program.end());
     return argv;
 }
 
 Options launcher_environment(const Options& environment) {
-    Options kept;
-    for (const auto& [name, value] : mpich::program_environment(environment)) {
-        if (!name.starts_with("OMPI_ALLOW_RUN_AS_ROOT")) kept.emplace_back(name, value);
-    }
+    const Options all = mpich::program_environment(environment);
+    Options kept = mpich::carried_environment(without_own(all));
+    for (const auto& [name, value] : all)
+        if (is_own(name) && !name.starts_with("OMPI_ALLOW_RUN_AS_ROOT")) kept.emplace_back(name, value);
     kept.emplace_back("OMPI_ALLOW_RUN_AS_ROOT", "1");
     kept.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
     return kept;

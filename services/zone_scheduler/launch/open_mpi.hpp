@@ -32,10 +32,11 @@ std::string host_file(const std::vector<Place>& place_of_rank);
 std::string rank_file(const std::vector<Place>& place_of_rank);
 std::string agent_script();
 
-/// `spec.mpiexec` is mpirun. `environment`: of every rank.
-std::vector<std::string> launcher_argv(const mpich::CoordinatorSpec& spec, const Options& environment);
+/// `spec.mpiexec` is mpirun.
+std::vector<std::string> launcher_argv(const mpich::CoordinatorSpec& spec);
 /// What mpirun itself runs with: the ranks' environment without what belongs to a job of Open MPI around this one or
-/// would steer its daemons. Whether root may run jobs was the operator's to say, so mpirun does not ask again.
+/// would steer its daemons; variables that are not Open MPI's as `mpich::carried_environment`. Whether root may run
+/// jobs was the operator's to say, so mpirun does not ask again.
 Options launcher_environment(const Options& environment);
 
 /// What the agent has written so far; done once all of `daemons` are there. Errors: a line that is no command of a

@@ -148,6 +148,18 @@ class Programs(unittest.TestCase):
         done = world.zbs("run", "-q", "--env", "HOME=/mine", "--", "sh", "-c", 'echo "$HOME"')
         self.assertEqual(done.stdout, "/mine\n")
 
+    def test_variables_of_the_user_reach_the_program_and_no_launcher(self):
+        """Each launcher is linked with a library of this name, and would not start with this one."""
+        self.file("libhwloc.so.15", "no library\n", 0o644)
+        variables = {"LD_LIBRARY_PATH": str(self.folder), "PATH": "/nowhere", "PYTHONPATH": "/nowhere either"}
+        words = [word for name, value in variables.items() for word in ("--env", f"{name}={value}")]
+        for launcher in ("mpich", "openmpi"):
+            done = world.zbs("run", "-q", "-n", "3", "--launcher", launcher, *words, "--", "/usr/bin/env", timeout=60)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), launcher)
+            for name, value in variables.items():
+                self.assertEqual(done.stdout.splitlines().count(f"{name}={value}"), 3, (launcher, done.stdout))
+            self.assertNotIn("ZBS_RANK_ENV_", done.stdout)
+
     def test_umask_and_limits_that_were_asked_for(self):
         done = world.zbs("run", "-q", "-n", "5", "--umask", "027", "--ulimit", "nofile=64", "--ulimit", "stack=1M", "--", "sh", "-c", 'echo "$(umask) $(ulimit -n) $(ulimit -s)"')
         self.assertEqual(done.stdout, "0027 64 1024\n" * 5, done)

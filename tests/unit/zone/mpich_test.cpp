@@ -1,5 +1,6 @@
 #include "services/zone_scheduler/launch/mpich.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -75,14 +76,15 @@ TEST(RankArgv, HasNoWordThatEndsAProgramForALauncher) {
 }
 
 /// What a rank prints whose supervisor is `echo`, in a zone that names this folder of staged files.
-std::string rank_prints(const CoordinatorSpec& spec, const char* staged) {
+std::string rank_prints(const CoordinatorSpec& spec, const char* staged, const char* supervisor = "/bin/echo") {
     int ends[2];
     EXPECT_EQ(pipe(ends), 0);
     const pid_t child = fork();
     if (child == 0) {
         dup2(ends[1], 1);
         setenv("ZBS_RANK_ENDS", "/", 1);
-        setenv("ZBS_RANK_PROGRAM", "/bin/echo", 1);
+        setenv("ZBS_RANK_PROGRAM", supervisor, 1);
+        for (const auto& [name, value] : carried_environment(spec.environment)) setenv(name.c_str(), value.c_str(), 1);
         setenv("ZBS_STAGED", staged, 1);
         std::vector<std::string> words = watched_argv(spec);
         std::vector<char*> argv;
@@ -116,6 +118,19 @@ TEST(WatchedArgv, AFolderThatCannotBeEnteredIsReportedByTheSupervisor) {
     EXPECT_EQ(rank_prints(spec, ""), "rank /no such/\n");
     spec.is_staged = true;
     EXPECT_EQ(rank_prints(spec, "/nor this"), "rank /nor this/\n");
+}
+
+TEST(WatchedArgv, TheProgramAloneGetsTheUsersVariables) {
+    const CoordinatorSpec spec{.mpiexec = "m",
+                               .interface = {},
+                               .directory = "/tmp",
+                               .argv = {"/usr/bin/env"},
+                               .environment = {{"LD_BIND_NOW", "a \"b\" $c\n"}, {"PATH", "/mine"}}};
+    for (const auto& [name, value] : carried_environment(spec.environment)) EXPECT_TRUE(name.starts_with("ZBS_RANK_"));
+    const std::string printed = rank_prints(spec, "", "/not here");
+    EXPECT_THAT(printed, testing::HasSubstr("\nLD_BIND_NOW=a \"b\" $c\n\n"));
+    EXPECT_THAT(printed, testing::HasSubstr("\nPATH=/mine\n"));
+    EXPECT_THAT(printed, testing::Not(testing::HasSubstr("ZBS_RANK_ENV_")));
 }
 
 TEST(PlanProxies, OnePerRunOfConsecutiveRanksOnOneMachine) {

@@ -95,19 +95,23 @@ TEST(OpenMpiLauncher, PassesTheEnvironmentOnByNameAndTheProgramUnchanged) {
                                  {"OMPI_COMM_WORLD_RANK", "3"},
                                  {"OMPI_MCA_plm_rsh_agent", "ssh"},
                                  {"PMIX_RANK", "3"}};
-    const std::vector<std::string> argv =
-        launcher_argv({"/opt/mpirun", "eth0", "/work", 4, {"/bin/prog", "a b", "$x"}}, environment);
+    const std::vector<std::string> argv = launcher_argv({.mpiexec = "/opt/mpirun",
+                                                         .interface = "eth0",
+                                                         .directory = "/work",
+                                                         .ranks = 4,
+                                                         .argv = {"/bin/prog", "a b", "$x"},
+                                                         .environment = environment});
     EXPECT_EQ(argv.front(), "/opt/mpirun");
     EXPECT_EQ(std::count(argv.begin(), argv.end(), "-x"), 1);
-    EXPECT_THAT(argv, Contains("A"));
+    EXPECT_THAT(argv, Contains("ZBS_RANK_ENV_A"));
     EXPECT_THAT(argv, Not(Contains(HasSubstr("OMPI_MCA"))));
     EXPECT_THAT(argv, Contains(HasSubstr("\"$ZBS_RANK_PROGRAM\" rank")));
     // The program and the folder, the program if it is staged, the user's words.
     EXPECT_EQ(std::vector<std::string>(argv.end() - 5, argv.end()),
               (std::vector<std::string>{"/bin/prog", "/work", "/bin/prog", "a b", "$x"}));
     EXPECT_THAT(launcher_environment(environment),
-                ElementsAre(Pair("A", "x y"), Pair("OMPI_MCA_btl", "tcp,self"), Pair("OMPI_ALLOW_RUN_AS_ROOT", "1"),
-                            Pair("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")));
+                ElementsAre(Pair("ZBS_RANK_ENV_A", "x y"), Pair("OMPI_MCA_btl", "tcp,self"),
+                            Pair("OMPI_ALLOW_RUN_AS_ROOT", "1"), Pair("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")));
 }
 
 TEST(OpenMpiEnd, SignalsAreReadFromItsReport) {

@@ -34,6 +34,9 @@ inline constexpr const char* kRankProgramVariable = "ZBS_RANK_PROGRAM";
 inline constexpr const char* kRankPreloadVariable = "ZBS_RANK_PRELOAD";
 /// The variable that names zone and machine of a rank, as in `a.m0`, for messages of its supervisor.
 inline constexpr const char* kRankMachineVariable = "ZBS_RANK_MACHINE";
+/// Before the name of each variable of the user on its way through launchers, which run without them: one like
+/// LD_LIBRARY_PATH is for the program alone. Whatever executes the program of a rank takes the prefix off.
+inline constexpr const char* kRankEnvironmentPrefix = "ZBS_RANK_ENV_";
 /// Name and text of the record of an end. A rank that ended well leaves none.
 std::string rank_end_file(TaskIndex rank);
 std::string rank_end_text(const RankEnd& end);
