@@ -108,7 +108,9 @@ void ApplicationService::await_coordinator(const std::shared_ptr<Run>& run) {
     const StepStatus status = executor_.status(operation);
     if (status.state != StepStatus::State::kRunning) {
         const Result<std::string> fault = executor_.read(operation, std::string(own_files::kStderr), 0, 4096);
-        const std::string words = fault && !first_line(*fault).empty() ? first_line(*fault) : status.reason;
+        std::string words = fault ? mpich::own_fault(*fault) : std::string{};
+        if (words.empty() && fault) words = first_line(*fault);
+        if (words.empty()) words = status.reason;
         return stop(run, "the MPI launcher ended with " +
                              (status.exit_code > 128 && status.exit_code < 128 + 65
                                   ? "signal " + std::to_string(status.exit_code - 128)
@@ -469,6 +471,9 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
         } else if (signal > 0) {
             changed.exit_code = 128 + signal;
             reason = "a rank was ended by signal " + std::to_string(signal);
+        } else if (const std::string own = fault ? mpich::own_fault(*fault) : std::string{};
+                   !own.empty() && !mpich::lost_a_proxy(*fault)) {
+            reason = "the MPI launcher ended with code " + std::to_string(*changed.exit_code) + ": " + own;
         } else {
             reason = "the program ended with exit code " + std::to_string(*changed.exit_code);
         }

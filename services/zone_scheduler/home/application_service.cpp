@@ -20,7 +20,7 @@ namespace {
 std::string launcher_errors(Executor& executor, const std::string& operation, const std::string& file) {
     constexpr std::size_t kMostErrors = 1024 * 1024;
     const Result<std::string> text = executor.read(operation, file, 0, kMostErrors);
-    return text ? mpich::without_lost_proxies(*text) : std::string{};
+    return text ? mpich::without_own_lines(*text) : std::string{};
 }
 
 constexpr Duration kStoreRetry = std::chrono::seconds{1};

@@ -199,21 +199,35 @@ bool lost_a_proxy(std::string_view text) {
            text.substr(at, text.find('\n', at) - at).ends_with("assert (!closed) failed");
 }
 
-std::string without_lost_proxies(std::string_view text) {
-    constexpr std::string_view kOwn = "[mpiexec@";
+std::string without_own_lines(std::string_view text) {
     std::string kept;
-    bool is_lost = false;
     while (!text.empty()) {
         const std::size_t end = text.find('\n');
+        const bool is_whole = end != std::string_view::npos;
         const std::string_view line = text.substr(0, end);
-        const bool is_own = line.starts_with(kOwn.substr(0, end == std::string_view::npos ? line.size() : kOwn.size()));
-        if (end == std::string_view::npos && is_own) break;  // a line still being written
-        is_lost = is_own && (is_lost || lost_a_proxy(line));
-        const std::string_view whole = text.substr(0, end == std::string_view::npos ? end : end + 1);
-        if (!is_lost) kept += whole;
+        const bool is_own = std::ranges::any_of(kOwnLines, [&](std::string_view begin) {
+            return line.starts_with(is_whole ? begin : begin.substr(0, line.size()));
+        });
+        const std::string_view whole = text.substr(0, is_whole ? end + 1 : end);
+        if (!is_own) kept += whole;
         text.remove_prefix(whole.size());
     }
     return kept;
+}
+
+std::string own_fault(std::string_view text) {
+    while (!text.empty()) {
+        const std::string_view line = text.substr(0, text.find('\n'));
+        text.remove_prefix(std::min(line.size() + 1, text.size()));
+        if (std::ranges::none_of(kOwnLines, [&](std::string_view begin) { return line.starts_with(begin); })) continue;
+        // "[mpiexec@HOST] FUNCTION (FILE:LINE): SENTENCE"
+        const std::size_t place = line.find("): ");
+        const std::string_view sentence =
+            line.substr(place == std::string_view::npos ? std::min(line.find(']'), line.size() - 1) + 1 : place + 3);
+        const std::size_t begin = sentence.find_first_not_of(' ');
+        if (begin != std::string_view::npos) return std::string(sentence.substr(begin));
+    }
+    return {};
 }
 
 int read_fatal_signal(std::string_view text) {

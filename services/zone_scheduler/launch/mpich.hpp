@@ -80,9 +80,11 @@ int read_fatal_signal(std::string_view text);
 /// wrote to its error output (MPICH 4.0: "control_cb ... assert (!closed) failed"). It happens now and then where ranks
 /// die at the same time. Its exit code, 255, then says nothing of the program; the proxies' own codes do.
 bool lost_a_proxy(std::string_view text);
-/// The error output of mpiexec without these lines of its own: the application's reason replaces them. Of a text that
-/// grows, the result grows only at its end.
-std::string without_lost_proxies(std::string_view text);
+/// The error output of mpiexec without lines about Hydra itself ("[mpiexec@", "[proxy:"): the application's reason
+/// replaces them. Of a text that grows, the result grows only at its end.
+std::string without_own_lines(std::string_view text);
+/// The sentence of the first of those lines, without host, function and place in Hydra's source; empty if none has one.
+std::string own_fault(std::string_view text);
 
 /// The command of one proxy, rebuilt from known options only: `options` come from another organisation. Errors name the
 /// option.

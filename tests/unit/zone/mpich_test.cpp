@@ -156,18 +156,27 @@ TEST(ProgramEnvironment, DropsWhatSteersTheLauncherOrBelongsToAJobAround) {
     EXPECT_EQ(rank_environment({{"MPIR_CVAR_NOLOCAL", "0"}}), (Options{{"MPIR_CVAR_NOLOCAL", "0"}}));
 }
 
-TEST(WithoutLostProxies, LinesOfALostProxyAreLeftOutAlsoWhileTheTextGrows) {
+TEST(WithoutOwnLines, LinesOfHydraItselfAreLeftOutAlsoWhileTheTextGrows) {
     const std::string text =
-        "[mpiexec@vm] kept (x.c:1): other fault\n"
+        "[mpiexec@vm] HYDU_sock_write (utils/sock/sock.c:254): write error (Bad file descriptor)\n"
+        "[proxy:0:0@vm] HYD_pmcd_pmip_control_cmd_cb (pm/pmiserv/pmip_cb.c:480): assert (!closed) failed\n"
         "of a user\n"
         "[mpiexec@vm] control_cb (pm/pmiserv/pmiserv_cb.c:206): assert (!closed) failed\n"
         "[mpiexec@vm] HYDT_dmxu_poll_wait_for_event (tools/demux/demux_poll.c:76): callback returned error status\n"
         "[mpiexec@vm] main (ui/mpich/mpiexec.c:325): process manager error waiting for completion\n"
         "at the end";
-    const std::string kept = "[mpiexec@vm] kept (x.c:1): other fault\nof a user\nat the end";
-    EXPECT_EQ(without_lost_proxies(text), kept);
+    const std::string kept = "of a user\nat the end";
+    EXPECT_EQ(own_fault(text), "write error (Bad file descriptor)");
+    EXPECT_EQ(without_own_lines(text), kept);
     for (std::size_t size = 0; size <= text.size(); ++size)
-        EXPECT_TRUE(kept.starts_with(without_lost_proxies(std::string_view(text).substr(0, size)))) << size;
+        EXPECT_TRUE(kept.starts_with(without_own_lines(std::string_view(text).substr(0, size)))) << size;
+}
+
+TEST(OwnFault, IsTheSentenceOfTheFirstLineThatHasOne) {
+    EXPECT_EQ(own_fault("of a user\n[mpiexec@vm] \n[proxy:0:1@vm] match_arg: unknown option\n"),
+              "match_arg: unknown option");
+    for (const char* none : {"", "of a user (a.c:1): fault\n", "[mpiexec@", "[mpiexec@vm]"})
+        EXPECT_EQ(own_fault(none), "") << none;
 }
 
 TEST(ReadFatalSignal, OnlyFromTheReport) {
