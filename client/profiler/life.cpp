@@ -348,9 +348,11 @@ void finish() noexcept {
 }
 
 void note_finalized() noexcept {
-    if (!std::getenv("ZBS_APPLICATION") || !out_path[0]) return;
+    // Of another MPI than MPICH nothing was started here.
+    const char* const model = out_path[0] ? out_path : std::getenv("ZBS_PROFILE_OUT");
+    if (!std::getenv("ZBS_APPLICATION") || !model) return;
     char path[sizeof out_path + 16];
-    std::snprintf(path, sizeof path, "%s.finalized", out_path);
+    std::snprintf(path, sizeof path, "%s.finalized", model);
     const int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     if (file < 0) return;
     [[maybe_unused]] const ssize_t n = write(file, ".", 1);

@@ -1,7 +1,9 @@
 #include "client/profiler/real_mpi.hpp"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -9,7 +11,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <string_view>
+
+#include "client/profiler/recorder.hpp"
 
 // A slot of the function that the program calls, one of the function that is called next. `zbs_find_mpi` has to be
 // reached with all arguments as they came: some are on the stack, and their number is unknown here.
@@ -202,6 +207,30 @@ bool is_open_mpi_alone() {
     return std::strstr(library, "Open MPI") && is_above_one("PMI_SIZE") && !std::getenv("OMPI_COMM_WORLD_SIZE");
 }
 
+int finalize_unrecorded() {
+    const int rc = reinterpret_cast<int (*)()>(zbs_next_MPI_Finalize)();
+    note_finalized();
+    return rc;
+}
+
+pid_t owner = 0;
+
+/// A rank of Open MPI that leaves between MPI_Init and MPI_Finalize: only this process knows. For `zbs-step rank`.
+void mark_early_exit() {
+    using Query = int (*)(int*);
+    const char *const folder = std::getenv("ZBS_RANK_ENDS"), *const rank = std::getenv("OMPI_COMM_WORLD_RANK");
+    auto* const initialized = reinterpret_cast<Query>(find_loaded("PMPI_Initialized"));
+    auto* const finalized = reinterpret_cast<Query>(find_loaded("PMPI_Finalized"));
+    int begun = 0, over = 0;
+    if (!folder || !rank || !initialized || !finalized || getpid() != owner) return;
+    initialized(&begun);
+    finalized(&over);
+    if (!begun || over) return;
+    const std::string path = std::string(folder) + "/.zbs-early." + rank;
+    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file >= 0) close(file);
+}
+
 struct Entry {
     const char* name;
     void **entry, **next;
@@ -236,6 +265,11 @@ void fill() {
 #define ZBS_FIND(name) zbs_entry_##name = next_of(#name);
     ZBS_INIT_FUNCTIONS(ZBS_FIND)
 #undef ZBS_FIND
+    if (std::strstr(library, "Open MPI")) {
+        zbs_entry_MPI_Finalize = reinterpret_cast<void*>(&finalize_unrecorded);
+        owner = getpid();
+        std::atexit(&mark_early_exit);
+    }
     if (is_open_mpi_alone())
         for (void** const entry :
              {&zbs_entry_MPI_Init, &zbs_entry_MPI_Init_thread, &zbs_entry_mpi_init_, &zbs_entry_mpi_init_thread_,

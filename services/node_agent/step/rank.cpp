@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "services/common/adapters/process/process_tree.hpp"
+#include "services/common/messages/steps/own_files.hpp"
 #include "services/common/messages/steps/rank_end.hpp"
 #include "services/node_agent/step/execute.hpp"
 #include "services/node_agent/step/own_limits.hpp"
@@ -94,6 +95,7 @@ class Rank {
     bool is_stopped() const { return is_stopped_; }
 
     void ended(int status) {
+        is_marked_ = has_mark();
         while (pair_ >= 0 && from_rank()) {
         }
         if (is_finalized_ && !is_unprofiled_ && number_in("PMI_RANK") == 0 && !is_seen())
@@ -214,7 +216,15 @@ class Rank {
         if (model == nullptr || std::getenv(kRankPreloadVariable) == nullptr) return true;
         return access((std::string(model) + ".finalized").c_str(), F_OK) == 0;
     }
-    bool is_early() const { return has_begun_ && !is_finalized_; }
+    /// Of a rank of Open MPI, which speaks with its daemon over no descriptor of ours: the preloaded library knows.
+    static bool has_mark() {
+        const char* const folder = std::getenv(kRankEndsVariable);
+        const std::optional<int> rank = number_in("OMPI_COMM_WORLD_RANK");
+        if (folder == nullptr || !rank) return false;
+        return access((std::string(folder) + "/" + std::string(own_files::kEarly) + std::to_string(*rank)).c_str(),
+                      F_OK) == 0;
+    }
+    bool is_early() const { return is_marked_ || (has_begun_ && !is_finalized_); }
 
     /// Reports, once for all ranks of this proxy, that process `pid`, which waits in MPI_Init, has not loaded the
     /// zone's library: the ranks that have it may wait for this one for ever.
@@ -326,7 +336,7 @@ class Rank {
     void record(RankEnd end, const std::string& fault = {}) {
         const char* folder = std::getenv(kRankEndsVariable);
         std::optional<int> rank = number_in("PMI_RANK");
-        if (!rank && !fault.empty()) rank = number_in("OMPI_COMM_WORLD_RANK");
+        if (!rank) rank = number_in("OMPI_COMM_WORLD_RANK");
         if (is_aborted_ || folder == nullptr || !rank) return;
         is_aborted_ = end.how == RankEndKind::kAborted;
         end.rank = *rank;
@@ -359,6 +369,7 @@ class Rank {
     const int fault_;
     const int signals_;
     bool has_begun_ = false, is_finalized_ = false, is_aborted_ = false, is_stopped_ = false;
+    bool is_marked_ = false;          ///< its rank, as one of Open MPI that left early
     bool has_joined_ = false;         ///< the launcher, in place of its rank
     bool has_passed_ = false;         ///< the first barrier
     bool is_held_ = false;            ///< its rank, in MPI_Init

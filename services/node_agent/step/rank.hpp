@@ -6,7 +6,8 @@ namespace zbs::step {
 /// folder of `kRankEndsVariable` how it ended, where that was not well. Returns the exit code; where a signal ended the
 /// rank it ends by that one, too.
 ///
-/// Under Open MPI's daemon, which reports ends itself, it records only why the program was not executed.
+/// Under Open MPI's daemon it records ends, too; the preloaded library marks a rank that left before MPI_Finalize
+/// (`own_files::kEarly`).
 ///
 /// What the rank says to its launcher (PMI) passes through here. The launcher ends at once when a rank aborts, and its
 /// proxy ends all ranks when one is gone; so both hear of it only once they have read what the rank wrote before.

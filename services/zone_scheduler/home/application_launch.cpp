@@ -444,10 +444,12 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
                                        fault ? std::string_view(*fault) : std::string_view{});
         changed.exit_code = told.exit_code;
         int signal = told.signal;
-        if (!first && told.rank >= 0 && told.rank < run->app.request.ranks) {
+        // Of an abort the supervisor of a rank of Open MPI sees only the exit.
+        if ((!first || told.how == RankEndKind::kAborted) && told.rank >= 0 && told.rank < run->app.request.ranks) {
             first = {.rank = told.rank,
-                     .how = signal > 0 ? RankEndKind::kSignalled : RankEndKind::kExited,
-                     .code = signal > 0 ? signal : told.exit_code};
+                     .how = signal > 0 ? RankEndKind::kSignalled : told.how,
+                     .code = signal > 0 ? signal : told.exit_code,
+                     .before_finalize = told.before_finalize};
         }
         if (fault && mpich::lost_a_proxy(*fault)) {
             for (const ApplicationPart& part : changed.parts) {

@@ -55,6 +55,9 @@ struct RanksEnd {
     int exit_code = 0;    ///< of the first that failed where the launcher says so, else the launcher's own
     int signal = 0;       ///< that ended a rank; 0 where it does not say
     TaskIndex rank = -1;  ///< which one; -1 where it does not say
+    /// How that rank ended, if no signal ended it.
+    RankEndKind how = RankEndKind::kExited;
+    bool before_finalize = false;  ///< it left so
     bool operator==(const RanksEnd&) const = default;
 };
 RanksEnd read_end(Launcher launcher, int exit_code, std::string_view out, std::string_view err);

@@ -229,6 +229,28 @@ int read_first_rank(std::string_view text) {
     return rank;
 }
 
+std::optional<RankEnd> read_improper_end(std::string_view text) {
+    constexpr std::string_view kAbort = "MPI_ABORT was invoked on rank ", kWorld = " in communicator MPI_COMM_WORLD\n",
+                               kCode = "with errorcode ", kLeft = " has exited due to process rank ";
+    RankEnd end;
+    const auto number_at = [text](std::size_t at, int& number) {
+        const auto [last, fault] = std::from_chars(text.data() + at, text.data() + text.size(), number);
+        return fault == std::errc{} ? text.substr(static_cast<std::size_t>(last - text.data())) : std::string_view{};
+    };
+    if (const std::size_t at = text.find(kAbort); at != std::string_view::npos) {
+        std::string_view rest = number_at(at + kAbort.size(), end.rank);
+        if (!rest.starts_with(kWorld) || !rest.substr(kWorld.size()).starts_with(kCode)) return std::nullopt;
+        rest.remove_prefix(kWorld.size() + kCode.size());
+        end.how = RankEndKind::kAborted;
+        if (number_at(static_cast<std::size_t>(rest.data() - text.data()), end.code).empty()) return std::nullopt;
+        return end;
+    }
+    const std::size_t at = text.find(kLeft);
+    if (at == std::string_view::npos || number_at(at + kLeft.size(), end.rank).empty()) return std::nullopt;
+    end.before_finalize = true;
+    return end;
+}
+
 int read_fatal_signal(std::string_view text) {
     constexpr std::string_view kReport = "exited on signal ";
     const std::size_t at = text.rfind(kReport);

@@ -1,9 +1,11 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "algorithms/base/result.hpp"
+#include "services/common/messages/steps/rank_end.hpp"
 #include "services/zone_scheduler/launch/mpich.hpp"
 
 /// Starting programs of Open MPI on machines that take no ssh: `mpirun` has a remote-shell agent of ours, which writes
@@ -52,6 +54,9 @@ Options daemon_environment(const std::string& output, const std::string& own);
 
 /// The rank that mpirun's error output names as the first that failed; -1 where it names none.
 int read_first_rank(std::string_view text);
+/// A rank that called MPI_Abort, or that left before MPI_Finalize with code 0, as mpirun reports them; else none. Its
+/// number is that in MPI_COMM_WORLD; no other one is read.
+std::optional<RankEnd> read_improper_end(std::string_view text);
 /// The signal that ended a rank, where mpirun's error output says so; 0 where it does not.
 int read_fatal_signal(std::string_view text);
 

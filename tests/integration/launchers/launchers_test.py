@@ -104,6 +104,16 @@ class OpenMpi(Launched):
         done, shown = self.run_job("-n", "3", "--", OPENMPI_RING, "--kill", "1")
         self.assertEqual((done.returncode, shown["reason"]), (137, "rank 1 on a.m0 ended by signal 9"), done)
 
+    def test_a_rank_that_ends_before_finalizing_is_named_as_under_mpich(self):
+        for how, code, exit_code, what in (("exit", 7, 7, "exited with code 7 before MPI_Finalize"), ("exit", 0, 1, "exited with code 0 before MPI_Finalize"),
+                                           ("signal", 11, 139, "ended by signal 11"), ("abort", 5, 5, "called MPI_Abort with code 5")):
+            done, shown = self.run_job("-n", "3", "--launcher", "openmpi", "--", APPS + "/dies_openmpi", how, "1", str(code))
+            self.assertEqual((done.returncode, shown["reason"]), (exit_code, f"rank 1 on a.m0 {what}"), done)
+
+    def test_at_the_walltime_ranks_that_passed_finalize_are_in_the_reason(self):
+        done, shown = self.run_job("-n", "2", "-t", "8s", "--launcher", "openmpi", "--", "/bin/sh", "-c", f"{OPENMPI_RING}; sleep 100")
+        self.assertIn("all ranks there had returned from MPI_Finalize", shown["reason"], done)
+
     def test_cancelled_it_leaves_nothing(self):
         application = world.submit("-n", "4", "--", OPENMPI_RING, "--sleep", "100")
         world.wait_state(application, {"running"})

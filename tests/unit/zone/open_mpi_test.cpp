@@ -127,6 +127,20 @@ TEST(OpenMpiEnd, SignalsAreReadFromItsReport) {
         EXPECT_EQ(read_first_rank(text), -1) << text;
 }
 
+TEST(OpenMpiEnd, NamesTheRankThatAbortedOrLeftEarly) {
+    const std::string abort =
+        "MPI_ABORT was invoked on rank 12 in communicator MPI_COMM_WORLD\nwith errorcode 256.\n\nNOTE: ...\n";
+    EXPECT_EQ(read_improper_end(abort), (RankEnd{.rank = 12, .how = RankEndKind::kAborted, .code = 256}));
+    EXPECT_EQ(read_end(Launcher::kOpenMpi, 1, {}, abort), (RanksEnd{256, 0, 12, RankEndKind::kAborted}));
+    const std::string left = "mpirun.openmpi has exited due to process rank 1 with PID 9 on\nnode zbs0 exiting";
+    EXPECT_EQ(read_improper_end(left), (RankEnd{.rank = 1, .before_finalize = true}));
+    for (const char* text :
+         {"", "MPI_ABORT was invoked on rank 1 in communicator MPI COMMUNICATOR 3 SPLIT FROM 0\nwith errorcode 2.\n",
+          "MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD\nwith errorcode",
+          "mpirun has exited due to process rank x"})
+        EXPECT_EQ(read_improper_end(text), std::nullopt) << text;
+}
+
 TEST(SrunEnd, IsThatOfTheFirstRankThatFailed) {
     constexpr const char* kText =
         "srun: cluster configuration lacks support for cpu binding\nsrun: error: n2: task 2: Exited with exit code 9\n"

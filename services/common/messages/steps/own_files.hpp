@@ -11,6 +11,8 @@ inline constexpr std::string_view kStderr = ".zbs-stderr";
 inline constexpr std::string_view kOut = ".zbs-out.";  ///< with the number of a rank, if it prints into this folder
 inline constexpr std::string_view kErr = ".zbs-err.";
 inline constexpr std::string_view kEnd = ".zbs-end.";  ///< likewise: how a rank ended
+/// Likewise, for Open MPI: the rank left between MPI_Init and MPI_Finalize.
+inline constexpr std::string_view kEarly = ".zbs-early.";
 inline constexpr std::string_view kProfile = ".zbs-profile.json";
 
 /// What the step itself prints.
