@@ -1,10 +1,13 @@
 #include "services/common/adapters/beast/server.hpp"
 
+#include <malloc.h>
 #include <openssl/ssl.h>
 
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/strand.hpp>
+#include <chrono>
 #include <unordered_map>
 #include <utility>
 
@@ -29,6 +32,8 @@ struct Server::Impl : SessionHost, std::enable_shared_from_this<Server::Impl> {
     std::atomic<int> open{0};
     std::atomic<bool> stopping{false};
     bool accepting = false;
+    int most_open = 0;  ///< since memory was given back
+    std::chrono::steady_clock::time_point trimmed{};
     unsigned short bound_port = 0;
     const std::shared_ptr<ByteBudget> anonymous, named;
 
@@ -55,7 +60,20 @@ struct Server::Impl : SessionHost, std::enable_shared_from_this<Server::Impl> {
     std::shared_ptr<AnySession> make_session(tcp::socket socket, std::string origin);
     void evict_longest_silent(const AnySession* newest);
     void accept_later();
+    void give_memory_back();
 };
+
+/// After a wave of connections. The allocator keeps what they had, in pieces between what is in use.
+void Server::Impl::give_memory_back() {
+    constexpr int kWave = 200;
+    const auto now = std::chrono::steady_clock::now();
+    if (most_open < kWave || open * 10 >= most_open || now - trimmed < std::chrono::seconds{10}) return;
+    most_open = open;
+    trimmed = now;
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
 
 void Server::Impl::accept() {
     if (stopping || accepting) return;
@@ -112,7 +130,7 @@ void Server::Impl::on_accept(const bb::error_code& fault, tcp::socket socket) {
     socket.set_option(tcp::no_delay(true), ignored);
     const std::shared_ptr<AnySession> session = make_session(std::move(socket), std::move(origin));
     sessions.emplace(session.get(), session);
-    ++open;
+    most_open = std::max(most_open, ++open);
     session->run();
     if (open < settings.max_connections) return accept();
     evict_longest_silent(session.get());  // its end lets the next one in
@@ -120,9 +138,11 @@ void Server::Impl::on_accept(const bb::error_code& fault, tcp::socket socket) {
 }
 
 void Server::Impl::closed(std::shared_ptr<AnySession> session) {
-    asio::post(strand, [self = shared_from_this(), gone = std::move(session)] {
+    asio::post(strand, [self = shared_from_this(), gone = std::move(session)]() mutable {
         self->sessions.erase(gone.get());
         --self->open;
+        gone.reset();
+        self->give_memory_back();
         if (self->open < self->settings.max_connections) self->accept();
     });
 }
