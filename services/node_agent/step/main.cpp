@@ -63,6 +63,9 @@ constexpr int kAnswerDescriptor = 3;
 constexpr std::chrono::nanoseconds kLongestWait = std::chrono::milliseconds{200};
 constexpr std::chrono::nanoseconds kKillAgain = std::chrono::milliseconds{100};
 constexpr std::chrono::milliseconds kLeftoverGrace{500};
+constexpr std::chrono::seconds kLookForLeftoverEvery{1};
+/// That a process may go on behind the last rank of a launcher, to write what it has to.
+constexpr std::chrono::seconds kLeftoverStays{3};
 /// For a program that ends its own programs elsewhere when it gets SIGTERM.
 constexpr std::chrono::seconds kEndsElsewhere{5};
 constexpr std::chrono::seconds kLookForStopEvery{5};
@@ -385,6 +388,8 @@ int main(int argc, char** argv) {
     };
     bool is_launcher_alone = launcher == 0;
     auto look_for_stop = SteadyClock::now() + kLookForStopEvery;
+    auto look_for_leftover = SteadyClock::now() + kLookForLeftoverEvery;
+    std::optional<SteadyClock::time_point> left_since;  ///< all ranks have ended, and something of theirs has not
     while (code < 0) {
         const auto next_look = watches_folder ? folder_watch.next() : SteadyClock::time_point::max();
         const timespec wait = wait_for(kill_at ? next_kill : std::min(next_look, walltime_end));
@@ -400,8 +405,19 @@ int main(int argc, char** argv) {
             pid_t program = child;
             if (const auto first = has_processes(options.namespaces) ? find_first_child(child) : std::nullopt)
                 program = first->pid;
-            const std::string leftover = reason_of_leftover(options.operation, child, program);
-            stop_tree(walltime_reason + leftover, options.grace_ms);
+            stop_tree(walltime_reason + reason_of(find_leftover(options.operation, child, program)), options.grace_ms);
+        }
+        // A proxy waits for the end of its ranks' output, which a process that they left behind may hold open.
+        if (launcher > 0 && !kill_at && now >= look_for_leftover) {
+            look_for_leftover = now + kLookForLeftoverEvery;
+            const Leftover left = find_leftover(options.operation, child, launcher);
+            if (left.first.empty()) left_since.reset();
+            if (!left.first.empty() && !left_since) left_since = now;
+            if (left_since && now - *left_since >= kLeftoverStays) {
+                for (const ProcessRef& process : left.processes)
+                    send_signal(process, reason.empty() ? SIGTERM : SIGKILL);
+                if (reason.empty()) reason = "process " + left.first + " that the program left behind was ended";
+            }
         }
         if (now >= look_for_stop) {
             obey_stop_file(0);

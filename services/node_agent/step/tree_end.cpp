@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <vector>
 
 #include "services/common/adapters/process/process_tree.hpp"
@@ -51,6 +52,17 @@ std::optional<Relation> relation_of(pid_t pid) {
         return std::nullopt;
     return Relation{static_cast<pid_t>(std::atol(text.c_str() + end + 4)),
                     printable_text(std::string_view(text).substr(begin + 1, end - begin - 1), 64)};
+}
+
+/// Whether `adopter` has a child beside `program`. True also where the kernel does not list children.
+bool may_have_adopted(pid_t adopter, pid_t program) {
+    const std::string number = std::to_string(adopter);
+    const auto children = process::read_file("/proc/" + number + "/task/" + number + "/children");
+    if (!children) return true;
+    std::istringstream words(*children);
+    for (pid_t pid; words >> pid;)
+        if (pid != program) return true;
+    return false;
 }
 
 void kill_group(const std::string& group) {
@@ -98,24 +110,30 @@ bool has_only(const std::string& operation, const std::set<pid_t>& processes) {
                                [&](const process::ProcessRef& process) { return processes.contains(process.pid); });
 }
 
-std::string reason_of_leftover(const std::string& operation, pid_t child, pid_t program) {
-    std::map<pid_t, Relation> tree;
-    for (const process::ProcessRef& process : find_tree(operation))
-        if (const std::optional<Relation> relation = relation_of(process.pid)) tree.emplace(process.pid, *relation);
-    tree.erase(child);
-    tree.erase(program);
+Leftover find_leftover(const std::string& operation, pid_t child, pid_t program) {
+    Leftover left;
     // A process whose parent has ended is adopted by this one, or by the first process of its namespace.
-    const auto is_adopted = [&](const Relation& relation) {
-        return relation.parent == getpid() || (relation.parent == child && child != program);
-    };
-    std::string left;
-    for (const auto& [pid, relation] : tree) {
-        const auto parent = tree.find(relation.parent);
-        if (!is_adopted(relation) && parent == tree.end()) return {};  // of the program, which goes on
-        if (is_adopted(relation) && left.empty()) left = std::to_string(pid) + " (" + relation.name + ")";
+    const pid_t adopter = child == program ? getpid() : child;
+    if (!may_have_adopted(adopter, program)) return left;
+    std::map<pid_t, Relation> tree;
+    for (const process::ProcessRef& process : find_tree(operation)) {
+        if (process.pid == child || process.pid == program) continue;
+        const std::optional<Relation> relation = relation_of(process.pid);
+        if (!relation) continue;
+        tree.emplace(process.pid, *relation);
+        left.processes.push_back(process);
     }
-    if (left.empty()) return {};
-    return ": the program had ended, but process " + left + " that it left behind had not";
+    for (const auto& [pid, relation] : tree) {
+        const bool is_adopted = relation.parent == getpid() || relation.parent == adopter;
+        if (!is_adopted && !tree.contains(relation.parent)) return {};  // of the program, which goes on
+        if (is_adopted && left.first.empty()) left.first = std::to_string(pid) + " (" + relation.name + ")";
+    }
+    return left;
+}
+
+std::string reason_of(const Leftover& leftover) {
+    if (leftover.first.empty()) return {};
+    return ": the program had ended, but process " + leftover.first + " that it left behind had not";
 }
 
 void kill_tree(const std::string& operation) { kill_all(find_tree(operation), operation); }

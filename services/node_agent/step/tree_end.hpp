@@ -4,6 +4,9 @@
 #include <chrono>
 #include <set>
 #include <string>
+#include <vector>
+
+#include "services/common/adapters/process/process_tree.hpp"
 
 namespace zbs::step {
 
@@ -12,10 +15,17 @@ namespace zbs::step {
 void ask_tree(const std::string& operation, pid_t spared);
 /// Whether no process of the step is alive but these and this one. O(processes on the host).
 bool has_only(const std::string& operation, const std::set<pid_t>& processes);
-/// For the reason of a step whose walltime is over: ": the program had ended, but ..." if `program`, a launcher's
-/// proxy, waits only for a process that a rank left behind; else empty. `child` is the step's own child: the program,
-/// or the first process of its namespace. O(processes on the host).
-std::string reason_of_leftover(const std::string& operation, pid_t child, pid_t program);
+/// Processes that ranks left behind.
+struct Leftover {
+    std::vector<process::ProcessRef> processes;
+    std::string first;  ///< "12 (sleep)", for people
+};
+/// What `program`, a launcher's proxy, waits for if all that it launched have ended; else nothing. `child` is the
+/// step's own child: the program, or the first process of its namespace. O(processes on the host), and O(1) while no
+/// process has lost its parent.
+Leftover find_leftover(const std::string& operation, pid_t child, pid_t program);
+/// For the reason of a step whose walltime is over: ": the program had ended, but ..."; empty if nothing was left.
+std::string reason_of(const Leftover& leftover);
 /// Kills them; those in a control group of the step's own at once, so that none forks away (Linux 5.14).
 void kill_tree(const std::string& operation);
 

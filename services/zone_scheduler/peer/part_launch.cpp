@@ -389,6 +389,7 @@ void PartService::check_running(Live& part) {
     bool never_started = false;
     int worst = 0;
     std::string why;
+    std::string remark;  ///< on a step that ended well
     for (const std::string& step : steps_of(part.record)) {
         const StepStatus status = executor_.status(step);
         if (status.state == StepStatus::State::kRunning) {
@@ -402,6 +403,8 @@ void PartService::check_running(Live& part) {
             // In its grace the program may have ended with 0: its time was over nevertheless.
             if (worst == 0) worst = status.exit_code != 0 ? status.exit_code : kTerminated;
             part.not_started = part.not_started || status.is_site_fault;
+        } else if (status.state == StepStatus::State::kExited && !status.reason.empty()) {
+            remark = status.reason + " in zone " + config_.zone.name;
         } else if (status.state == StepStatus::State::kUnknown) {
             never_started = true;  // the zone stopped between storing the launch and acting on it
             if (!part.stopping) executor_.stop(step, kStopGrace);
@@ -444,7 +447,7 @@ void PartService::check_running(Live& part) {
         if (worst == 0) worst = kTerminated;
     }
     PartState end = PartState::kCompleted;
-    std::string reason;
+    std::string reason = remark;
     if (part.stopping) {
         // Another rank's connection may break before its machine is given up: that one is why all ended.
         reason = !part.stop_asked && (tells_why_all_end(why) || !not_begun.empty()) ? fault : part.stop_reason;

@@ -158,7 +158,7 @@ class Programs(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, ""), launcher)
             for name, value in variables.items():
                 self.assertEqual(done.stdout.splitlines().count(f"{name}={value}"), 3, (launcher, done.stdout))
-            self.assertNotIn("ZBS_RANK_ENV_", done.stdout)
+            self.assertNotRegex(done.stdout, "(?m)^ZBS_RANK_ENV_")
 
     def test_umask_and_limits_that_were_asked_for(self):
         done = world.zbs("run", "-q", "-n", "5", "--umask", "027", "--ulimit", "nofile=64", "--ulimit", "stack=1M", "--", "sh", "-c", 'echo "$(umask) $(ulimit -n) $(ulimit -s)"')
@@ -271,7 +271,7 @@ class Programs(unittest.TestCase):
 
     def test_what_forks_away_is_gone_with_its_job(self):
         mark = "987652"
-        # As daemons do it. One that keeps the output open keeps its job until the walltime, as under bare mpiexec.
+        # As daemons do it.
         daemon = f"import os,time\nif os.fork(): os._exit(0)\nos.setsid()\nif os.fork(): os._exit(0)\nos.closerange(0, 99)\ntime.sleep({mark})"
         done = world.zbs("run", "-n", "2", "--", "/usr/bin/python3", "-c", daemon, timeout=60)
         self.assertEqual(done.returncode, 0, done)
@@ -280,6 +280,15 @@ class Programs(unittest.TestCase):
         until(lambda: len(marked(f"sleep {mark}")) >= 2, 30, "the ranks are not there")
         world.zbs("cancel", application)
         until(lambda: not marked(mark), 10, lambda: f"left: {marked(mark)}")
+
+    def test_what_stays_behind_the_last_rank_and_keeps_its_output_does_not_keep_the_job(self):
+        mark = "987653"
+        for launcher in ("mpich", "openmpi"):
+            begin = time.monotonic()
+            done = world.zbs("run", "-n", "6" if launcher == "mpich" else "3", "-t", "60s", "--launcher", launcher, "--", "/bin/sh", "-c", f"setsid sleep {mark} & exec {RING if launcher == 'mpich' else RING + '_openmpi'}", timeout=80)
+            self.assertEqual(done.returncode, 0, done)
+            self.assertLess(time.monotonic() - begin, 30)
+            until(lambda: not marked(mark), 5, lambda: f"left: {marked(mark)}")
 
     # What it writes.
 

@@ -109,6 +109,24 @@ TEST_F(StepEndTest, TheReasonAtTheWalltimeNamesAProcessThatWasLeftBehind) {
                                       "that it left behind had not"));
 }
 
+TEST_F(StepEndTest, WhatRanksLeftBehindKeepsTheirLauncherForSecondsOnly) {
+    const StepSpec launcher{.walltime = 60s, .is_launcher = true};
+    const auto leave = [](const std::string& trap) {
+        return "exec /bin/bash -c 'exec 5< <(" + trap +
+               "sleep 1000 & echo $!); read -u 5 pid; echo $pid; read -u 5; exit 7'";
+    };
+    ASSERT_TRUE(start("left", leave(""), launcher));
+    ASSERT_TRUE(start("deaf", leave("trap \"\" TERM; "), launcher));
+    ASSERT_TRUE(start("both", "(sleep 1000 & echo $! >pid); sleep 5; kill -0 $(cat pid) && exit 7", launcher));
+    for (const char* operation : {"left", "deaf"}) {
+        const StepStatus end = wait(operation);
+        EXPECT_EQ(end.exit_code, 7) << "the launcher ends by itself";
+        EXPECT_THAT(end.reason,
+                    testing::MatchesRegex("process [0-9]+ \\(sleep\\) that the program left behind was ended"));
+    }
+    EXPECT_EQ(wait("both").exit_code, 7) << "another rank goes on";
+}
+
 TEST_F(StepEndTest, TheReasonAtTheWalltimeNamesNoProcessOfAProgramThatGoesOn) {
     ASSERT_TRUE(start("both", "(sleep 1000 &); sleep 999 & echo ready; wait", {.walltime = 1s, .grace = 1s}));
     EXPECT_EQ(wait("both").reason, "walltime of 1 s reached");
