@@ -389,7 +389,7 @@ int main(int argc, char** argv) {
     bool is_launcher_alone = launcher == 0;
     auto look_for_stop = SteadyClock::now() + kLookForStopEvery;
     auto look_for_leftover = SteadyClock::now() + kLookForLeftoverEvery;
-    std::optional<SteadyClock::time_point> left_since;  ///< all ranks have ended, and something of theirs has not
+    auto leftover_ends = SteadyClock::time_point::max();  ///< all ranks have ended, and something of theirs has not
     while (code < 0) {
         const auto next_look = watches_folder ? folder_watch.next() : SteadyClock::time_point::max();
         const timespec wait = wait_for(kill_at ? next_kill : std::min(next_look, walltime_end));
@@ -411,9 +411,9 @@ int main(int argc, char** argv) {
         if (launcher > 0 && !kill_at && now >= look_for_leftover) {
             look_for_leftover = now + kLookForLeftoverEvery;
             const Leftover left = find_leftover(options.operation, child, launcher);
-            if (left.first.empty()) left_since.reset();
-            if (!left.first.empty() && !left_since) left_since = now;
-            if (left_since && now - *left_since >= kLeftoverStays) {
+            leftover_ends =
+                left.first.empty() ? SteadyClock::time_point::max() : std::min(leftover_ends, now + kLeftoverStays);
+            if (now >= leftover_ends) {
                 for (const ProcessRef& process : left.processes)
                     send_signal(process, reason.empty() ? SIGTERM : SIGKILL);
                 if (reason.empty()) reason = "process " + left.first + " that the program left behind was ended";

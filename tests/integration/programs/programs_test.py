@@ -120,11 +120,13 @@ class Programs(unittest.TestCase):
             if command == "run":
                 followed = world.start("run", "-n", "1", "--", "/bin/sh", "-c", "echo begun; until [ -e '%s/end' ]; do sleep 0.05; done" % self.folder)
                 self.addCleanup(followed.communicate)
+                self.addCleanup(followed.kill)
                 self.assertEqual(followed.stdout.readline(), "begun\n")
                 application = self.last()["id"]
             else:
                 followed = world.start("wait", application)
                 self.addCleanup(followed.communicate)
+                self.addCleanup(followed.kill)
                 with self.assertRaises(subprocess.TimeoutExpired):
                     followed.wait(1)
             followed.send_signal(signal.SIGHUP)
@@ -357,4 +359,5 @@ class Programs(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGHUP, lambda *_: sys.exit(1))  # nohup ignores it, and so would the commands
     unittest.main(argv=[sys.argv[0], "-v", *(f"Programs.{name}" for name in sys.argv[4:])])
