@@ -77,7 +77,7 @@ EVENT = {"at_us": 1, "last_us": 2, "times": 1, "round": 1, "zone": "x", "what": 
 
 
 # Columns of lists that no member of the items tells, with the reason.
-NOT_IN_JSON = {"path": "the member program is the whole path; PROGRAM shows its last part", "planned_with": "a text made of the members link.delay_s and link.bandwidth_Bps"}
+NOT_IN_JSON = {"missing": "a text made of the member unseen", "path": "the member program is the whole path; PROGRAM shows its last part", "planned_with": "a text made of the members link.delay_s and link.bandwidth_Bps"}
 
 
 class Golden(Manners):
