@@ -89,9 +89,10 @@ void stop_all(std::vector<Service>& services, const std::string& folder) {
     }
     // Jobs outlive their zones by design; here nobody is left to own them.
     std::error_code fault;
-    for (const auto& entry : fs::recursive_directory_iterator(folder, fault)) {
-        if (entry.path().filename() != "supervisor") continue;
-        const auto text = process::read_file(entry.path().string());
+    const auto closed = fs::directory_options::skip_permission_denied;  // folders of a job
+    for (fs::recursive_directory_iterator at(folder, closed, fault), end; !fault && at != end; at.increment(fault)) {
+        if (at->path().filename() != "supervisor") continue;
+        const auto text = process::read_file(at->path().string());
         process::ProcessRef step;
         unsigned long long start_time = 0;
         if (text && std::sscanf(text->c_str(), "%d %llu", &step.pid, &start_time) == 2) {

@@ -114,7 +114,8 @@ class QuickstartOfRoot(unittest.TestCase):
     def check_account(self, account, *options, env=None):
         """Services and jobs run as `account`, the terminal says so, and the settings are where they were asked for."""
         command, environment = self.quickstart(*options, env=env)
-        process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+        with open(self.folder / "errors", "w") as errors:
+            process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=errors, text=True)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.wait, 60)
         self.addCleanup(process.terminate)
@@ -137,6 +138,9 @@ class QuickstartOfRoot(unittest.TestCase):
                 continue
             if os.fsencode(self.folder) in words and int(pid) != os.getpid():
                 self.assertEqual(set(uids), {str(pwd.getpwnam(account).pw_uid)}, words)
+        process.terminate()
+        process.wait(60)
+        self.assertNotIn("filesystem error", (self.folder / "errors").read_text())
 
     def test_runs_as_nobody(self):
         self.check_account("nobody")
