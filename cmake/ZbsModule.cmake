@@ -60,15 +60,17 @@ function(zbs_test name)
   endif()
 endfunction()
 
-# A test that computes for long and waits for nothing. The longest are begun first: COST is about their seconds.
+# A test that computes for long and waits for nothing. One of them runs at a time, at the lowest priority, beside tests
+# of services, which wait for most of their time. The longest start first: COST is about their seconds.
 #   zbs_computing_test(simulation LABEL simulation COST 90 COMMAND simulation --seeds 60)
 function(zbs_computing_test name)
   cmake_parse_arguments(ARG "" "LABEL;COST" "COMMAND" ${ARGN})
-  add_test(NAME ${name} COMMAND nice -n 10 ${ARG_COMMAND})
+  add_test(NAME ${name} COMMAND nice -n 19 ${ARG_COMMAND})
   if(NOT ARG_COST)
     set(ARG_COST 20)
   endif()
-  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT 1800 COST ${ARG_COST})
+  math(EXPR cost "1000 + ${ARG_COST}")
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT 1800 COST ${cost} RESOURCE_LOCK computing)
 endfunction()
 
 add_library(zbs_build_flags INTERFACE)
