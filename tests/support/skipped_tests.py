@@ -1,48 +1,50 @@
 #!/usr/bin/env python3
 """Prints the tests that the last run of ctest skipped, and fails on one that the list does not allow.
 
-skipped_tests.py BUILD_FOLDER LIST. The list has a line for each: test of ctest, part, reason. The part is a regular
-expression of GoogleTest's names, the largest number of skipped methods of a Python test, or `all`."""
-import collections
+skipped_tests.py BUILD_FOLDER LIST. A line of the list has a regular expression of tests of ctest, a part and the reason.
+The part is a regular expression of GoogleTest's names, the largest number of skipped Python methods, or `all`."""
 import pathlib
 import re
 import sys
 
 
 def read_list(path):
-    allowed = collections.defaultdict(list)
+    allowed = []
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if not line or line.startswith("#"):
             continue
         fields = line.split("\t")
         if len(fields) != 3 or not all(fields):
             sys.exit(f"{path}:{number}: three fields are wanted: test, part, reason")
-        allowed[fields[0]].append(fields[1])
+        allowed.append((fields[0], fields[1]))
     return allowed
 
 
-def find_skips(log):
+def find_skips(log, junit):
     """(test, part) of each skip; the part is a GoogleTest name, a number of Python methods, or `all`."""
+    # No parser of XML: outputs of tests may hold characters that XML forbids.
+    for test in re.findall(r'<testcase name="([^"]+)"[^>]* status="notrun"', junit):
+        yield test, "all"
     for section in re.split(r"^\d+/\d+ Testing: ", log, flags=re.MULTILINE)[1:]:
         test = section.split("\n", 1)[0].strip()
         for name in sorted(set(re.findall(r"^\[  SKIPPED \] ([\w/.]+)(?: \(|$)", section, re.MULTILINE))):
             yield test, name
         for count in re.findall(r"^(?:OK|FAILED) \((?:.*, )?skipped=(\d+)", section, re.MULTILINE):
             yield test, int(count)
-        if re.search(r"^Test (?:Skipped|Not Run)|^\*+Skipped", section, re.MULTILINE):
-            yield test, "all"
 
 
-def is_allowed(part, allowed):
+def is_allowed(test, part, allowed):
+    entries = [entry for tests, entry in allowed if re.fullmatch(tests, test)]
     if isinstance(part, int):
-        return any(entry.isdigit() and part <= int(entry) for entry in allowed) or "all" in allowed
-    return any(entry == "all" or re.fullmatch(entry, part) for entry in allowed)
+        return any(entry == "all" or entry.isdigit() and part <= int(entry) for entry in entries)
+    return any(re.fullmatch(entry, part) for entry in entries)
 
 
 def main(build, path):
     allowed = read_list(pathlib.Path(path))
-    skips = list(find_skips((pathlib.Path(build) / "Testing/Temporary/LastTest.log").read_text(errors="replace")))
-    unknown = [(test, part) for test, part in skips if not is_allowed(part, allowed[test])]
+    folder = pathlib.Path(build) / "Testing"
+    skips = list(find_skips((folder / "Temporary/LastTest.log").read_text(errors="replace"), (folder / "junit.xml").read_text(errors="replace")))
+    unknown = [(test, part) for test, part in skips if not is_allowed(test, part, allowed)]
     print(f"skipped tests: {len(skips)}, of which {len(unknown)} are not in {path}")
     for test, part in skips:
         print(f"  {test}: {f'{part} methods' if isinstance(part, int) else part}{'   NOT ALLOWED' if (test, part) in unknown else ''}")
