@@ -66,6 +66,7 @@ TEST_F(DashboardProxyTest, OtherNamesAndOtherSitesAreRefusedEvenWithTheSecret) {
     call.host = "rebound.example:5000";
     EXPECT_EQ(serve(call), 403);
     call.host = "127.0.0.1:5000";
+    call.scheme = "http";
     call.origin = "https://127.0.0.1:5000.evil.example";
     EXPECT_EQ(serve(call), 403);
     call.origin = "http://127.0.0.1:5000";

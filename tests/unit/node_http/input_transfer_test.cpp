@@ -364,7 +364,7 @@ TEST_F(InputTransferTest, AResultThatIsShorterThanItsAgentToldIsLeftOut) {
         if (path.starts_with("/v1/steps/a/files/r.1?offset=1048576")) world.executor.write("a", "r.1", "short");
     };
     end("a");
-    EXPECT_THAT(faults("a").at("r.1"), HasSubstr("less of it than it told"));
+    EXPECT_THAT(faults("a").at("r.1"), HasSubstr("less of it than it announced"));
     EXPECT_EQ(*zone().read("a", "r.2", 0, 10), "good");
 }
 
