@@ -8,7 +8,9 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <fstream>
+#include <memory>
 #include <sstream>
+#include <stdexcept>
 #include <thread>
 
 #include "services/common/adapters/beast/server_tls.hpp"
@@ -283,6 +285,16 @@ TEST_F(TlsCallTest, NewKeysAreUsedByNewConnections) {
     const auto before = tls->context();
     ASSERT_TRUE(tls->reload());
     EXPECT_NE(tls->context(), before);
+}
+
+/// Threads of cpprestsdk go on with a handshake after the caller and the trust store are gone.
+TEST_F(TlsCallTest, AHandshakeAfterTheEndOfItsCallerReadsNoCertificates) {
+    const std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_client_method()), SSL_CTX_free);
+    const openssl::TlsClient client(*beta, trust);
+    const auto expectation = client.expect(name("org-a", "alpha"));
+    EXPECT_NO_THROW(client.configure(context.get(), *expectation));
+    expectation->close();
+    EXPECT_THROW(client.configure(context.get(), *expectation), std::runtime_error);
 }
 
 }  // namespace

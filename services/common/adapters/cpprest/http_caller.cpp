@@ -227,6 +227,8 @@ struct HttpCaller::Impl {
     std::shared_ptr<Gate> gate = std::make_shared<Gate>();
     std::map<std::string, Client> clients;      // by base address and who must answer: keeps connections
     std::map<std::string, std::size_t> faults;  // by base address: of several addresses of a name the next one
+    /// Of all clients, also of forgotten ones: cpprestsdk's threads end after main and may still shake hands.
+    std::vector<std::weak_ptr<openssl::TlsClient::Expectation>> expectations;
 
     /// Sends the call to the service's address, or to the next one if it has several.
     static void start(const std::shared_ptr<Impl>& impl, const std::shared_ptr<Pending>& pending, const HttpCall& call);
@@ -248,6 +250,12 @@ struct HttpCaller::Impl {
         constexpr std::size_t kMostFaults = 1'000;
         if (faults.size() > kMostFaults) faults.clear();  // some callers ask for any address that they are given
         ++faults[to.url];
+    }
+
+    void close_expectations() {
+        const std::lock_guard lock(mutex);
+        for (const auto& one : expectations)
+            if (const auto expectation = one.lock()) expectation->close();
     }
 
     Result<Client> client(const ServiceAddress& to, bool in_pieces) {
@@ -294,6 +302,8 @@ struct HttpCaller::Impl {
             }
             made.client = std::make_shared<wh::client::http_client>(uri, config);
             const std::lock_guard lock(mutex);
+            std::erase_if(expectations, [](const auto& one) { return one.expired(); });
+            if (made.expected != nullptr) expectations.push_back(made.expected);
             return clients.emplace(key, made).first->second;
         } catch (const std::exception& fault) {
             return invalid("'" + to.url + "' is not an address: " + fault.what());
@@ -302,9 +312,12 @@ struct HttpCaller::Impl {
 };
 
 HttpCaller::HttpCaller(HttpCallerOptions options) : impl_(std::make_shared<Impl>(std::move(options))) {}
-HttpCaller::~HttpCaller() = default;
+HttpCaller::~HttpCaller() { impl_->close_expectations(); }
 
-void HttpCaller::close() { impl_->gate->close(); }
+void HttpCaller::close() {
+    impl_->gate->close();
+    impl_->close_expectations();
+}
 
 void HttpCaller::forget_connections() {
     const std::lock_guard lock(impl_->mutex);

@@ -29,7 +29,10 @@ struct HttpCallerOptions {
 class HttpCaller : public HttpClient {
   public:
     explicit HttpCaller(HttpCallerOptions options);
+    /// No handshake reads the certificates after this or `close`.
     ~HttpCaller() override;
+    HttpCaller(const HttpCaller&) = delete;
+    HttpCaller& operator=(const HttpCaller&) = delete;
     /// `respond` is called exactly once, unless `close` comes first, on a thread of cpprestsdk's pool. Errors:
     /// kUnavailable (refused, reset), kTimeout, kTooLarge, kUnauthenticated (no certificate of the service that counts
     /// was shown there), kDenied (a private address), kInvalidArgument (bad address; plain HTTP to another host; https

@@ -126,8 +126,15 @@ std::string TlsClient::Expectation::take_refusal() {
     return std::exchange(refusal_, {});
 }
 
+void TlsClient::Expectation::close() {
+    const std::lock_guard lock(mutex_);
+    is_closed_ = true;
+}
+
 bool TlsClient::Expectation::check(void* verification) {
     auto* context = static_cast<X509_STORE_CTX*>(verification);
+    const std::lock_guard lock(mutex_);
+    if (is_closed_) return false;
     if (trust_ == nullptr) return true;
     const PeerIdentity found =
         trust_->identify(X509_STORE_CTX_get0_cert(context), X509_STORE_CTX_get0_untrusted(context), Role::kServer);
@@ -136,13 +143,14 @@ bool TlsClient::Expectation::check(void* verification) {
         why = found.refusal().empty() ? "it showed no certificate" : found.refusal();
     else if (!(found.name() == who_))
         why = "expected " + to_uri(who_) + " there, but " + to_uri(found.name()) + " answered";
-    const std::lock_guard lock(mutex_);
     refusal_ = why;
     return why.empty();
 }
 
 void TlsClient::configure(ssl_ctx_st* context, Expectation& expectation) const {
     const auto fail = [](const std::string& what) { throw std::runtime_error(what); };
+    const std::lock_guard lock(expectation.mutex_);
+    if (expectation.is_closed_) fail("no connection is made any more");
     if (!set_common(context, newest_ ? TLS1_3_VERSION : TLS1_2_VERSION))
         fail("TLS cannot be set up: " + openssl_word());
     SSL_CTX_set_alpn_protos(context, kHttp, sizeof kHttp - 1);

@@ -56,17 +56,20 @@ class TlsClient {
         Expectation(const TrustStore* trust, Caller who) : trust_(trust), who_(std::move(who)) {}
         /// Why the last handshake was given up, once; empty where it was not.
         std::string take_refusal();
+        /// Every later handshake fails, and none is under way when this returns: keys and trust store may be destroyed.
+        void close();
 
       private:
         friend class TlsClient;
         bool check(void* verification);
         const TrustStore* trust_;
         Caller who_;
-        std::mutex mutex_;
+        std::mutex mutex_;  ///< of what follows; held while a handshake is checked
         std::string refusal_;
+        bool is_closed_ = false;
     };
 
-    /// A service's own keys. Both must outlive this.
+    /// A service's own keys. Both must live until all expectations are closed.
     TlsClient(const KeyFolder& keys, const TrustStore& trust) : keys_(&keys), trust_(&trust) {}
     /// A user's.
     TlsClient(ClientCertificate certificate, const TrustStore& trust)
@@ -80,7 +83,8 @@ class TlsClient {
         return std::make_shared<Expectation>(trust_, std::move(who));
     }
     /// Sets up a context of one connection. `expectation` must outlive it. Throws std::runtime_error with OpenSSL's
-    /// word where the certificate cannot be used: called from inside libraries that know only exceptions.
+    /// word where the certificate cannot be used, or if `expectation` is closed: called from inside libraries that know
+    /// only exceptions.
     void configure(ssl_ctx_st* context, Expectation& expectation) const;
 
   private:
