@@ -93,9 +93,12 @@ class Stopped(unittest.TestCase):
         self.home_stands_at("home.before_committed", request)
         part, token, state = self.part_in_b(request["id"])
         self.assertEqual(state, "committed")
-        self.stop_for_three_leases("b", self.run_at_home)
-        ended = self.w.assert_whole([request])[request["id"]]
-        self.assertEqual(ended, "failed", "a part was launched after its launch window")
+        # The committed part has the processors of home until zone b answers: home accepts the work, and runs it afterwards.
+        work = self.w.request(1, "true", zones=["a"])
+        self.stop_for_three_leases("b", lambda: self.w.submit(work))
+        ended = self.w.assert_whole([request, work])
+        self.assertEqual(ended[request["id"]], "failed", "a part was launched after its launch window")
+        self.assertEqual(ended[work["id"]], "completed")
         self.assertEqual(self.part_in_b(request["id"])[2], "released")
         self.assert_token_is_old(part, token)
 
