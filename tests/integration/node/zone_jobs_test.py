@@ -229,7 +229,7 @@ class TakingTurns(OnMachines):
     def test_two_jobs_take_turns_on_the_same_processors_and_both_end(self):
         before = {machine: self.node(machine)["switches"]["late"]["count"] for machine in MACHINES}
         # Each rank notes when it had a processor for a while: a gap of half a slice is a turn of the others.
-        note = ("import os,sys,time\nend=time.time()+4\nlast=time.time();begin=last\nout=[]\n"
+        note = ("import os,sys,time\nend=time.time()+6\nlast=time.time();begin=last\nout=[]\n"
                 "while time.time()<end:\n now=time.time()\n if now-last>0.05: out.append((begin,last)); begin=now\n last=now\n"
                 "out.append((begin,last))\nopen(os.path.join(sys.argv[1],f'{sys.argv[2]}-{os.getpid()}'),'w').write(repr(out))\n")
         program = pathlib.Path(self.temporary.name) / "note.py"
@@ -361,7 +361,7 @@ class Shares(Spinning):
     """Duty cycles: the agents have no control group."""
     world_of = TurnsOfShares
     means = "turns"
-    measured_s = 4.2  # seven turns of each slot
+    measured_s = 6  # ten turns of each slot
 
     def test_two_that_spin_get_processor_time_by_their_shares_and_what_is_left_over_in_proportion(self):
         large, small = self.spin("large", "--share", "60"), self.spin("small", "--share", "20")
@@ -387,7 +387,7 @@ class Shares(Spinning):
 class WeightsOfShares(Shares):
     """Where the agents may use control groups, of version 1 as of 2."""
     means = "weights"
-    measured_s = 2
+    measured_s = 3
 
     @classmethod
     def setUpClass(cls):
