@@ -4,7 +4,7 @@ The points come from the program, so none can be forgotten. A zone is started wi
 service that dies is started again without the point. Each point has to be hit. Then: the application has one end, the right one; it was stored and
 ran once; nothing is held, nothing of it is alive, the databases are whole.
 
-Stalls take 1 s here, which is longer than any of a healthy zone's steps, and shorter than the deadlines around it (5 s to start a step or to commit,
+Stalls take 2 s here, which is longer than any of a healthy zone's steps, and shorter than the deadlines around it (5 s to start a step or to commit,
 15 s to hold or launch): what a longer one makes of these is the affair of stop_test.py. `--stall 4` for more.
 """
 import base64
@@ -18,7 +18,7 @@ import unittest
 
 from fault_world import DEADLINE_S, FaultWorld, until
 
-PROGRAMS, STALL_S = "", 1.0
+PROGRAMS, STALL_S = "", 2.0
 MACHINES = {"a": [1], "b": [1, 1]}  # the part of zone b has two proxies
 RANKS = 3
 ARMED = {"home": "a", "store": "a", "answer": "a", "audit": "a", "peer": "b", "stage": "b", "fetch": "a", "step": "b", "registry": "registry"}  # by the first part of a name

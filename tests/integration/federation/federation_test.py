@@ -150,7 +150,7 @@ class Runs(Shared):
         self.assert_idle()
 
     def test_program_that_stays_after_finalize_is_named(self):
-        done = self.f.zbs("run", "-n", "6", "-t", "5s", "--", federation.BIN + "/apps/ends", "stay")
+        done = self.f.zbs("run", "-n", "6", "-t", "8s", "--", federation.BIN + "/apps/ends", "stay")
         self.assertEqual(done.returncode, 143, done.stderr)
         self.assertRegex(done.stderr, "walltime .*: all ranks there had returned from MPI_Finalize, and not all had exited")
         done = self.f.zbs("run", "-n", "6", "-t", "2s", "--", "/bin/sleep", "600")
@@ -172,11 +172,11 @@ class Runs(Shared):
         self.assertIn("--no-record", refused.stderr)
 
     def test_job_inside_a_job_is_a_job_of_its_own(self):
-        inner = self.f.zbs("run", "-n", "1", "--", "/bin/sh", "-c", "zbs submit -n 2 -- /bin/sh -c 'sleep 1; echo inner done'",
+        inner = self.f.zbs("run", "-n", "1", "--", "/bin/sh", "-c", "zbs submit -n 2 -- /bin/sh -c 'sleep 3; echo inner done'",
                            env={"ZBS_TEST_CREDENTIALS": self.f.identity("you")})
         # Inside, the settings are not forwarded: the program must say where it submits.
         self.assertNotEqual(inner.returncode, 0)
-        script = f"ZBS_CREDENTIALS={self.f.identity('you')} zbs submit -n 2 -- /bin/sh -c 'sleep 1; echo inner done'"
+        script = f"ZBS_CREDENTIALS={self.f.identity('you')} zbs submit -n 2 -- /bin/sh -c 'sleep 3; echo inner done'"
         outer = self.f.zbs("run", "-q", "-n", "1", "--", "/bin/sh", "-c", script)
         self.assertEqual(outer.returncode, 0, outer.stderr)
         application = outer.stdout.strip()
@@ -214,7 +214,7 @@ class Runs(Shared):
         self.assert_idle()
 
     def test_waits_for_processors_that_are_busy(self):
-        first = self.f.submit("-n", "12", "--", "/bin/sleep", "2")
+        first = self.f.submit("-n", "12", "--", "/bin/sleep", "3")
         self.f.wait_state(first, ["running"])
         second = self.f.submit("-n", "2", "--", "/bin/true")
         self.assertIn("waiting for processors", until(lambda: self.f.show(second)["reason"], 10, "no reason is told"))

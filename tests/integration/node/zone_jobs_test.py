@@ -361,33 +361,28 @@ class Shares(Spinning):
     """Duty cycles: the agents have no control group."""
     world_of = TurnsOfShares
     means = "turns"
-    measured_s = 6  # ten turns of each slot
 
     def test_two_that_spin_get_processor_time_by_their_shares_and_what_is_left_over_in_proportion(self):
         large, small = self.spin("large", "--share", "60"), self.spin("small", "--share", "20")
         until(lambda: self.noted("large") and self.noted("small"), "not both run", 60)
         until(lambda: self.shared_by() == self.means, f"parts are not shared by {self.means}", 30)
-        got = self.grown(["large", "small"], self.measured_s)
+        until(lambda: self.world.show(large)["parts"][0].get("work") == "computation", "nobody says that it computes", 30)
+        got = self.grown(["large", "small"], 6)
         ratio = got["large"] / got["small"]
-        print(f"\nshares 60 and 20 by {self.means}: {got['large']:.2f} s and {got['small']:.2f} s of a processor in {self.measured_s} s, {ratio:.2f} to 1")
+        print(f"\nshares 60 and 20 by {self.means}: {got['large']:.2f} s and {got['small']:.2f} s of a processor in 6 s, {ratio:.2f} to 1")
         self.assertGreater(ratio, 2, got)
         self.assertLess(ratio, 4.5, got)
-        self.check_plans_and_kind(large)
-        self.cancel(large, small)
-
-    def check_plans_and_kind(self, large):
         over = self.world.zbs("run", "-n", "4", "--share", "30", "--dry-run", "--", "/bin/true")
         self.assertIn("common start: in ", over.stdout, "60, 20 and 30 are more than all")
         fits = self.world.zbs("run", "-n", "4", "--share", "20", "--dry-run", "--", "/bin/true")
         self.assertEqual(fits.returncode, 0, fits.stderr)
         self.assertNotIn("common start: in ", fits.stdout)
-        until(lambda: self.world.show(large)["parts"][0].get("work") == "computation", "no agent reports that it computes", 30, pause=0.2)
+        self.cancel(large, small)
 
 
 class WeightsOfShares(Shares):
     """Where the agents may use control groups, of version 1 as of 2."""
     means = "weights"
-    measured_s = 3
 
     @classmethod
     def setUpClass(cls):
@@ -402,9 +397,6 @@ class WeightsOfShares(Shares):
     def tearDownClass(cls):
         super().tearDownClass()
         cls.group.rmdir()
-
-    def check_plans_and_kind(self, large):
-        pass  # neither depends on the means
 
 
 GROUPS = {"Jobs": (ZoneJobs,), "LostMachines": (LostMachines,), "Sharing": (LinksBetweenMachines, TakingTurns, ByPriority, Shares, WeightsOfShares)}

@@ -442,7 +442,7 @@ class Walltime(World):
 
 
 class Faults(World):
-    settings = {"SlurmdTimeout": 8, "MessageTimeout": 4}  # Slurm's own commands try a controller that is down for so long, in s
+    settings = {"SlurmdTimeout": 8}
 
     def test_drained_node_is_no_machine_and_gives_no_processors(self):
         node = self.nodes[3]
@@ -481,7 +481,7 @@ class Faults(World):
         try:
             self.expect_error(hasty.hold(self.a), "timeout", "too late", "squeue gave no answer within 1 s")
             self.expect_error(hasty.ask("site"), "timeout", "too late")
-            # Slurm's own patience is MessageTimeout.
+            # Slurm's own patience is 10 s.
             self.expect_error(self.driver.look(self.a), "timeout", "too late")
         finally:
             self.cluster.send("slurmctld", signal.SIGCONT)
