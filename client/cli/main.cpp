@@ -35,7 +35,7 @@ int run(int argc, char** argv) {
     app.add_option("--identity", context.identity,
                    "a zone without TLS, on loopback: who you are, spiffe://ORGANISATION/user/NAME")
         ->envname("ZBS_IDENTITY");
-    app.add_option("--token", context.token, "and the content of local_token in that zone's state folder")
+    app.add_option("--token", context.token, "with --identity: the content of local_token in that zone's state folder")
         ->envname("ZBS_TOKEN");
     zbs::cli::add_output_option(app, context, "ZBS_OUTPUT");
     app.fallthrough();

@@ -463,8 +463,8 @@ void add_application_commands(CLI::App& app, Context& context) {
         auto choice = std::make_shared<ApplicationChoice>();
         CLI::App* command =
             app.add_subcommand("list",
-                               "your applications, newest first by the zone's clock; an operator's are "
-                               "everybody's\n\nStates and the time of "
+                               "your applications, newest first by the zone's clock; operators see those of "
+                               "all users\n\nStates and the time of "
                                "--since go to the zone (--state, --filter state=running). Of other filters, and of "
                                "--sort, it looks at the "
                                "newest 10,000 applications. A list that is cut says so on standard error (not where "
@@ -501,8 +501,8 @@ void add_application_commands(CLI::App& app, Context& context) {
         auto timeout = std::make_shared<std::string>();
         CLI::App* command = app.add_subcommand(
             "wait",
-            "wait for applications to end; exits with the program's own code, of several with that of the first in the "
-            "order given that did not end well\n\nIf the home zone is away, the command waits up to 30 minutes for "
+            "wait for applications to end; exits with the program's own code, with several IDs with that of the first "
+            "listed one that failed\n\nIf the home zone is away, the command waits up to 30 minutes for "
             "it. It changes nothing about the applications, however it ends.\n\nExample: zbs wait ID --timeout 10m");
         add_selectors(*command, *ids);
         command->add_option("--timeout", *timeout, "give up after this long (exit code 6)");

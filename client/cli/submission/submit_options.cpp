@@ -116,7 +116,7 @@ void add_submit_options(CLI::App& command, SubmitOptions& options) {
         ->check(is_span(std::chrono::seconds{0}, std::chrono::seconds{static_cast<int>(limits::kMaxGraceSeconds)}))
         ->capture_default_str();
     command.add_option("--profile", options.model, "model file to plan with, instead of the stored profile");
-    command.add_option("--mapper", options.mapper, "level-1 heuristic")
+    command.add_option("--mapper", options.mapper, "heuristic that maps clusters of ranks to zones")
         ->check(command_line::one_of({"hier", "block", "round_robin", "random"}))
         ->capture_default_str();
     command_line::offer(
@@ -182,8 +182,7 @@ void add_submit_options(CLI::App& command, SubmitOptions& options) {
     command.add_option("--results", options.results_folder, "folder for what comes back, where this command waits")
         ->capture_default_str();
     command.add_flag("--dry-run", options.dry_run, "show the plan, change nothing");
-    command_line::add_program(command, options.argv,
-                              "program and its arguments: what stands behind it is the program's")
+    command_line::add_program(command, options.argv, "program and its arguments; all words after it are the program's")
         ->required();
 }
 
