@@ -201,7 +201,7 @@ TEST_F(StepEndTest, AProgramThatEndsInTheGraceDoesNotWaitForACommandThatHangs) {
 /// As Slurm's daemon on a node does it; the supervisor of the step is on another host.
 constexpr const char* kLaunchesOnANode =
     "(until [ -e stop ]; do sleep 0.02; done; while kill -URG $$; do sleep 0.02; done) & "
-    "exec " ZBS_STEP " launcher node ";
+    "exec '" ZBS_STEP "' launcher node ";
 
 TEST_F(StepEndTest, OnANodeALauncherGetsNoSignalAndWhatItLaunchedGetsOne) {
     const std::string launcher =
