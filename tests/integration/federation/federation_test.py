@@ -519,9 +519,9 @@ class Offline(unittest.TestCase):
 
     def test_replay_as_docs_map_shows_it(self):
         lines = [line[2:] for line in read(self.ROOT + "/docs/map.md").splitlines() if line.startswith(("$ zbs replay", "$ cp ", "$ zbs map --model kernel.json --resources zones.json --format json"))]
-        block = "\n".join(lines).replace("$ZBS", os.path.abspath(self.ROOT))
+        block = "\n".join(lines)
         done = subprocess.run(["/bin/bash", "-euc", block], cwd=self.folder, capture_output=True, text=True, timeout=60,
-                              env={**os.environ, "PATH": federation.BIN + ":" + os.environ["PATH"]})
+                              env={**os.environ, "ZBS": os.path.abspath(self.ROOT), "PATH": federation.BIN + ":" + os.environ["PATH"]})
         self.assertEqual(done.returncode, 0, done.stderr)
         table, report = done.stdout.split("{", 1)
         report = json.loads("{" + report)

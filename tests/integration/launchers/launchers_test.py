@@ -111,7 +111,7 @@ class OpenMpi(Launched):
             self.assertEqual((done.returncode, shown["reason"]), (exit_code, f"rank 1 on a.m0 {what}"), done)
 
     def test_at_the_walltime_ranks_that_passed_finalize_are_in_the_reason(self):
-        done, shown = self.run_job("-n", "2", "-t", "8s", "--launcher", "openmpi", "--", "/bin/sh", "-c", f"{OPENMPI_RING}; sleep 100")
+        done, shown = self.run_job("-n", "2", "-t", "8s", "--launcher", "openmpi", "--", "/bin/sh", "-c", f"'{OPENMPI_RING}'; sleep 100")
         self.assertIn("all ranks there had returned from MPI_Finalize", shown["reason"], done)
 
     def test_cancelled_it_leaves_nothing(self):

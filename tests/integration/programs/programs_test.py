@@ -287,7 +287,7 @@ class Programs(unittest.TestCase):
         mark = "987653"
         for launcher in ("mpich", "openmpi"):
             begin = time.monotonic()
-            done = world.zbs("run", "-n", "6" if launcher == "mpich" else "3", "-t", "60s", "--launcher", launcher, "--", "/bin/sh", "-c", f"setsid sleep {mark} & exec {RING if launcher == 'mpich' else RING + '_openmpi'}", timeout=80)
+            done = world.zbs("run", "-n", "6" if launcher == "mpich" else "3", "-t", "60s", "--launcher", launcher, "--", "/bin/sh", "-c", f"setsid sleep {mark} & exec '{RING if launcher == 'mpich' else RING + '_openmpi'}'", timeout=80)
             self.assertEqual(done.returncode, 0, done)
             self.assertLess(time.monotonic() - begin, 30)
             until(lambda: not marked(mark), 5, lambda: f"left: {marked(mark)}")
