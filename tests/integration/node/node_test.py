@@ -241,10 +241,11 @@ class NodeTest(unittest.TestCase):
         self.assertGreater(end - switched, 2e9)
         # On a busy host a row may need longer to stand still than a switch waits (100 ms); such a switch counts as failed.
         self.assertLessEqual(both, 0.1 * switches["failed"])
-        # Of what both got: other work on the machine may take a part of every slice.
-        self.assertGreater(sum(shares.values()), 0.05)
+        # Of what both got: other work on the machine takes a part of every slice, and not the same part of each.
+        got = sum(shares.values())
+        self.assertGreater(got, 0.05)
         for operation, share in shares.items():
-            self.assertAlmostEqual(share / sum(shares.values()), 0.5, delta=0.1, msg=operation)
+            self.assertAlmostEqual(share / got, 0.5, delta=0.1 + 0.25 * max(0, 1 - got), msg=operation)
         self.assertLess(switches["failed"], switches["cost"]["count"] / 10)
         self.assertGreater(switches["cost"]["count"], 20)
 
