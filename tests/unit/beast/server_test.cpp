@@ -396,6 +396,26 @@ TEST_F(ServerTest, AtTheCapTheLongestSilentMakesRoom) {
     EXPECT_THAT(younger.reply(), HasSubstr("/still"));
 }
 
+TEST_F(ServerTest, ACallerWithoutAnIdentityTakesThePlaceOfAnotherWithoutOne) {
+    start({.max_anonymous_connections = 2});
+    const std::string own = "zbs-identity: spiffe://a/user/b\r\nzbs-token: " + std::string(kToken) + "\r\n";
+    Client named = connect();
+    named.send(get("/", own));
+    EXPECT_THAT(named.reply(), HasStatus(200));
+    Client oldest = connect();
+    oldest.send(get("/"));
+    EXPECT_THAT(oldest.reply(), HasStatus(200));
+    Client younger = connect();
+    younger.send(get("/"));
+    EXPECT_THAT(younger.reply(), HasStatus(200));
+    Client newcomer = connect();
+    EXPECT_TRUE(oldest.closed());
+    for (Client* one : {&named, &younger, &newcomer}) {
+        one->send(get("/still", one == &named ? own : ""));
+        EXPECT_THAT(one->reply(), HasSubstr("/still"));
+    }
+}
+
 TEST_F(ServerTest, AtTheCapABusyConnectionIsNeverEnded) {
     start({.max_connections = 3});
     Client busy = connect();

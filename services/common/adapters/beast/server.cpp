@@ -58,7 +58,8 @@ struct Server::Impl : SessionHost, std::enable_shared_from_this<Server::Impl> {
     void accept();
     void on_accept(const bb::error_code& fault, tcp::socket socket);
     std::shared_ptr<AnySession> make_session(tcp::socket socket, std::string origin);
-    void evict_longest_silent(const AnySession* newest);
+    void evict_longest_silent(const AnySession* newest, bool anonymous_only);
+    int count_anonymous() const;
     void accept_later();
     void give_memory_back();
 };
@@ -95,15 +96,23 @@ std::shared_ptr<AnySession> Server::Impl::make_session(tcp::socket socket, std::
 }
 
 /// Makes room at the limit: nobody who sends a request in time is shut out by those who send none. The newest has had
-/// no time yet to send one, so it stays. O(connections), at the limit only.
-void Server::Impl::evict_longest_silent(const AnySession* newest) {
+/// no time yet to send one, so it stays. O(connections), at a limit only.
+void Server::Impl::evict_longest_silent(const AnySession* newest, bool anonymous_only) {
     std::shared_ptr<AnySession> longest;
     for (const auto& [key, known] : sessions) {
         const std::shared_ptr<AnySession> session = known.lock();
         if (session == nullptr || key == newest || session->silent_since_us() == 0) continue;
+        if (anonymous_only && !session->is_anonymous()) continue;
         if (longest == nullptr || session->silent_since_us() < longest->silent_since_us()) longest = session;
     }
     if (longest != nullptr) longest->evict();
+}
+
+int Server::Impl::count_anonymous() const {
+    return static_cast<int>(std::ranges::count_if(sessions, [](const auto& one) {
+        const std::shared_ptr<AnySession> session = one.second.lock();
+        return session != nullptr && session->is_anonymous();
+    }));
 }
 
 /// Looks again in a while: whoever was busy may be silent by then.
@@ -111,7 +120,7 @@ void Server::Impl::accept_later() {
     back_off.expires_after(std::chrono::milliseconds(100));
     back_off.async_wait([self = shared_from_this()](bb::error_code e) {
         if (e || self->accepting || self->stopping) return;
-        self->evict_longest_silent(nullptr);
+        self->evict_longest_silent(nullptr, false);
         if (self->open < self->settings.max_connections) return self->accept();
         self->accept_later();
     });
@@ -132,8 +141,12 @@ void Server::Impl::on_accept(const bb::error_code& fault, tcp::socket socket) {
     sessions.emplace(session.get(), session);
     most_open = std::max(most_open, ++open);
     session->run();
-    if (open < settings.max_connections) return accept();
-    evict_longest_silent(session.get());  // its end lets the next one in
+    if (open < settings.max_connections) {
+        if (open > settings.max_anonymous_connections && count_anonymous() > settings.max_anonymous_connections)
+            evict_longest_silent(session.get(), true);
+        return accept();
+    }
+    evict_longest_silent(session.get(), false);  // its end lets the next one in
     accept_later();
 }
 

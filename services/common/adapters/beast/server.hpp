@@ -48,6 +48,8 @@ struct ServerOptions {
     unsigned short port = 0;  ///< 0 = any free port
     ListenSetting setting;
     int max_connections = 4096;  ///< a further one takes the place of the one that has been silent longest
+    /// The same among callers without an identity; each costs some 90 KiB with TLS.
+    int max_anonymous_connections = 1024;
     std::size_t max_header_bytes = 16 * 1024;
     std::size_t max_body_bytes = 16 * 1024 * 1024;
     std::chrono::milliseconds handshake_deadline{5'000};

@@ -52,9 +52,12 @@ class AnySession {
     /// Since when it is the other side's turn, to send a whole request or to read its reply (steady clock); 0 while a
     /// request is with the service. From any thread.
     std::int64_t silent_since_us() const { return silent_since_us_; }
+    /// Whether its caller has shown no identity, or none yet. From any thread.
+    bool is_anonymous() const { return is_anonymous_; }
 
   protected:
     std::atomic<std::int64_t> silent_since_us_{0};
+    std::atomic<bool> is_anonymous_{true};
 };
 
 /// Where a reply goes that comes while its session still is inside the handler, on the same thread.
@@ -128,6 +131,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
         if constexpr (kTls) {
             identity_ = host_->options().tls->identify(stream_.native_handle());
             identified_ = SteadyClock::now();
+            is_anonymous_ = identity_.evidence() == Evidence::kNone;
         }
     }
 
@@ -211,6 +215,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
             Result<PeerIdentity> identity = read_local_identity(head, options.local_token);
             if (!identity) return write(http::problem(identity.error()), false);
             identity_ = *std::move(identity);
+            is_anonymous_ = identity_.evidence() == Evidence::kNone;
         }
         call->peer = identity_;
         share_ = host_->share_of(identity_, origin_);
