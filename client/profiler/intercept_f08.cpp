@@ -36,8 +36,9 @@ ZBS_BINDING(mpi_session_init_f08_)(int* info, int* handler, int* session, int* e
 }
 ZBS_BINDING(mpi_session_finalize_f08_)(int* session, int* error) {
     warn_where_not_started("its world is one of MPI_Session_init, not of MPI_Init");
-    end_session(*session);
+    const bool is_last = end_session(*session);
     ZBS_NEXT(mpi_session_finalize_f08_, (int*, int*), (session, error));
+    if (is_last) note_finalized();
 }
 ZBS_BINDING(mpi_abort_f08_)(int* comm, int* code, int* error) {
     give_up(zbs::RankState::kAborted);

@@ -38,8 +38,10 @@ int ZBS_OWN(Session_init)(MPI_Info info, MPI_Errhandler handler, MPI_Session* se
 }
 int ZBS_OWN(Session_finalize)(MPI_Session* session) {
     warn_where_not_started("its world is one of MPI_Session_init, not of MPI_Init");
-    if (session) end_session(*session);
-    return ZBS_NEXT_MPI(Session_finalize)(session);
+    const bool is_last = session && end_session(*session);
+    const int rc = ZBS_NEXT_MPI(Session_finalize)(session);
+    if (is_last) note_finalized();
+    return rc;
 }
 int ZBS_OWN(Abort)(MPI_Comm comm, int code) {
     give_up(zbs::RankState::kAborted);

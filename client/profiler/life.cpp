@@ -350,7 +350,9 @@ void finish() noexcept {
 void note_finalized() noexcept {
     // Of another MPI than MPICH nothing was started here.
     const char* const model = out_path[0] ? out_path : std::getenv("ZBS_PROFILE_OUT");
-    if (!std::getenv("ZBS_APPLICATION") || !model) return;
+    // Once: sessions may begin and end several times.
+    static std::atomic<bool> is_noted{false};
+    if (!std::getenv("ZBS_APPLICATION") || !model || is_noted.exchange(true)) return;
     char path[sizeof out_path + 16];
     std::snprintf(path, sizeof path, "%s.finalized", model);
     const int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);

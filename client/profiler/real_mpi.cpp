@@ -97,17 +97,13 @@ void zbs_find_mpi();
     ZBS_JUMP(name, zbs_entry_##name, ".globl ", "")
 ZBS_C_FUNCTIONS(ZBS_SHOW)
 ZBS_F08_FUNCTIONS(ZBS_SHOW)
+ZBS_INIT_FUNCTIONS(ZBS_SHOW)
 #undef ZBS_SHOW
 #define ZBS_SHOW(name)                                                 \
     void* zbs_entry_##name = reinterpret_cast<void*>(&zbs_first_call); \
     std::uint64_t zbs_calls_##name = 0;                                \
     ZBS_JUMP(name, zbs_entry_##name, ".globl ", ZBS_COUNT(zbs_calls_##name))
 ZBS_UNSEEN_FUNCTIONS(ZBS_SHOW)
-#undef ZBS_SHOW
-#define ZBS_SHOW(name)                                                 \
-    void* zbs_entry_##name = reinterpret_cast<void*>(&zbs_first_call); \
-    ZBS_JUMP(name, zbs_entry_##name, ".globl ", "")
-ZBS_INIT_FUNCTIONS(ZBS_SHOW)
 #undef ZBS_SHOW
 #define ZBS_HIDE(name)               \
     void* zbs_real_##name = nullptr; \
@@ -207,28 +203,42 @@ bool is_open_mpi_alone() {
     return std::strstr(library, "Open MPI") && is_above_one("PMI_SIZE") && !std::getenv("OMPI_COMM_WORLD_SIZE");
 }
 
-int finalize_unrecorded() {
-    const int rc = reinterpret_cast<int (*)()>(zbs_next_MPI_Finalize)();
-    note_finalized();
-    return rc;
+pid_t owner = 0;
+char begun_mark[4096] =
+    "";  // path of the file that says that this rank of Open MPI is between MPI_Init and MPI_Finalize
+
+/// Only this process knows that a rank of Open MPI is in MPI; for `zbs-step rank`. The file is there from the start, as
+/// no function is called at the end of a rank that ends by _exit.
+void mark_begun() {
+    const char *const folder = std::getenv("ZBS_RANK_ENDS"), *const rank = std::getenv("OMPI_COMM_WORLD_RANK");
+    if (!folder || !rank || getpid() != owner) return;
+    std::snprintf(begun_mark, sizeof begun_mark, "%s/.zbs-early.%s", folder, rank);
+    const int file = open(begun_mark, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file >= 0) close(file);
+}
+void take_mark() {
+    if (begun_mark[0] && getpid() == owner) unlink(begun_mark);
+}
+/// Of programs in Fortran: Open MPI's mpi_finalize_ calls PMPI_Finalize.
+void take_mark_at_exit() {
+    auto* const finalized = reinterpret_cast<int (*)(int*)>(find_loaded("PMPI_Finalized"));
+    int over = 0;
+    if (finalized) finalized(&over);
+    if (over) take_mark();
 }
 
-pid_t owner = 0;
-
-/// A rank of Open MPI that leaves between MPI_Init and MPI_Finalize: only this process knows. For `zbs-step rank`.
-void mark_early_exit() {
-    using Query = int (*)(int*);
-    const char *const folder = std::getenv("ZBS_RANK_ENDS"), *const rank = std::getenv("OMPI_COMM_WORLD_RANK");
-    auto* const initialized = reinterpret_cast<Query>(find_loaded("PMPI_Initialized"));
-    auto* const finalized = reinterpret_cast<Query>(find_loaded("PMPI_Finalized"));
-    int begun = 0, over = 0;
-    if (!folder || !rank || !initialized || !finalized || getpid() != owner) return;
-    initialized(&begun);
-    finalized(&over);
-    if (!begun || over) return;
-    const std::string path = std::string(folder) + "/.zbs-early." + rank;
-    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (file >= 0) close(file);
+/// Any initialisation of Open MPI, in C or Fortran: at most four arguments, each in a register.
+template <void** kNext>
+int begin_unrecorded(void* a, void* b, void* c, void* d) {
+    const int rc = reinterpret_cast<int (*)(void*, void*, void*, void*)>(*kNext)(a, b, c, d);
+    mark_begun();
+    return rc;
+}
+int finalize_unrecorded() {
+    const int rc = reinterpret_cast<int (*)()>(zbs_next_MPI_Finalize)();
+    take_mark();
+    note_finalized();
+    return rc;
 }
 
 struct Entry {
@@ -262,13 +272,19 @@ void fill() {
 #define ZBS_FIND(name) zbs_real_##name = find_loaded(#name);
     ZBS_PMPI_FUNCTIONS(ZBS_FIND)
 #undef ZBS_FIND
-#define ZBS_FIND(name) zbs_entry_##name = next_of(#name);
+#define ZBS_FIND(name) zbs_entry_##name = zbs_next_##name = next_of(#name);
     ZBS_INIT_FUNCTIONS(ZBS_FIND)
 #undef ZBS_FIND
     if (std::strstr(library, "Open MPI")) {
         zbs_entry_MPI_Finalize = reinterpret_cast<void*>(&finalize_unrecorded);
+        zbs_entry_MPI_Init = reinterpret_cast<void*>(&begin_unrecorded<&zbs_next_MPI_Init>);
+        zbs_entry_MPI_Init_thread = reinterpret_cast<void*>(&begin_unrecorded<&zbs_next_MPI_Init_thread>);
+        zbs_entry_mpi_init_ = reinterpret_cast<void*>(&begin_unrecorded<&zbs_next_mpi_init_>);
+        zbs_entry_mpi_init_thread_ = reinterpret_cast<void*>(&begin_unrecorded<&zbs_next_mpi_init_thread_>);
+        zbs_entry_mpi_init_f08_ = reinterpret_cast<void*>(&begin_unrecorded<&zbs_next_mpi_init_f08_>);
+        zbs_entry_mpi_init_thread_f08_ = reinterpret_cast<void*>(&begin_unrecorded<&zbs_next_mpi_init_thread_f08_>);
         owner = getpid();
-        std::atexit(&mark_early_exit);
+        std::atexit(&take_mark_at_exit);
     }
     if (is_open_mpi_alone())
         for (void** const entry :

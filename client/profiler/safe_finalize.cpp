@@ -64,20 +64,21 @@ void make_finalize_safe() noexcept {
 
 void note_session() noexcept { ++sessions; }
 
-void end_session(MPI_Session session) noexcept {
-    if (--sessions > 0 || !hangs()) return;
+bool end_session(MPI_Session session) noexcept {
     int has_begun = 0, has_ended = 0;
     PMPI_Initialized(&has_begun);
     PMPI_Finalized(&has_ended);
-    if (has_begun && !has_ended) return;  // MPI_Finalize is the end
+    if (--sessions > 0 || (has_begun && !has_ended)) return false;
+    if (!hangs()) return true;
     MPI_Group group = MPI_GROUP_NULL;
     MPI_Comm world = MPI_COMM_NULL;
-    if (PMPI_Group_from_session_pset(session, "mpi://WORLD", &group) != MPI_SUCCESS) return;
+    if (PMPI_Group_from_session_pset(session, "mpi://WORLD", &group) != MPI_SUCCESS) return true;
     if (PMPI_Comm_create_from_group(group, "zbs-finalize", MPI_INFO_NULL, MPI_ERRORS_RETURN, &world) == MPI_SUCCESS) {
         end_communication(world);
         PMPI_Comm_free(&world);
     }
     PMPI_Group_free(&group);
+    return true;
 }
 
 }  // namespace zbs::profiler

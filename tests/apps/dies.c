@@ -1,11 +1,12 @@
-/* dies HOW RANK CODE: when each rank has written a line to its error output, that rank ends by HOW: exit, signal, abort
- * or error (MPI aborts it, because it sends to nobody). The others wait for it. HOW "uninitialized" is an exit before
- * MPI_Init. */
+/* dies HOW RANK CODE: when each rank has written a line to its error output, that rank ends by HOW: exit, leave
+ * (_exit), signal, abort or error (MPI aborts it, because it sends to nobody). The others wait for it. HOW
+ * "uninitialized" is an exit before MPI_Init. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int main(int argc, char** argv) {
     int rank, code = argc > 3 ? atoi(argv[3]) : 1;
@@ -21,6 +22,7 @@ int main(int argc, char** argv) {
     if (argc > 2 && rank == atoi(argv[2])) {
         fprintf(stderr, "rank %d found a negative density\n", rank);
         if (strcmp(argv[1], "exit") == 0) exit(code);
+        if (strcmp(argv[1], "leave") == 0) _exit(code);
         if (strcmp(argv[1], "signal") == 0) raise(code);
         if (strcmp(argv[1], "abort") == 0) MPI_Abort(MPI_COMM_WORLD, code);
         if (strcmp(argv[1], "error") == 0) MPI_Send(NULL, 1, MPI_INT, 1 << 20, 0, MPI_COMM_WORLD);
