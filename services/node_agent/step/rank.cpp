@@ -43,8 +43,9 @@ constexpr std::chrono::milliseconds kOnItsWay{200};  ///< what other ranks wrote
 constexpr std::chrono::seconds kAnswer{1};           ///< that a proxy may take to answer
 constexpr std::chrono::milliseconds kBetweenLooks{1};
 constexpr std::string_view kBarrier = "cmd=barrier_in\n";
-constexpr const char* kUnprofiled = ".zbs-unprofiled";  ///< file of the folder of ends: the line was printed
-constexpr std::string_view kLeft = "zbs-left", kBegun = "zbs-begun";  ///< keys that supervisors set
+constexpr std::chrono::milliseconds kFirstLook{10}, kLastLook{10'000};  ///< whether the program is alone
+constexpr int kMostProcesses = 64;                                      ///< of a rank that are looked at
+constexpr std::string_view kLeft = "zbs-left", kBegun = "zbs-begun";    ///< keys that supervisors set
 
 std::optional<int> number_in(const char* variable) {
     const char* text = std::getenv(variable);
@@ -78,7 +79,10 @@ class Rank {
         for (;;) {
             std::array<pollfd, 3> waiting = {
                 {{signals_, POLLIN, 0}, {pair_, POLLIN, 0}, {pmi_.value_or(-1), POLLIN, 0}}};
-            if (poll(waiting.data(), waiting.size(), -1) < 0 && errno != EINTR) return 0;
+            const int ready = poll(waiting.data(), waiting.size(), look_ ? static_cast<int>(look_->count()) : -1);
+            if (ready < 0 && errno != EINTR) return 0;
+            if (ready == 0) look_for_mpi();
+            if (ready <= 0) continue;
             if (waiting[1].revents != 0) from_rank();
             if (waiting[2].revents != 0) to_rank();
             if (waiting[0].revents == 0) continue;
@@ -232,8 +236,7 @@ class Rank {
         constexpr std::size_t kMost = std::size_t{4} << 20;
         constexpr std::string_view kPreload("\0LD_PRELOAD=", 12);
         const char* const library = std::getenv(kRankPreloadVariable);
-        const char* const folder = std::getenv(kRankEndsVariable);
-        if (library == nullptr || folder == nullptr || pid <= 0) return;
+        if (library == nullptr || pid <= 0) return;
         const std::string entry = "/proc/" + std::to_string(pid);
         const std::string name = std::strrchr(library, '/') ? std::strrchr(library, '/') : library;
         const std::optional<std::string> maps = process::read_file(entry + "/maps", kMost);
@@ -245,15 +248,51 @@ class Rank {
         const bool is_removed =
             maps && (preload == std::string::npos ||
                      std::string_view(environment.c_str() + preload + 1).find(name) == std::string_view::npos);
-        const int first = open((std::string(folder) + "/" + kUnprofiled).c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
-        if (first < 0) return;
-        close(first);
+        report(is_removed ? RankFinding::kPreloadRemoved : RankFinding::kNotPreloadable,
+               "its messages are not counted and MPI_Finalize may hang over TCP");
+    }
+
+    /// Before the rank has begun MPI, less and less often: whether a process of it has loaded MPI and lacks the
+    /// launcher's variables, as `env -i` leaves it. It becomes rank 0 of 1, and so does each rank of the job.
+    void look_for_mpi() {
+        look_ = *look_ * 2;
+        if (has_begun_ || *look_ > kLastLook) return look_.reset();
+        constexpr std::size_t kMost = std::size_t{4} << 20;
+        const std::string variable = std::string(1, '\0') + rank_variable() + "=";
+        std::vector<pid_t> processes = {child_};
+        for (std::size_t i = 0; i < processes.size(); ++i) {
+            const std::string entry = "/proc/" + std::to_string(processes[i]), number = std::to_string(processes[i]);
+            const std::string maps = process::read_file(entry + "/maps", kMost).value_or("");
+            if (maps.find("/libmpi.so") != std::string::npos || maps.find("/libmpich") != std::string::npos) {
+                const std::optional<std::string> environment = process::read_file(entry + "/environ", kMost);
+                if (!environment || ('\0' + *environment).find(variable) != std::string::npos) continue;
+                look_.reset();
+                return report(RankFinding::kAlone, "each rank is then rank 0 of 1: keep the environment (no env -i)");
+            }
+            std::string children = process::read_file(entry + "/task/" + number + "/children").value_or("");
+            for (const char* next = children.c_str(); *next != '\0' && processes.size() < kMostProcesses;) {
+                char* end = nullptr;
+                const long pid = std::strtol(next, &end, 10);
+                if (end == next) break;
+                processes.push_back(static_cast<pid_t>(pid));
+                next = end + std::strspn(end, " ");
+            }
+        }
+    }
+    static const char* rank_variable() { return number_in("PMI_RANK") ? "PMI_RANK" : "OMPI_COMM_WORLD_RANK"; }
+
+    /// One line for all ranks of this proxy, and a note for the reason of the job's end.
+    static void report(RankFinding finding, const char* effect) {
+        const char* const folder = std::getenv(kRankEndsVariable);
         const char* const machine = std::getenv(kRankMachineVariable);
-        std::fprintf(stderr,
-                     "zbs: rank %d%s%s runs without ZBS's library (%s); its messages are not counted and MPI_Finalize "
-                     "may hang over TCP\n",
-                     number_in("PMI_RANK").value_or(0), machine ? " on " : "", machine ? machine : "",
-                     is_removed ? "LD_PRELOAD was removed" : "it is linked statically or setuid");
+        if (folder == nullptr) return;
+        const int file = open((std::string(folder) + "/" + std::string(own_files::kUnusual)).c_str(),
+                              O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (file < 0) return;
+        const int rank = number_in(rank_variable()).value_or(0);
+        write_all(file, finding_text(rank, finding));
+        close(file);
+        std::fprintf(stderr, "zbs: %s; %s\n", describe(rank, finding, machine ? machine : "").c_str(), effect);
     }
 
     /// As recv, without waiting; `sender` = the process that sent it, 0 if unknown.
@@ -335,8 +374,7 @@ class Rank {
     /// A rank that has called MPI_Abort also exits: the first of its ends counts.
     void record(RankEnd end, const std::string& fault = {}) {
         const char* folder = std::getenv(kRankEndsVariable);
-        std::optional<int> rank = number_in("PMI_RANK");
-        if (!rank) rank = number_in("OMPI_COMM_WORLD_RANK");
+        const std::optional<int> rank = number_in(rank_variable());
         if (is_aborted_ || folder == nullptr || !rank) return;
         is_aborted_ = end.how == RankEndKind::kAborted;
         end.rank = *rank;
@@ -376,6 +414,7 @@ class Rank {
     bool is_second_version_ = false;  ///< of PMI
     bool is_unprofiled_ = false;      ///< its program has not loaded the zone's library
     std::optional<int> end_;
+    std::optional<std::chrono::milliseconds> look_ = kFirstLook;  ///< until the next one; none where no more are due
 };
 
 /// The user's variables get their names: launchers, shells and this program ran without them.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <iterator>
 
 #include "algorithms/model/task_graph.hpp"
 #include "services/common/failpoint/failpoint.hpp"
@@ -383,20 +384,18 @@ void ApplicationService::ask_how_it_ended(const std::shared_ptr<Run>& run) {
         });
 }
 
-/// Whether all ranks in home's own zone returned from MPI_Finalize, where all ranks have met.
-bool ApplicationService::own_ranks_have_finalized(const Application& app) const {
+std::string ApplicationService::own_ranks_at_walltime(const Application& app) const {
     std::vector<int> proxies;
     for (const LaunchProxy& proxy : launch_proxies(app))
         if (proxy.zone == config_.zone.name) proxies.push_back(proxy.id);
-    std::size_t ranks = 0, finalized = 0;
+    std::size_t ranks = 0;
+    std::vector<std::string> steps;
     for (const ApplicationPart& part : app.status.parts) {
         if (part.zone != config_.zone.name) continue;
         ranks += part.ranks.size();
-        for (const std::string& step : step_ids(launch_operation(part.id), proxies))
-            if (const Result<std::string> marks = executor_.read(step, kFinalizedFile, 0, limits::kMaxRanks))
-                finalized += marks->size();
+        std::ranges::copy(step_ids(launch_operation(part.id), proxies), std::back_inserter(steps));
     }
-    return ranks > 0 && finalized >= ranks;
+    return ranks_at_walltime(executor_, steps, ranks);
 }
 
 void ApplicationService::finish(const std::shared_ptr<Run>& run) {
@@ -461,8 +460,9 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
             reason = limit;
             if (reason.starts_with(kWalltimeReason)) {
                 changed.exit_code = 128 + SIGTERM;  // as if the program had got its SIGTERM
-                if (!reason.ends_with(kNoneExitsReason) && own_ranks_have_finalized(run->app))
-                    reason += "; in zone " + config_.zone.name + std::string(kNoneExitsReason);
+                if (reason.find(": ") == std::string::npos)
+                    if (const std::string own = own_ranks_at_walltime(run->app); !own.empty())
+                        reason += "; in zone " + config_.zone.name + own;
             }
             if (reason.starts_with(kNotBegunReason)) changed.exit_code = kNotExecuted;
             // Of ranks that were stopped by their zone the launcher reports good ends.

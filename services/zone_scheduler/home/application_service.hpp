@@ -229,7 +229,7 @@ class ApplicationService {
     void stop_part(const std::shared_ptr<Run>& run, const std::string& zone, const PartId& id);
     void end_launcher(const std::shared_ptr<Run>& run);
     void ask_how_it_ended(const std::shared_ptr<Run>& run);
-    bool own_ranks_have_finalized(const Application& app) const;
+    std::string own_ranks_at_walltime(const Application& app) const;
     void finish(const std::shared_ptr<Run>& run);
     void plan_again(const std::shared_ptr<Run>& run, const std::string& zone, const std::string& reason);
     void release(const std::shared_ptr<Run>& run);

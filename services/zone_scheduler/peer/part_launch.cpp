@@ -491,13 +491,8 @@ std::string PartService::why_not_begun(const PartRecord& record) const {
     return why;
 }
 
-/// For the reason of a part whose time is over: empty, or that its program had done all its work.
 std::string PartService::where_ranks_are(const Live& part) const {
-    std::size_t finalized = 0;  // one byte each
-    for (const auto& [machine, step] : profile_steps(part.record))
-        if (const Result<std::string> marks = executor_.read(step, kFinalizedFile, 0, limits::kMaxRanks))
-            finalized += marks->size();
-    return finalized < part.record.request.ranks.size() ? std::string{} : std::string(kNoneExitsReason);
+    return ranks_at_walltime(executor_, steps_of(part.record), part.record.request.ranks.size());
 }
 
 /// Of the ranks that left a record of their end the one that is why the others ended. The job may have written anything

@@ -5,10 +5,16 @@
 #include <string>
 #include <utility>
 
+#include "services/common/messages/limits.hpp"
 #include "services/common/messages/steps/lost_machine.hpp"
+#include "services/common/messages/steps/own_files.hpp"
+#include "services/common/messages/steps/rank_end.hpp"
 
 namespace zbs {
 namespace {
+
+/// In the folder of a machine's first step: a byte for each rank there that returned from MPI_Finalize.
+constexpr const char* kFinalizedFile = ".zbs-profile.json.finalized";
 
 std::string outside_reason(const PartStatus& part, bool asked) {
     if (part.reason.empty()) return {};
@@ -60,6 +66,20 @@ std::vector<std::string> step_ids(const std::string& operation, const std::vecto
     std::vector<std::string> steps;
     for (const int proxy : proxies) steps.push_back(operation + "-p" + std::to_string(proxy));
     return steps;
+}
+
+std::string ranks_at_walltime(Executor& executor, const std::vector<std::string>& steps, std::size_t ranks) {
+    constexpr std::uint64_t kMostBytes = 64;
+    std::size_t finalized = 0;
+    std::string unusual;
+    for (const std::string& step : steps) {
+        if (const Result<std::string> marks = executor.read(step, kFinalizedFile, 0, limits::kMaxRanks))
+            finalized += marks->size();
+        const Result<std::string> found = executor.read(step, std::string(own_files::kUnusual), 0, kMostBytes);
+        if (found && unusual.empty()) unusual = describe_finding(*found);
+    }
+    if (ranks > 0 && finalized >= ranks) return std::string(kNoneExitsReason);
+    return unusual.empty() ? "" : ": " + unusual;
 }
 
 Error no_such_part(const PartId& id) {

@@ -5,6 +5,7 @@
 
 #include "algorithms/base/result.hpp"
 #include "services/common/messages/part.hpp"
+#include "services/common/ports/executor.hpp"
 
 namespace zbs {
 
@@ -13,8 +14,9 @@ namespace zbs {
 /// `asked`: home wanted it stopped. Pure, so the same part always looks the same. O(ranks log ranks).
 PartStatus outside_view(PartStatus inside, bool asked);
 
-/// In the folder of a machine's first step: a byte for each rank there that returned from MPI_Finalize.
-inline constexpr const char* kFinalizedFile = ".zbs-profile.json.finalized";
+/// For the reason of a walltime, with ": " before it: that all `ranks` of these steps returned from MPI_Finalize and
+/// stayed, or that one of them ran without the zone's library or alone; else empty.
+std::string ranks_at_walltime(Executor& executor, const std::vector<std::string>& steps, std::size_t ranks);
 
 /// The same for a part that is another's and for one that is nowhere.
 Error no_such_part(const PartId& id);

@@ -202,6 +202,16 @@ class Programs(unittest.TestCase):
     def test_a_rank_that_exits_before_finalizing(self):
         self.check_end("exit", 7, 7, "exited with code 7 before MPI_Finalize")
         self.check_end("exit", 0, 1, "exited with code 0 before MPI_Finalize")
+        self.check_end("leave", 0, 1, "exited with code 0 before MPI_Finalize")
+
+    def test_a_program_of_sessions_is_not_taken_for_a_static_one(self):
+        done = world.zbs("run", "-n", "6", "--no-record", "--", APPS + "/ends", "session", timeout=60)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertNotIn("zbs: the calls of this program", done.stderr)
+
+    def test_ranks_that_run_alone_since_their_environment_was_cleared_are_reported(self):
+        done = world.zbs("run", "-n", "2", "--no-record", "--", "/usr/bin/env", "-i", APPS + "/ends", "at-once", timeout=60)
+        self.assertRegex(done.stderr, r"zbs: rank \d on a\.\w+ runs alone \(its program lacks the variables of the MPI launcher\)")
 
     def test_a_rank_that_exits_before_initializing(self):
         """The other ranks wait for it in MPI_Init, in both zones."""

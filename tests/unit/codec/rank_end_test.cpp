@@ -74,6 +74,15 @@ TEST(RankEndWords, NameRankMachineAndEnd) {
     EXPECT_EQ(exit_code_of(some_end(kAborted, 0)), 1);
 }
 
+TEST(RankFinding, IsReadFromItsFileAndFromNoOtherText) {
+    for (const RankFinding finding : {RankFinding::kPreloadRemoved, RankFinding::kNotPreloadable, RankFinding::kAlone})
+        EXPECT_EQ(describe_finding(finding_text(3, finding)), describe(3, finding, ""));
+    EXPECT_EQ(describe(3, RankFinding::kNotPreloadable, "a.m0"),
+              "rank 3 on a.m0 runs without ZBS's library (it is linked statically or setuid)");
+    for (const char* text : {"", "3", "3 gone\n", "-1 alone\n", "x alone\n", "alone\n"})
+        EXPECT_EQ(describe_finding(text), "") << text;
+}
+
 TEST(RankEndMessage, IsPartOfAPartsStatus) {
     PartStatus status;
     status.zone = "a";

@@ -1,3 +1,4 @@
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -282,6 +283,23 @@ TEST_F(RankTest, AProgramWithoutThePreloadedLibraryIsReportedInInit) {
     answer("rc=0\n");
     EXPECT_EQ(end(), 0);
     EXPECT_EQ(read_from(err_), "");
+    EXPECT_EQ(describe_finding(read_file(folder_.path(".zbs-unusual")).value_or("")),
+              "rank 3 runs without ZBS's library (LD_PRELOAD was removed)");
+}
+
+TEST_F(RankTest, AProgramWithMpiAndWithoutTheVariablesOfTheLauncherIsReported) {
+    // Any library under the name of MPI's.
+    const std::string mpi = folder_.path("libmpi.so.12");
+    Dl_info library{};
+    ASSERT_NE(dladdr(dlsym(dlopen("libm.so.6", RTLD_LAZY), "cbrt"), &library), 0);
+    ASSERT_TRUE(write_file(mpi, read_file(library.dli_fname, std::size_t{16} << 20).value_or("")));
+    start("env -i LD_PRELOAD=" + mpi + " sleep 60");
+    EXPECT_EQ(read_from(err_),
+              "zbs: rank 3 runs alone (its program lacks the variables of the MPI launcher); each rank is then rank "
+              "0 of 1: keep the environment (no env -i)\n");
+    kill(child_, SIGTERM);
+    EXPECT_EQ(describe_finding(read_file(folder_.path(".zbs-unusual")).value_or("")),
+              "rank 3 runs alone (its program lacks the variables of the MPI launcher)");
 }
 
 TEST_F(RankTest, AProgramThatCannotBePreloadedIsReportedAsSuch) {
@@ -294,7 +312,7 @@ TEST_F(RankTest, AProgramThatCannotBePreloadedIsReportedAsSuch) {
 
 TEST_F(RankTest, RanksWithoutThePreloadedLibraryAreReportedOnce) {
     library_ = kNotLoaded;
-    ASSERT_TRUE(write_file(folder_.path(".zbs-unprofiled"), ""));
+    ASSERT_TRUE(write_file(folder_.path(".zbs-unusual"), ""));
     start("echo cmd=init >&9; read answer <&9; echo cmd=finalize >&9");
     EXPECT_EQ(read_from(pmi_), "cmd=init\n");
     answer("rc=0\n");

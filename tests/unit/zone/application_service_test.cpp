@@ -343,6 +343,23 @@ TEST_F(ApplicationServiceTest, HomeSaysSoOfItsOwnRanksWhereItsLauncherIsEndedFir
     }
 }
 
+TEST_F(ApplicationServiceTest, WalltimeNamesARankThatRanWithoutTheLibrary) {
+    run_for(21s, 1);
+    for (const char* zone : {"a", "b", "c"})
+        world.node(zone).executor->script("run-", {.runtime = 20s,
+                                                   .exit_code = 143,
+                                                   .reason = "walltime of 20 s reached",
+                                                   .files = {{".zbs-unusual", "3 removed\n"}}});
+    ApplicationRequest request = world.request(12);
+    request.profile = false;
+    ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
+    world.run(60s);
+    EXPECT_TRUE(
+        world.status(request.id).reason.ends_with(": rank 3 runs without ZBS's library (LD_PRELOAD was removed)"))
+        << world.status(request.id).reason;
+    expect_nothing_left();
+}
+
 TEST_F(ApplicationServiceTest, WhereTheLauncherGaveUpTheZonesTellHowTheRanksEnded) {
     run_for(21s);
     world.node("b").executor->script("", {.runtime = 20s, .exit_code = 137});

@@ -11,8 +11,10 @@ inline constexpr std::string_view kStderr = ".zbs-stderr";
 inline constexpr std::string_view kOut = ".zbs-out.";  ///< with the number of a rank, if it prints into this folder
 inline constexpr std::string_view kErr = ".zbs-err.";
 inline constexpr std::string_view kEnd = ".zbs-end.";  ///< likewise: how a rank ended
-/// Likewise, for Open MPI: the rank left between MPI_Init and MPI_Finalize.
+/// Likewise, for Open MPI: the rank is, or left, between MPI_Init and MPI_Finalize.
 inline constexpr std::string_view kEarly = ".zbs-early.";
+/// How the first rank runs that lacks the zone's library or the launcher's variables: its number and a word, as below.
+inline constexpr std::string_view kUnusual = ".zbs-unusual";
 inline constexpr std::string_view kProfile = ".zbs-profile.json";
 
 /// What the step itself prints.

@@ -31,6 +31,11 @@ std::optional<std::int64_t> number(std::string_view word, std::int64_t most, std
     return value;
 }
 
+constexpr std::array kFindings = {RankFinding::kPreloadRemoved, RankFinding::kNotPreloadable, RankFinding::kAlone};
+constexpr std::string_view word_of(RankFinding finding) {
+    return finding == RankFinding::kPreloadRemoved ? "removed" : finding == RankFinding::kAlone ? "alone" : "static";
+}
+
 Time latest(const RankEnd& end) { return end.how == RankEndKind::kAborted ? end.at + kNoticed : end.at; }
 
 }  // namespace
@@ -80,6 +85,26 @@ std::optional<RankEnd> read_rank_end(std::string_view file, std::string_view tex
                            .before_init = when == kBeforeInit,
                            .at = time_from_microseconds(*at)};
     return std::nullopt;
+}
+
+std::string finding_text(TaskIndex rank, RankFinding finding) {
+    return std::to_string(rank) + " " + std::string(word_of(finding)) + "\n";
+}
+
+std::string describe(TaskIndex rank, RankFinding finding, std::string_view machine) {
+    const char* const what =
+        finding == RankFinding::kPreloadRemoved   ? " runs without ZBS's library (LD_PRELOAD was removed)"
+        : finding == RankFinding::kNotPreloadable ? " runs without ZBS's library (it is linked statically or setuid)"
+                                                  : " runs alone (its program lacks the variables of the MPI launcher)";
+    return "rank " + std::to_string(rank) + (machine.empty() ? "" : " on " + std::string(machine)) + what;
+}
+
+std::string describe_finding(std::string_view text) {
+    const auto rank = number(take_word(text), INT32_MAX);
+    const std::string_view word = take_word(text);
+    for (const RankFinding finding : kFindings)
+        if (rank && word == word_of(finding)) return describe(static_cast<TaskIndex>(*rank), finding, {});
+    return {};
 }
 
 bool comes_before(const RankEnd& a, const RankEnd& b) { return latest(a) < latest(b); }

@@ -42,6 +42,19 @@ std::string rank_end_file(TaskIndex rank);
 std::string rank_end_text(const RankEnd& end);
 /// What a record holds behind its line: why the program of the rank was never executed. Empty if it was.
 std::string_view rank_fault(std::string_view text);
+/// What the supervisor of a rank found about it while it ran.
+enum class RankFinding {
+    kPreloadRemoved,  ///< it runs without the zone's library
+    kNotPreloadable,  ///< likewise
+    kAlone,           ///< its program has MPI, and has not the variables of the launcher: it is rank 0 of 1
+};
+/// Text of `own_files::kUnusual`.
+std::string finding_text(TaskIndex rank, RankFinding finding);
+/// "rank 3 on a.m0 runs without ZBS's library (LD_PRELOAD was removed)"; without the machine where that is empty.
+std::string describe(TaskIndex rank, RankFinding finding, std::string_view machine);
+/// The same from the text of the file; empty where it is none, as the job may have written anything there.
+std::string describe_finding(std::string_view text);
+
 /// None where `text` is no such record: the job may have written anything there.
 std::optional<RankEnd> read_rank_end(std::string_view file, std::string_view text);
 
