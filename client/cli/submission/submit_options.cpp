@@ -172,8 +172,9 @@ void add_submit_options(CLI::App& command, SubmitOptions& options) {
         ->allow_extra_args(false);
     command
         .add_option("--stage-out", options.stage_out,
-                    "NAME or pattern: files of that folder that come back when the job has ended. * stands for letters "
-                    "of one name, ** also for folders (out/**). May be repeated")
+                    "NAME or pattern: files of that folder, hidden ones too, that come back when the job has ended. "
+                    "* stands for letters of one name, ** also for folders (out/**), but none that is empty. May be "
+                    "repeated")
         ->take_all()
         ->allow_extra_args(false);
     command.add_option("--stage", options.stage, "always: also between zones that share a file system")

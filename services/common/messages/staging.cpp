@@ -28,14 +28,12 @@ std::vector<bool> after(std::string_view pattern, std::string_view name) {
     };
     reach(now, 0);
     for (std::size_t n = 0; n < name.size(); ++n) {
-        const bool is_hidden = name[n] == '.' && (n == 0 || name[n - 1] == '/');
         bool any = false;
         next.assign(next.size(), false);
         for (std::size_t p = 0; p < pattern.size(); ++p) {
             if (!now[p]) continue;
             const bool is_deep = is_star(p + 1) || (p > 0 && is_star(p - 1));
-            const bool is_taken = is_star(p) ? !is_hidden && (is_deep || name[n] != '/')
-                                             : pattern[p] == name[n] && (!is_hidden || p == 0 || pattern[p - 1] == '/');
+            const bool is_taken = is_star(p) ? is_deep || name[n] != '/' : pattern[p] == name[n];
             if (is_taken) reach(next, is_star(p) ? p : p + 1);
             any = any || is_taken;
         }

@@ -100,7 +100,7 @@ std::string result_pattern_fault(std::string_view pattern);
 /// Whether it has a `*`: else it is the name of one file.
 bool is_pattern(std::string_view name);
 /// Whether `pattern` covers all of `name`: `*` stands for any letters but '/', also none, and `**` for '/' too. A '.'
-/// that begins a folder or file in the name is covered only by a '.' that begins one in the pattern. O(pattern x name).
+/// that begins a name is a letter as any other. O(pattern x name).
 bool matches_result(std::string_view pattern, std::string_view name);
 /// Whether `pattern` may cover names in the folder `folder`. Costs as `matches_result`.
 bool may_match_in(std::string_view pattern, std::string_view folder);

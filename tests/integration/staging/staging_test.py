@@ -159,17 +159,17 @@ class Staging(unittest.TestCase):
 
     NAMES = ["a=b.out", "50%.out", "a%2Fb.out", "two  blanks.out", " first.out", "\u00fcml\u00e4ut \u65e5\u672c.out", "\U0001f600.out", "it's \"q\".out", "$HOME `x`;|&<>.out",
              "*?[x].out", "#~!{}^.out", "x,y:z@w+v.out", "a..b.out", "l" * 190 + ".out", "in/a folder/\u00fc.out", "back\\slash.out", "-dash.out", "in/-f/x.out"]
-    # Names that zones once used themselves, and hidden ones, which only a '.' in the pattern covers.
-    OTHERS = ["out.7", "err.0", "end.3", "profile.json", "profile.json.x", "stdout", "stderr", ".hid", ".h/x", "in/.kept/x", "in/.k"]
-    HIDDEN = ["in/.not", ".not"]
+    # Names that zones once used themselves, and hidden ones.
+    OTHERS = ["out.7", "err.0", "end.3", "profile.json", "profile.json.x", "stdout", "stderr", ".hid", ".h/x", "..x", "in/.kept/x", "in/.k", "in/..k", "in/a/.d/.k"]
+    UNASKED = [".not", "not"]
 
     def python(self, *options, program, ranks=1):
         """Runs `program`, a Python text, in the folder of the ranks of zone a or b; options come first."""
         return self.zbs("run", "-q", "-n", ranks, "--no-record", *options, "--", sys.executable, "-c", program, timeout=120)
 
     def test_results_of_any_printable_name_come_back_from_home_and_from_elsewhere(self):
-        write = "import os\nfor n in %r:\n os.makedirs(os.path.dirname(n) or '.', exist_ok=True)\n open(n, 'w').write(n)" % (self.NAMES + self.OTHERS + self.HIDDEN)
-        patterns = ("*.out", "in/", "out.*", "err.0", "end.*", "profile.*", "std*", ".hid", ".h/*", "in/.kept/*", "**/.k")
+        write = "import os\nfor n in %r:\n os.makedirs(os.path.dirname(n) or '.', exist_ok=True)\n open(n, 'w').write(n)" % (self.NAMES + self.OTHERS + self.UNASKED)
+        patterns = ("*.out", "out.*", "err.0", "end.*", "profile.*", "std*", ".hid", ".h/*", "..*", "in/")
         for zone in ("a", "b"):
             into = self.here / zone
             into.mkdir()
@@ -177,6 +177,16 @@ class Staging(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             found = {str(path.relative_to(into)): path.read_text() for path in into.rglob("*") if path.is_file()}
             self.assertEqual(found, {name: name for name in self.NAMES + self.OTHERS})
+
+    def test_hidden_results_come_back_and_no_file_of_the_zone(self):
+        write = "import os\nos.makedirs('o/.d')\nfor n in ('.hid', 'seen', 'o/.hid', 'o/.d/x', 'o/..x'): open(n, 'w').write(n)"
+        for pattern, names in (("**", {".hid", "seen", "o/.hid", "o/.d/x", "o/..x"}), ("*", {".hid", "seen"}), ("o/**", {"o/.hid", "o/.d/x", "o/..x"}), ("o/.d/*", {"o/.d/x"})):
+            for zone in ("a", "b"):
+                into = self.here / f"{zone} {len(os.listdir(self.here))}"
+                into.mkdir()
+                done = self.python("--zones", zone, "--stage-out", pattern, "--results", into, program=write)
+                found = {str(path.relative_to(into)) for path in into.rglob("*") if path.is_file()}
+                self.assertEqual(found, names, done.stderr)
 
     def test_each_result_that_does_not_come_is_named_and_changes_the_code(self):
         into = self.here / "results"
@@ -282,7 +292,7 @@ class Staging(unittest.TestCase):
             into = self.here / f"into {zone}"
             into.mkdir()
             done = self.zbs("run", "-q", "-n", 1, "--zones", zone, "--no-record", "--stage-in", "data/", "--stage-in", "my input \u65e5.txt", "--stage-in", "it's",
-                            "--stage-in", "data/deep=renamed", "--stage-out", "out/**", "--stage-out", "out/**/.conf", "--results", into, "--", "data/run me", timeout=120)
+                            "--stage-in", "data/deep=renamed", "--stage-out", "out/**", "--results", into, "--", "data/run me", timeout=120)
             self.assertEqual((done.returncode, done.stderr), (0, "zbs: folder data/empty is empty, and is not sent\n"))
             found = {str(path.relative_to(into / "out")): path.read_text() for path in into.rglob("*") if path.is_file()}
             found.pop("data/run me")

@@ -50,9 +50,15 @@ TEST_F(StagingCodec, GoesThereAndBack) {
 
 TEST(OwnOutput, IsWhatRanksAndTheProfilerWriteAndNothingElse) {
     for (const char* name :
+<<<<<<< HEAD
          {".zbs-stdout", ".zbs-stderr", ".zbs-out.0", ".zbs-err.12", ".zbs-end.3", ".zbs-profile.json",
           ".zbs-profile.json.rank.3", ".zbs-profile.json.tmp.77", ".zbs-profile.json.rank.3.tmp.77",
           ".zbs-profile.json.finalized", ".zbs-early.3", ".zbs-unusual"})
+=======
+         {".zbs-stdout", ".zbs-stderr", ".zbs-out.0", ".zbs-err.12", ".zbs-end.3", ".zbs-early.3", ".zbs-unprofiled",
+          ".zbs-profile.json", ".zbs-profile.json.rank.3", ".zbs-profile.json.tmp.77",
+          ".zbs-profile.json.rank.3.tmp.77", ".zbs-profile.json.finalized"})
+>>>>>>> 8d2a28dc (Results with hidden names were lost without a word and with code 0)
         EXPECT_TRUE(is_own_output(name)) << name;
     for (const char* name :
          {"stdout", "stderr", "out.0", "err.12", "end.3", "profile.json", "profile.json.rank.3", ".zbs-", ".zbs-x",
@@ -116,38 +122,35 @@ TEST(ResultPattern, OneStarStaysInAFolderAndTwoGoThroughAll) {
                                                                       {"**/.h", "a/b/.h"},
                                                                       {"out/.*", "out/.h"},
                                                                       {"*/.h/*", "a/.h/x"},
+                                                                      {"*", ".h"},
+                                                                      {"*", "..h"},
+                                                                      {"*.h", ".h"},
+                                                                      {"**", ".h/x"},
+                                                                      {"out/*", "out/.h"},
+                                                                      {"out/**", "out/a/.h/x"},
                                                                       {"a*", "a.b"},
                                                                       {"**", "a/b.c"},
                                                                       {"-*", "-dash"},
                                                                       {"b\\*", "b\\s"}};
     for (const auto& [pattern, name] : covered) EXPECT_TRUE(matches_result(pattern, name)) << pattern << " " << name;
-    const std::vector<std::pair<const char*, const char*>> others = {{"*.out", "o/a.out"},
-                                                                     {"out/*", "out/a/b"},
-                                                                     {"out/**", "out"},
-                                                                     {"*", ".h"},
-                                                                     {"**", ".h/x"},
-                                                                     {"a", "ab"},
-                                                                     {"*/a", "a"},
-                                                                     {"a*", "b"},
-                                                                     {"", "a"},
-                                                                     {"**/x", "a/b/y"},
-                                                                     {"out/*", "out/.h"},
-                                                                     {"out/**", "out/a/.h/x"},
-                                                                     {"*.h", ".h"},
-                                                                     {"**.h", "a/.h"},
-                                                                     {"**h", ".h"},
-                                                                     {".*", ".h/x"},
-                                                                     {"**/.h/**", "a/.h/b/.k"},
-                                                                     {"*", ".zbs-out.0"}};
+    const std::vector<std::pair<const char*, const char*>> others = {
+        {"*.out", "o/a.out"}, {"out/*", "out/a/b"}, {"out/**", "out"}, {"a", "ab"},
+        {"*/a", "a"},         {"a*", "b"},          {"", "a"},         {"**/x", "a/b/y"},
+        {".*", ".h/x"}};
     for (const auto& [pattern, name] : others) EXPECT_FALSE(matches_result(pattern, name)) << pattern << " " << name;
 }
 
 TEST(ResultPattern, MayMatchInAFolder) {
-    for (const auto& [pattern, folder] : std::vector<std::pair<const char*, const char*>>{
-             {"out/**", "out"}, {"out/x", "out"}, {"*/x", "out"}, {"**", "out"}, {"out/*/x", "out/a"}, {"**/x", "a/b"}})
+    for (const auto& [pattern, folder] : std::vector<std::pair<const char*, const char*>>{{"out/**", "out"},
+                                                                                          {"out/x", "out"},
+                                                                                          {"*/x", "out"},
+                                                                                          {"**", "out"},
+                                                                                          {"out/*/x", "out/a"},
+                                                                                          {"**/x", "a/b"},
+                                                                                          {"**", ".out"}})
         EXPECT_TRUE(may_match_in(pattern, folder)) << pattern << " " << folder;
     for (const auto& [pattern, folder] : std::vector<std::pair<const char*, const char*>>{
-             {"*", "out"}, {"out", "out"}, {"other/**", "out"}, {"out/*", "out/a"}, {"**", ".out"}, {"*/x", "a/b"}})
+             {"*", "out"}, {"out", "out"}, {"other/**", "out"}, {"out/*", "out/a"}, {"*/x", "a/b"}})
         EXPECT_FALSE(may_match_in(pattern, folder)) << pattern << " " << folder;
 }
 
