@@ -126,7 +126,8 @@ void add_submit_options(CLI::App& command, SubmitOptions& options) {
         .add_option(
             "--env", options.exports,
             "NAME (from here) or NAME=VALUE for every rank, besides what programs need to run (PATH, LD_LIBRARY_PATH, "
-            "LANG, OMP_*, MPICH_*, ...); may be repeated")
+            "LANG, OMP_*, MPICH_*, ...); may be repeated. LD_PRELOAD=LIBRARY is loaded in front of the zone's own "
+            "library, which is appended")
         ->take_all()
         ->allow_extra_args(false);
     command.add_flag("--env-all", options.export_all,
