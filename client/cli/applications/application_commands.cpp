@@ -252,12 +252,15 @@ std::chrono::milliseconds time_left(std::chrono::steady_clock::time_point until)
     return std::max(std::chrono::milliseconds{1}, std::chrono::ceil<std::chrono::milliseconds>(until - now));
 }
 
-/// Each result that did not come, and how many there are if that is more.
-void print_result_notes(const Json& view) {
+/// How it ended, where that is not well, and each result that did not come.
+void print_bad_end(const Json& view) {
     for (const Json& note : view.value("result_notes", Json::array()))
         if (note.is_string()) std::cerr << "zbs: " << printable(note.get<std::string>()) << "\n";
-    std::cerr << "zbs: " << text_of(view, "id") << " completed, but "
-              << left_out_text(view.value("results_left_out", std::uint64_t{0})) << "\n";
+    const std::string state = text_of(view, "state");
+    std::cerr << "zbs: " << text_of(view, "id") << " " << state
+              << (state == "completed" ? ", but " + left_out_text(view.value("results_left_out", std::uint64_t{0}))
+                                       : ": " + printable(text_of(view, "reason")))
+              << "\n";
 }
 
 void wait_for(Context& context, const std::vector<std::string>& words, const std::string& timeout) {
@@ -289,11 +292,7 @@ void wait_for(Context& context, const std::vector<std::string>& words, const std
             if (is_ended(text_of(*view, "state"))) {
                 if (const int code = code_of_end(*view); code != 0) {
                     if (context.exit_code == kOk) context.exit_code = code;
-                    if (text_of(*view, "state") == "completed")
-                        print_result_notes(*view);
-                    else
-                        std::cerr << "zbs: " << id << " " << text_of(*view, "state") << ": "
-                                  << printable(text_of(*view, "reason")) << "\n";
+                    print_bad_end(*view);
                 }
                 ended.push_back(*view);
                 break;

@@ -79,8 +79,8 @@ struct StagedResults {
     bool complete = false;  ///< nothing will follow
     std::vector<ResultFile> files;
     std::vector<std::string> notes;  ///< what was not taken, renamed or not found, for people
-    /// Files, folders and links that were asked for and do not come, and names (not patterns) that do not exist. Each
-    /// has a note, up to limits::kMaxStagingNotes.
+    /// Files, folders and links that were asked for and do not come, and names and patterns that no file has. Each has
+    /// a note, up to limits::kMaxStagingNotes.
     std::uint64_t left_out = 0;
     void note(std::string text);
     void leave_out(std::string text);  ///< counts and notes it

@@ -61,10 +61,12 @@ struct ApplicationService::Bringing {
     bool left = false;              ///< the zone keeps something that has not come
     StagedResults results;
 
-    /// Whether a zone has left out the file of this name, and counted it.
-    bool is_named(const std::string& name) const {
-        return std::ranges::any_of(results.notes,
-                                   [&](const std::string& note) { return note.starts_with(name + ": "); });
+    /// Whether a zone has left out, and counted, a file or folder that the pattern asks for.
+    bool is_named(const std::string& pattern) const {
+        return std::ranges::any_of(results.notes, [&](const std::string& note) {
+            const std::string name = note.substr(0, note.find(": "));
+            return matches_result(pattern, name) || may_match_in(pattern, name);
+        });
     }
     /// The next file is to be begun.
     void next() {
@@ -246,10 +248,8 @@ void ApplicationService::ask_results(const std::shared_ptr<Bringing>& work) {
     if (!takes_results(run)) return finish(run);
     if (work->part >= run->app.status.parts.size()) {
         for (const std::string& pattern : run->app.request.staging.results)
-            if (!work->matched.contains(pattern) && !work->is_named(pattern)) {
-                const std::string text = "nothing that may be taken is called " + pattern;
-                is_pattern(pattern) ? work->results.note(text) : work->results.leave_out(text);
-            }
+            if (!work->matched.contains(pattern) && !work->is_named(pattern))
+                work->results.leave_out("nothing came back for " + pattern);
         if (auto reached = failpoint::reach(failpoint::Point::kFetchResultsBrought); !reached)
             return static_cast<void>(clock_.after(kLongPause, [this, run] {
                 if (!is_final(run->app.status.state)) bring_results(run);

@@ -71,7 +71,7 @@ class Staging(unittest.TestCase):
         zones = sorted(path.read_text().strip() for path in into.glob("zone.txt*"))
         self.assertEqual(zones, ["a", "b", "c"], done.stderr)
         self.assertFalse(list(into.glob("link.*")), "a link to somebody else's file")
-        self.assertIn("link.*", done.stderr)
+        self.assertIn("link.0: is a link", done.stderr)
         self.assertEqual([path for path in os.listdir(into) if path.startswith(".")], [])
 
     def test_nothing_of_the_folder_it_was_submitted_from_is_needed(self):
@@ -201,7 +201,7 @@ class Staging(unittest.TestCase):
         waited = self.zbs("wait", application)
         fetched = self.zbs("fetch", application, "-d", into)
         self.assertEqual((waited.returncode, fetched.returncode), (9, 9))
-        self.assertEqual((view["state"], view["exit_code"], view["results_left_out"]), ("completed", 0, 9))
+        self.assertEqual((view["state"], view["exit_code"], view["results_left_out"]), ("completed", 0, 10))
         for name in ("xe9.out", "line.out", "qqq.out", "folder.out", "link.out", "own.out", "pipe.out", "out/away", "absent.dat", "none.*"):
             for where, text in (("run", done.stderr), ("wait", waited.stderr), ("fetch", fetched.stderr), ("show", shown), ("REST", "\n".join(view["result_notes"]))):
                 self.assertIn(name, text, where)
@@ -239,12 +239,14 @@ class Staging(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual({path.name: path.stat().st_mode & 0o777 for path in into.iterdir()}, {"run": 0o750, "own": 0o750, "plain": 0o640, "others": 0o640})
 
-    def test_a_program_that_fails_keeps_its_code_and_a_pattern_may_match_nothing(self):
-        done = self.python("--zones", "b", "--stage-out", "absent.dat", "--results", self.here, program="raise SystemExit(5)")
-        self.assertEqual(done.returncode, 5, done.stderr)
-        self.assertIn("absent.dat", done.stderr)
-        self.assertEqual(self.python("--zones", "a", "--stage-out", "none.*", "--results", self.here, program="").returncode, 0)
-        self.assertEqual(self.python("--zones", "a", "--stage-out", "absent", "--results", self.here, program="").returncode, 9)
+    def test_what_nothing_came_back_for_is_named_and_a_program_that_fails_keeps_its_code(self):
+        for pattern in ("absent", "none.*", "out/**"):
+            for program, code in (("raise SystemExit(5)", 5), ("", 9)):
+                done = self.python("--zones", "b", "--stage-out", pattern, "--results", self.here, program=program)
+                waited = self.zbs("wait", self.zbs("list", "-o", "name", "--limit", "1").stdout.strip())
+                self.assertEqual((done.returncode, waited.returncode), (code, code), done.stderr)
+                for text in (done.stderr, waited.stderr):
+                    self.assertIn(f"zbs: nothing came back for {pattern}\n", text)
 
     def test_an_interrupted_fetch_names_the_command_that_goes_on(self):
         into = self.here / "results"
