@@ -75,7 +75,23 @@ std::vector<std::int32_t> deal(int ranks, const Aggregates& aggregates, Rng* rng
     return slots;
 }
 
-Result<void> check_room(int ranks, std::span<const Offer> offers) {
+Error too_many_ranks(const ApplicationRequest& request, int held, const std::string& refusals) {
+    const bool only_here = needs_own_zone(request.launcher);
+    return {ErrorCode::kRejected,
+            "the application needs " + std::to_string(request.ranks) + " processors, but " +
+                (only_here ? std::string("launcher ") + to_string(request.launcher) +
+                                 " works in the home zone only, which holds "
+                           : "all zones that accept it hold ") +
+                std::to_string(held) + "; ask for fewer ranks" +
+                (only_here ? ", submit to a larger zone, or build the program with MPICH, whose launcher works over "
+                             "several zones"
+                           : " or for more zones") +
+                refusals,
+            {}};
+}
+
+Result<void> check_room(const ApplicationRequest& request, std::span<const Offer> offers) {
+    const int ranks = request.ranks;
     int free = 0, total = 0;
     bool silent = false;
     std::string refusals, unasked;
@@ -90,20 +106,15 @@ Result<void> check_room(int ranks, std::span<const Offer> offers) {
         }
     }
     if (free >= ranks) return {};
-    if (refusals.empty()) refusals = std::move(unasked);  // else they would hide the reason
+    const std::string& reasons = refusals.empty() ? unasked : refusals;  // others would hide the reason
     // Of zones that do not exist, or accept nobody, fewer ranks would not help.
-    if (total == 0 && !silent && !refusals.empty())
-        return Error{ErrorCode::kRejected, "no zone takes the application: " + refusals.substr(2), {}};
-    if (total < ranks && !silent) {
-        return Error{ErrorCode::kRejected,
-                     "the application needs " + std::to_string(ranks) +
-                         " processors, but all zones that accept it hold " + std::to_string(total) +
-                         "; ask for fewer ranks or for more zones" + refusals,
-                     {}};
-    }
+    if (total == 0 && !silent && !reasons.empty())
+        return Error{ErrorCode::kRejected, "no zone takes the application: " + reasons.substr(2), {}};
+    if (total < ranks && !silent)
+        return too_many_ranks(request, total, needs_own_zone(request.launcher) ? refusals : reasons);
     return Error{
         ErrorCode::kUnavailable,
-        "waiting for processors: " + std::to_string(free) + " of " + std::to_string(ranks) + " are free" + refusals,
+        "waiting for processors: " + std::to_string(free) + " of " + std::to_string(ranks) + " are free" + reasons,
         {}};
 }
 
@@ -212,7 +223,7 @@ bool is_plan_mapper(const std::string& name) {
 
 Result<ApplicationPlan> make_plan(const ApplicationRequest& request, const std::optional<ApplicationModel>& model,
                                   const std::string& profile, std::span<const Offer> offers) {
-    if (auto room = check_room(request.ranks, offers); !room) return room.error();
+    if (auto room = check_room(request, offers); !room) return room.error();
     const Aggregates aggregates = aggregate(offers);
     const MapOptions options{.seed = request.seed, .max_tasks_per_processor = 1};
     const Result<std::vector<std::int32_t>> blocks = place_blocks(request.ranks, aggregates.zones, options);

@@ -85,6 +85,18 @@ TEST(MakePlan, NeverAndNotNowAreTwoAnswers) {
     EXPECT_NE(never.error().message.find("not accepted"), std::string::npos);
 }
 
+TEST(MakePlan, ALauncherOfOneZoneIsTheReasonWhereItHoldsTooFew) {
+    const Offer offers[] = {offer("a", 2), {"b", {}, "launcher openmpi works in the home zone only", false, true}};
+    ApplicationRequest asked = request(5);
+    asked.launcher = Launcher::kOpenMpi;
+    const Error error = make_plan(asked, {}, "none", offers).error();
+    EXPECT_EQ(error.code, ErrorCode::kRejected);
+    EXPECT_EQ(error.message,
+              "the application needs 5 processors, but launcher openmpi works in the home zone only, which holds 2; "
+              "ask for fewer ranks, submit to a larger zone, or build the program with MPICH, whose launcher works "
+              "over several zones");
+}
+
 TEST(MakePlan, AZoneThatRestsCountsForWhatCanRunLater) {
     Offer resting = offer("b", 0, 4);
     resting.refusal = "drains: it takes no new work now";
