@@ -6,6 +6,7 @@
 #include <array>
 #include <string>
 
+#include "services/common/messages/names/host_port.hpp"
 #include "services/common/messages/text/printable.hpp"
 
 namespace zbs {
@@ -92,10 +93,15 @@ Result<void> check_advertised_host(std::string_view host) {
                        std::string(kExample));
     if (!address_bytes(host).empty() || is_dns_name(host)) return {};
     if (const std::string fault = host_fault(host); !fault.empty()) return invalid(fault);
+    if (const Result<HostPort> read = HostPort::parse(host, /*default_port=*/0); read && read->host != host) {
+        if (const Result<void> good = check_advertised_host(read->host); !good) return good;
+        return invalid(shown + "is more than a host: write " + read->host +
+                       ", without brackets and port; others call the port that is listened on");
+    }
     if (host.starts_with('['))
-        return invalid(shown + "is an address of IPv6 in brackets; write it without, e.g. 2001:db8::7");
-    const std::size_t colon = host.find(':');
-    if (colon != std::string_view::npos && colon == host.rfind(':'))
+        return invalid(shown +
+                       "has brackets: write an address of IPv6 without them and without a port, e.g. 2001:db8::7");
+    if (const std::size_t colon = host.find(':'); colon != std::string_view::npos && colon == host.rfind(':'))
         return invalid(shown + "names a port; leave it out, it is the one that is listened on");
     return invalid(shown + "is neither the name of a host nor an address, " + std::string(kExample));
 }
