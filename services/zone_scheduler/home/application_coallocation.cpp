@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "algorithms/base/suggestion.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/zone_scheduler/home/application_run.hpp"
 #include "services/zone_scheduler/trust/delegation_service.hpp"
@@ -88,6 +89,21 @@ std::string ApplicationService::why_it_rests(const std::string& zone) const {
     const ZoneStanding standing = peers_.standing(zone);
     if (standing == ZoneStanding::kActive) return {};
     return standing == ZoneStanding::kDrain ? kDrains : "has stopped in order and is not back yet";
+}
+
+/// Refuses a name that no zone has; a zone that is away or rests is known. Errors: kInvalidArgument, with the nearest
+/// name.
+Result<void> ApplicationService::check_zones(const ApplicationRequest& request) const {
+    if (request.zones.empty()) return {};
+    std::set<std::string> known = peers_.zone_names();
+    known.insert(config_.zone.name);
+    for (std::size_t i = 0; i < request.zones.size(); ++i) {
+        if (known.contains(request.zones[i])) continue;
+        const std::vector<std::string_view> names(known.begin(), known.end());
+        return invalid("zone '" + request.zones[i] + "' is not known here" + did_you_mean(request.zones[i], names),
+                       "/zones/" + std::to_string(i));
+    }
+    return {};
 }
 
 void ApplicationService::collect_offers(const Caller& owner, const ApplicationRequest& request,
@@ -186,6 +202,7 @@ void ApplicationService::dry_run(const Caller& caller, const ApplicationRequest&
             Error{ErrorCode::kDenied, "only users of organisation '" + config_.organisation + "' may plan here", {}});
     if (!is_plan_mapper(request.mapper))
         return respond(invalid("must be one of hier, block, round_robin, random", "/mapper"));
+    if (auto good = check_zones(request); !good) return respond(good.error());
     ProfileLibrary::Choice choice = profiles_.choose(caller, request);
     collect_offers(
         caller, request, {}, std::nullopt,

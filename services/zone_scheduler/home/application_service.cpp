@@ -171,6 +171,7 @@ Result<Application> ApplicationService::submit(const Caller& caller, const Appli
         if (auto good = delegations_->check_lifetime(caller, request.id, request.walltime); !good) return good.error();
     }
     if (auto good = check_staging(caller, request.staging); !good) return good.error();
+    if (auto good = check_zones(request); !good) return good.error();
     auto run = std::make_shared<Run>();
     run->app = {caller, request, {}};
     run->app.status.history.push_back({ApplicationState::kAccepted, clock_.now()});

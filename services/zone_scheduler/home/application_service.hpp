@@ -47,7 +47,7 @@ class ApplicationService {
     Result<void> resume();
 
     /// Same id and request again: the same application. Errors: kUnauthenticated/kDenied for others than own users;
-    /// kIdReused; kInvalidArgument (an id that is not the caller's, unknown mapper); kTooManyRequests.
+    /// kIdReused; kInvalidArgument (an id that is not the caller's, unknown mapper or zone); kTooManyRequests.
     Result<Application> submit(const Caller& caller, const ApplicationRequest& request);
     /// The plan that `submit` would start with; changes nothing.
     void dry_run(const Caller& caller, const ApplicationRequest& request, Respond<ApplicationPlan> respond);
@@ -162,6 +162,7 @@ class ApplicationService {
     static ApplicationStatus status_of(const std::shared_ptr<Run>& run);
 
     std::string why_it_rests(const std::string& zone) const;
+    Result<void> check_zones(const ApplicationRequest& request) const;
     void collect_offers(const Caller& owner, const ApplicationRequest& request, const std::set<std::string>& excluded,
                         const std::optional<ApplicationId>& without, std::function<void(std::vector<Offer>)> done);
     struct Plan {

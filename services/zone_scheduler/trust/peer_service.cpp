@@ -298,4 +298,11 @@ std::vector<Peer> PeerService::peers() const {
     return list;
 }
 
+std::set<std::string> PeerService::zone_names() const {
+    std::set<std::string> names;
+    for (const Peer& peer : peers()) names.insert(peer.zone);
+    for (const ZoneEntry& entry : listed_) names.insert(entry.name);
+    return names;
+}
+
 }  // namespace zbs

@@ -40,6 +40,8 @@ class PeerService {
     void set_asks(const std::vector<AskedOrganisation>& asks);
     /// Zones that were asked or have an accepted peering, with both directions and the condition of each.
     std::vector<Peer> peers() const;
+    /// Names of those, and of the zones that the registry listed last.
+    std::set<std::string> zone_names() const;
     /// By how much a zone's clock is ahead, found with one of its answers; zero: no difference is proved.
     void note_clock(const Caller& zone, Duration ahead);
     /// As the registry listed it last. A zone that is not active finishes what it has and takes nothing new.

@@ -593,6 +593,26 @@ TEST_F(ApplicationServiceTest, LauncherOfOneZoneKeepsTheApplicationAtHome) {
     EXPECT_EQ(world.status(request.id).state, ApplicationState::kRejected);
 }
 
+TEST_F(ApplicationServiceTest, NameThatNoZoneHasIsRefusedAtSubmission) {
+    world.run(10s);  // the zones know each other
+    world.crash("c");
+    world.run(5min);
+    ApplicationService& home = *world.node("a").applications;
+    ApplicationRequest request = world.request(2);
+    request.zones = {"a", "c"};
+    EXPECT_TRUE(home.submit(world.user(), request)) << "zone c is away, and known";
+    request = world.request(2);
+    request.zones = {"a", "remote-zone"};
+    const Error refused = home.submit(world.user(), request).error();
+    EXPECT_EQ(refused, invalid("zone 'remote-zone' is not known here; known are a, b, c", "/zones/1"));
+    EXPECT_FALSE(home.find(world.user(), request.id)) << "nothing was accepted";
+    std::optional<Error> planned;
+    home.dry_run(world.user(), request, [&](const Result<ApplicationPlan>& plan) {
+        if (!plan) planned = plan.error();
+    });
+    EXPECT_EQ(planned, refused);
+}
+
 TEST_F(ApplicationServiceTest, ZoneThatCannotStartStopsAll) {
     world.node("c").executor->script("run-", {.refusal = "cannot run the proxy"});
     const ApplicationId id = submit(12);
