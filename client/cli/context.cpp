@@ -139,6 +139,10 @@ std::string ascii(std::string text) {
     return text;
 }
 
+std::string counted(std::uint64_t count, const std::string& thing) {
+    return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
+}
+
 std::string human_bytes(double bytes) {
     constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
     int unit = 0;

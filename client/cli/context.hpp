@@ -83,6 +83,8 @@ void add_output_option(CLI::App& command, Context& context, const char* variable
 std::string printable(const std::string& text);
 /// Bytes outside ASCII as '?', for text that is not UTF-8.
 std::string ascii(std::string text);
+/// "1 machine", "2 machines".
+std::string counted(std::uint64_t count, const std::string& thing);
 /// "1048576" as "1.0 MiB".
 std::string human_bytes(double bytes);
 

@@ -439,8 +439,10 @@ void add_application_commands(CLI::App& app, Context& context) {
             "run",
             "run an MPI program over the zones and follow it; exits with the program's own code\n\nIts output is the "
             "program's: a format (-o) is for --dry-run only. Standard input is "
-            "not forwarded: give the program a file.\n\nCtrl-C or SIGTERM cancels the application; the second one "
-            "leaves it. If the terminal closes, the application goes on: 'zbs wait ID' and 'zbs logs -f ID' return to "
+            "not forwarded: give the program a file.\n\nCtrl-C or SIGTERM cancels the application; another one, at "
+            "least "
+            "a second later, leaves it. If the terminal closes, the application goes on: 'zbs wait ID' and 'zbs logs "
+            "-f ID' return to "
             "it. If the home zone is away, the command waits up to 30 minutes for it.\n\nExample: zbs run -n 6 -- "
             "./solver input.dat");
         add_submit_options(*run, *options);

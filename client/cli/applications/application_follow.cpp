@@ -6,7 +6,9 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <ctime>
 #include <iostream>
 
 #include "client/api/delegate.hpp"
@@ -22,7 +24,18 @@ namespace {
 using codec::Json;
 
 std::atomic<int> interrupts{0}, handled{0};
-void on_interrupt(int) { ++interrupts; }
+std::atomic<std::int64_t> interrupted_at{0};  ///< steady milliseconds, of the last one that counted
+
+/// A shell, a batch system or a wrapper often passes on a signal that the terminal sent to this command too: what comes
+/// within a second counts once.
+void on_interrupt(int) {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const std::int64_t at = static_cast<std::int64_t>(now.tv_sec) * 1'000 + now.tv_nsec / 1'000'000;
+    if (interrupts > 0 && at - interrupted_at < 1'000) return;
+    interrupted_at = at;
+    ++interrupts;
+}
 
 /// Whether somebody wrote to our standard input, a pipe or a file.
 bool has_input() {

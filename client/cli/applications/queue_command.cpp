@@ -32,8 +32,8 @@ void replay_queue(Context& context, const std::string& path) {
                                         {"replayed", encode_decision(done->first_difference->replayed)}};
         print_document(context, json);
     } else if (same) {
-        std::cout << done->decisions << " decisions over " << done->starts
-                  << " starts: the simulator's code decides as the zone did\n";
+        std::cout << counted(done->decisions, "decision") << " over " << counted(done->starts, "start")
+                  << ": the simulator's code decides as the zone did\n";
     } else {
         std::cout << "event " << done->first_difference->event + 1 << ": the zone decided otherwise\nzone    "
                   << codec::dump(encode_decision(done->first_difference->logged)) << "\nreplay  "

@@ -16,14 +16,14 @@ namespace {
 
 /// Machines, and how much of them is in use.
 void draw_zone(const codec::Json& zone) {
-    int processors = 0, used = 0;
+    std::uint64_t processors = 0, used = 0;
     const codec::Json nodes = zone.value("nodes", codec::Json::array());
     for (const codec::Json& node : nodes) {
-        processors += node.value("processors", 0);
-        used += node.value("used", 0);
+        processors += node.value("processors", std::uint64_t{0});
+        used += node.value("used", std::uint64_t{0});
     }
-    std::cout << "zone " << harmless_line(text_of(zone, "zone")) << ": " << used << " of " << processors
-              << " processors in use, " << nodes.size() << (nodes.size() == 1 ? " machine\n" : " machines\n");
+    std::cout << "zone " << harmless_line(text_of(zone, "zone")) << ": " << used << " of "
+              << counted(processors, "processor") << " in use, " << counted(nodes.size(), "machine") << "\n";
 }
 
 /// What runs before what waits before what has ended, each newest first; with `--sort` in its order among all of them.

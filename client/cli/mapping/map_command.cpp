@@ -17,6 +17,7 @@
 #include "client/cli/mapping/map_input.hpp"
 #include "client/cli/mapping/map_output.hpp"
 #include "client/cli/output_file.hpp"
+#include "client/cli/submission/probe_program.hpp"
 #include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/adapters/command_line/pages/program_words.hpp"
 #include "services/common/adapters/command_line/values.hpp"
@@ -244,10 +245,11 @@ Result<void> write_launch(const MapCommand& options, const ResourceGraph& resour
     kept.push_back({"--plot", options.plot});
     if (auto done = deliver(*documents, options.file, kept); !done) return done;
     if (options.format == "hostfile") {
+        const bool has_slurm = !path_of("srun").empty();
         for (const formats::LaunchZone& zone : request->zones) {
             std::vector<std::string> hosts;
             for (const formats::LaunchRank& rank : zone.ranks) hosts.push_back(rank.host);
-            if (!formats::has_returning_host(hosts)) continue;
+            if (!has_slurm || !formats::has_returning_host(hosts)) continue;
             std::cerr << "zbs: warning: a host of zone " << printable(zone.name)
                       << " comes back after another one; this works with mpiexec, but not inside a Slurm allocation\n";
             break;

@@ -114,7 +114,8 @@ void describe_model(const ApplicationModel& model) {
               << "\n"
               << "ranks      " << model.graph.task_count() << "\n"
               << "pairs      " << model.graph.edge_count() << "\n"
-              << "traffic    " << human_bytes(bytes) << " in " << static_cast<std::uint64_t>(messages) << " messages\n"
+              << "traffic    " << human_bytes(bytes) << " in "
+              << counted(static_cast<std::uint64_t>(messages), "message") << "\n"
               << "compute    " << compute / model.graph.task_count()
               << " s on average between two communication calls\n";
     if (!model.unseen.empty()) std::cout << "missing    messages of " << printable(unseen_text(model.unseen)) << "\n";

@@ -296,8 +296,9 @@ void quickstart(Context& context, const QuickstartOptions& options) {
         if (auto kept = with_own_rights(*account, write); !kept) return give_up(kept.error());
     }
     if (auto kept = keep_account(*account); !kept) return give_up(kept.error());
-    std::cout << "A registry and three zones (a, b, c) with " << options.processors
-              << " processors each are running, of three organisations that trust each other"
+    std::cout << "A registry and three zones (a, b, c) with "
+              << counted(static_cast<std::uint64_t>(options.processors), "processor")
+              << " each are running, of three organisations that trust each other"
               << (with_slurm ? "; so is zone d of a fourth, in front of Slurm" : "") << "; logs in " << folder << ".\n"
               << protection_text(*account) << "In another terminal:\n\n"
               << settings << "zbs run -n 6 -- PROGRAM ARGS...\n"

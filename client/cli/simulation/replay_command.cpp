@@ -158,11 +158,13 @@ void print_report(Context& context, const Trace& trace, const ReplayReport& repo
         if (!trace.unseen.empty()) std::cout << "missing    messages of " << unseen_text(trace.unseen) << "\n";
         for (const LinkRow& row : links) {
             if (row.traffic.messages > 0)
-                std::cout << printable(row.name) << ": " << static_cast<std::uint64_t>(row.traffic.messages)
-                          << " messages, " << human_bytes(row.traffic.bytes) << "\n";
+                std::cout << printable(row.name) << ": "
+                          << counted(static_cast<std::uint64_t>(row.traffic.messages), "message") << ", "
+                          << human_bytes(row.traffic.bytes) << "\n";
         }
         if (report.unreceived_messages > 0)
-            std::cout << static_cast<std::uint64_t>(report.unreceived_messages) << " messages were never received\n";
+            std::cout << counted(static_cast<std::uint64_t>(report.unreceived_messages), "message")
+                      << (report.unreceived_messages == 1 ? " was" : " were") << " never received\n";
         std::cout << "\n";
     }
     print(context, listing);

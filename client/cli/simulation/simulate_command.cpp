@@ -478,12 +478,13 @@ void print_tables(Context& context, const SimulateCommand& command, const Loaded
     const SimulatedSchedule& schedule = schedules.front();
     const JobMetrics& jobs = schedule.metrics.all;
     if (!command.allocator.empty())
-        std::cout << "allocator    " << printable(command.allocator) << ", " << schedule.refused_starts
-                  << " starts refused for want of a place\n";
+        std::cout << "allocator    " << printable(command.allocator) << ", "
+                  << counted(schedule.refused_starts, "start") << " refused for want of a place\n";
     if (!schedule.interruptions.empty()) std::cout << "preemptions  " << schedule.interruptions.size() << "\n";
     std::cout << "policy       " << printable(schedule.policy) << ", " << command.rules << " rules, "
-              << schedule.processors << " processors\nmakespan     " << fixed(schedule.metrics.makespan_s, 0)
-              << " s\nutilization  " << fixed(schedule.metrics.utilization, 4) << "\n";
+              << counted(static_cast<std::uint64_t>(schedule.processors), "processor") << "\nmakespan     "
+              << fixed(schedule.metrics.makespan_s, 0) << " s\nutilization  " << fixed(schedule.metrics.utilization, 4)
+              << "\n";
     if (schedule.turns)
         std::cout << "turns        " << fixed(schedule.turns->effective_utilization, 4)
                   << " effective utilization (a switch of rows costs 10 % of a slice, a processor changed 100 us), "

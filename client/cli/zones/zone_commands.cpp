@@ -211,7 +211,8 @@ void print_machine_links(Context& context, client::ZoneClient& zone) {
     if (pairs == 0) return;
     const Listing listing = machine_links(*machines, kMachineLinksShown);
     print(context, listing);
-    if (pairs > listing.rows.size()) std::cout << "... and " << pairs - listing.rows.size() << " more pairs.\n";
+    if (pairs > listing.rows.size())
+        std::cout << "... and " << counted(pairs - listing.rows.size(), "more pair") << ".\n";
 }
 
 void show_links(Context& context) {

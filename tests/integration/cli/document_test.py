@@ -43,7 +43,7 @@ class Commands(Manners):
     def test_a_log_of_a_queue_is_decided_again_in_every_format(self):
         same, path = self.queue_log("same.jsonl", DECIDED), self.queue_log("other.jsonl", DECIDED | {"starts": []})
         self.assertEqual(json.loads(self.good("queue", "replay", same, "-o", "json")), {"version": 1, "decisions": 1, "events": 5, "same": True, "starts": 1})
-        self.assertEqual(self.good("queue", "replay", same), "1 decisions over 1 starts: the simulator's code decides as the zone did\n")
+        self.assertEqual(self.good("queue", "replay", same), "1 decision over 1 start: the simulator's code decides as the zone did\n")
         done = self.zbs("queue", "replay", path, "-o", "json")
         self.assertEqual(done.returncode, 1, done.stderr)
         told = json.loads(done.stdout)

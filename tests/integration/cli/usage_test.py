@@ -289,6 +289,10 @@ class Watching(Manners):
         self.assertNotIn("\x1b", told)
         self.assertEqual(json.loads(self.good("top", "-o", "json"))["version"], 1)
 
+    def test_one_of_a_kind_is_no_plural(self):
+        Zone.answers["/v1/nodes"] = {"zone": "x", "nodes": [{"name": "n1", "processors": 1, "used": 0, "speed": 1}]}
+        self.assertTrue(self.good("top").startswith("zone x: 0 of 1 processor in use, 1 machine\n"))
+
     def test_show_is_watched_until_the_application_ends(self):
         one = "01JJJJJJJJJJJJJJJJJJJJJJJJ"
         view = {"id": one, "state": "running", "ranks": 1, "argv": ["/bin/a"], "submitted_us": 1}
