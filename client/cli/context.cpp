@@ -10,6 +10,7 @@
 #include "client/cli/applications/application_follow.hpp"
 #include "client/cli/interrupt.hpp"
 #include "services/common/adapters/command_line/output.hpp"
+#include "services/common/adapters/command_line/terminal.hpp"
 #include "services/common/adapters/system/asio_clock.hpp"
 #include "services/common/codec/json/document_text.hpp"
 #include "services/common/http/reply.hpp"
@@ -155,10 +156,14 @@ std::string human_bytes(double bytes) {
     return text;
 }
 
+std::string shown(const Context& context, const Listing& rows) {
+    return written(rows, context.output, command_line::table_width());
+}
+
 void print(Context& context, const Listing& listing) {
     const Result<Listing> rows = chosen(listing, context.choice);
     if (!rows) return context.fail(rows.error());
-    std::cout << written(*rows, context.output);
+    std::cout << shown(context, *rows);
 }
 
 void print_document(const Context& context, const codec::Json& json) {

@@ -62,6 +62,8 @@ void outlast_absence(client::ZoneClient& zone, const std::string& id, std::funct
 /// $XDG_CONFIG_HOME/zbs/credentials, or under ~/.config.
 std::string default_credentials_folder();
 
+/// The rows in the format of `-o`; tables fit the terminal.
+std::string shown(const Context& context, const Listing& rows);
 /// The list, as `-o`, `--columns`, `--sort` and `--filter` ask; a column that is not there is an error.
 void print(Context& context, const Listing& listing);
 /// One document for programs, an object, with its version; `name` prints its id, name or zone. Not

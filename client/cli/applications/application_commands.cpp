@@ -142,7 +142,7 @@ bool list(Context& context, const ApplicationChoice& choice, bool again) {
     if (!zone) return false;
     const Result<FoundApplications> found = find_applications(context, *zone, choice);
     if (!found) return failed_with(context, found.error());
-    std::cout << written(found->rows, context.output);
+    std::cout << shown(context, found->rows);
     // What is drawn again has one place: a note beside it would run through the drawing.
     if (!found->cut.empty()) (again && context.for_people() ? std::cout : std::cerr) << "zbs: " << found->cut << "\n";
     return true;

@@ -59,7 +59,7 @@ bool draw_top(Context& context, const ApplicationChoice& choice) {
     if (!found) return failed(found.error());
     const Listing* const rows = &found->rows;
     if (context.output == "csv" || context.output == "name") {
-        std::cout << written(*rows, context.output);
+        std::cout << shown(context, *rows);
         return true;
     }
     if (!context.for_people()) {
@@ -72,7 +72,7 @@ bool draw_top(Context& context, const ApplicationChoice& choice) {
     draw_zone(*nodes);
     std::cout << "applications: " << counts_text(*counts) << " since "
               << time_text(*counts, "ended_since_us").substr(0, 16) << "\n\n"
-              << written(*rows, context.output);
+              << shown(context, *rows);
     return true;
 }
 

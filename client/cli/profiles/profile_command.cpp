@@ -109,7 +109,7 @@ void list_profiles(Context& context, const std::string& program, const std::stri
         kept->items.erase(kept->items.begin() + static_cast<std::ptrdiff_t>(limit), kept->items.end());
         kept->truncated = true;
     }
-    std::cout << written(*kept, context.output);
+    std::cout << shown(context, *kept);
 }
 
 /// A profile of the home zone, or files.

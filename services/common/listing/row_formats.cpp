@@ -14,7 +14,42 @@ bool drives_terminals(char32_t c) {
            (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
 }
 
-std::string table_text(const Listing& listing, bool wide) {
+/// Of a column as wide as an instant, or narrower, nothing is left out.
+constexpr std::size_t kLeastCut = 20;
+constexpr std::size_t kLeastLeft = 10;
+
+/// Whether texts of the column can be cut: those of its name are to be typed again.
+bool can_be_cut(const Listing& listing, std::size_t column) {
+    return column != listing.name && std::ranges::any_of(listing.rows, [column](const std::vector<Cell>& row) {
+               return row[column].value.is_string();
+           });
+}
+
+/// Makes the widest of the columns that can be cut narrower until all fit into `width`, as far as that goes.
+void narrow(const Listing& listing, const std::vector<std::size_t>& columns, std::vector<std::size_t>& widths,
+            std::size_t width) {
+    std::vector<std::size_t> least = widths;
+    std::size_t all = 0;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        all += widths[i] + (i > 0 ? 2 : 0);
+        const std::size_t title = listing.has_header ? width_of(listing.columns[columns[i]].title) : 0;
+        if (widths[i] >= kLeastCut && can_be_cut(listing, columns[i])) least[i] = std::max(title, kLeastLeft);
+    }
+    while (all > width) {
+        std::size_t widest = columns.size();
+        for (std::size_t i = 0; i < columns.size(); ++i)
+            if (widths[i] > least[i] && (widest == columns.size() || widths[i] >= widths[widest])) widest = i;
+        if (widest == columns.size()) return;
+        --widths[widest];
+        --all;
+    }
+}
+
+std::string fitted(const std::string& text, std::size_t width) {
+    return width_of(text) <= width ? text : cut_to(text, 1, width - 3) + "...";
+}
+
+std::string table_text(const Listing& listing, bool wide, std::size_t width) {
     std::vector<std::size_t> columns, widths;
     for (std::size_t i = 0; i < listing.columns.size(); ++i)
         if (wide || !listing.columns[i].wide) columns.push_back(i);
@@ -29,13 +64,20 @@ std::string table_text(const Listing& listing, bool wide) {
         widths.push_back(0);
         for (const auto& line : lines) widths.back() = std::max(widths.back(), width_of(line[i]));
     }
+    narrow(listing, columns, widths, width);
     std::string text;
     for (const auto& line : lines) {
+        std::string row;
         for (std::size_t i = 0; i < line.size(); ++i) {
-            text += line[i];
-            if (i + 1 < line.size()) text += std::string(widths[i] - width_of(line[i]) + 2, ' ');
+            const std::string cell = fitted(line[i], widths[i]);
+            row += cell;
+            if (i + 1 < line.size()) row += std::string(widths[i] - width_of(cell) + 2, ' ');
         }
-        text += "\n";
+        if (width_of(row) > width) {
+            row = cut_to(row, 1, width);
+            row.erase(row.find_last_not_of(' ') + 1);
+        }
+        text += row + "\n";
     }
     return text;
 }
@@ -102,7 +144,7 @@ const std::vector<std::string>& output_formats() {
     return kFormats;
 }
 
-std::string written(const Listing& listing, std::string_view format) {
+std::string written(const Listing& listing, std::string_view format, std::size_t width) {
     if (format == "json") {
         Json document = {{listing.noun, items_of(listing)}};
         if (listing.truncated) document["truncated"] = true;
@@ -115,7 +157,8 @@ std::string written(const Listing& listing, std::string_view format) {
     } else if (format == "name") {
         for (const auto& row : listing.rows) text += harmless_line(row.at(listing.name).text) + "\n";
     } else {
-        text = table_text(listing, format == "wide");
+        const bool wide = format == "wide";
+        text = table_text(listing, wide, wide ? kAnyWidth : width);
     }
     return text;
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include <concepts>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -73,11 +74,14 @@ Result<Listing> chosen(Listing listing, const RowChoice& choice);
 /// Formats of `-o`, in the order of the help.
 const std::vector<std::string>& output_formats();
 
+inline constexpr std::size_t kAnyWidth = static_cast<std::size_t>(-1);
+
 /// The list in one of `output_formats()`, ended by a line end where there is anything:
-/// `table` (without wide columns) and `wide` align; `csv` is RFC 4180 with LF, a header and all columns, where texts
-/// that a spreadsheet would calculate get a ' in front; `json` is the document {"version": 1, NOUN:
-/// [items]}, with "truncated": true where it is; `jsonl` is an item a line, `name` the column of names.
-std::string written(const Listing& listing, std::string_view format);
+/// `table` (without wide columns) and `wide` align; lines of `table` have at most `width` columns of a terminal: its
+/// longest texts are cut, and end with "...", except those of `name`; `csv` is RFC 4180 with LF, a header and all
+/// columns, where texts that a spreadsheet would calculate get a ' in front; `json` is the document {"version": 1,
+/// NOUN: [items]}, with "truncated": true where it is; `jsonl` is an item a line, `name` the column of names.
+std::string written(const Listing& listing, std::string_view format, std::size_t width = kAnyWidth);
 
 /// Text from another party on one line of a terminal: control characters (C0, DEL, C1), those that change the direction
 /// of writing, and bytes that are no UTF-8 become '?'.

@@ -289,6 +289,15 @@ class Watching(Manners):
         self.assertNotIn("\x1b", told)
         self.assertEqual(json.loads(self.good("top", "-o", "json"))["version"], 1)
 
+    def test_tables_fit_the_terminal_and_120_columns_elsewhere(self):
+        Zone.answers["/v1/applications"] = {"applications": [dict(JOBS[0], id=ONE, reason="waits " * 40)]}
+        lines = self.good("list").splitlines()
+        self.assertEqual((max(map(len, lines)), lines[1].split()[0], lines[1][-3:]), (120, ONE, "..."))
+        self.assertIn("waits " * 40, self.good("list", "-o", "wide"))
+        with Terminal(self, ["list"]) as screen:
+            text = screen.until(lambda seen: ONE in seen and seen.endswith("\n"))
+        self.assertEqual(max(map(len, text.replace("\r", "").splitlines())), 60)
+
     def test_one_of_a_kind_is_no_plural(self):
         Zone.answers["/v1/nodes"] = {"zone": "x", "nodes": [{"name": "n1", "processors": 1, "used": 0, "speed": 1}]}
         self.assertTrue(self.good("top").startswith("zone x: 0 of 1 processor in use, 1 machine\n"))

@@ -16,6 +16,25 @@ TEST(Written, AlignsTablesByCharactersAndShowsWideColumnsOnlyWhereAsked) {
     EXPECT_EQ(written(listing, "wide"), "NAME  SIZE  STATE\n\u00e9t\u00e9s  5     ok\nb     10    -\n");
 }
 
+TEST(Written, FitsTablesIntoTheWidthAndCutsTheLongestTexts) {
+    const std::string reason = "waits for processors that others have", program = "/home/ana/solver/bin/heat_2d";
+    const Listing listing{"jobs",
+                          {"ID", "PROGRAM", "RANKS", "REASON"},
+                          {{"01JJJJJJJJJJJJJJJJJJJJJJJJ", program, 8, reason}, {"b", "heat", 10, "-"}},
+                          Json::array()};
+    EXPECT_EQ(written(listing, "table", 80),
+              "ID                          PROGRAM                 RANKS  REASON\n"
+              "01JJJJJJJJJJJJJJJJJJJJJJJJ  /home/ana/solver/bi...  8      waits for processo...\n"
+              "b                           heat                    10     -\n");
+    EXPECT_EQ(written(listing, "table", 40),
+              "ID                          PROGRAM\n"
+              "01JJJJJJJJJJJJJJJJJJJJJJJJ  /home/a...\n"
+              "b                           heat\n");
+    EXPECT_EQ(written(listing, "table", 200), written(listing, "table"));
+    EXPECT_EQ(written(listing, "wide", 40), written(listing, "table")) << "nothing is cut";
+    EXPECT_EQ(written(listing, "csv", 40), written(listing, "csv"));
+}
+
 TEST(Written, QuotesCsvAsRfc4180AndKeepsSpreadsheetsFromCalculating) {
     const std::pair<Cell, const char*> cases[] = {
         {"plain", "plain"},

@@ -8,6 +8,7 @@
 
 #include "algorithms/base/suggestion.hpp"
 #include "services/common/adapters/command_line/offers.hpp"
+#include "services/common/adapters/command_line/terminal.hpp"
 #include "services/common/codec/json/document_text.hpp"
 
 namespace zbs::command_line {
@@ -120,7 +121,7 @@ Result<void> Output::print(const listing::Listing& listing, const codec::Json& w
     }
     const Result<listing::Listing> rows = listing::chosen(listing, choice_);
     if (!rows) return rows.error();
-    std::cout << listing::written(*rows, form);
+    std::cout << listing::written(*rows, form, table_width());
     return {};
 }
 

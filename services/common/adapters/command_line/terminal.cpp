@@ -1,5 +1,6 @@
 #include "services/common/adapters/command_line/terminal.hpp"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -11,6 +12,12 @@ bool wants_colour(int stream) {
     const char* terminal = std::getenv("TERM");
     if ((refused != nullptr && *refused != 0) || terminal == nullptr || std::string(terminal) == "dumb") return false;
     return isatty(stream) == 1;
+}
+
+std::size_t table_width() {
+    winsize size{};
+    if (ioctl(1, TIOCGWINSZ, &size) == 0 && size.ws_col >= 2) return size.ws_col;
+    return 120;
 }
 
 std::string coloured(const std::string& text, Colour colour, bool on) {

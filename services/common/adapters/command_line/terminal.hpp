@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <string>
 
 namespace zbs::command_line {
@@ -6,6 +7,9 @@ namespace zbs::command_line {
 /// Whether colour may go to this stream (1 standard output, 2 standard error): a terminal that is not "dumb", and
 /// NO_COLOR is unset or empty (https://no-color.org).
 bool wants_colour(int stream);
+
+/// Columns that tables on standard output may fill: those of the terminal, else 120.
+std::size_t table_width();
 
 enum class Colour { kGreen, kYellow, kRed };
 /// `text` in a colour where `on`, else as it is.

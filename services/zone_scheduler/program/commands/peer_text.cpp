@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "services/common/adapters/command_line/terminal.hpp"
 #include "services/common/codec/json/audit_text.hpp"
 #include "services/common/codec/peering_codec.hpp"
 #include "services/common/listing/peer_listing.hpp"
@@ -112,9 +113,10 @@ std::string peerings_text(const Json& answer) {
 }
 
 std::string peer_list_text(const Json& answer, std::string_view format) {
-    return "whose users this zone takes:\n" + listing::written(listing::peerings_of(answer), format) +
+    return "whose users this zone takes:\n" +
+           listing::written(listing::peerings_of(answer), format, command_line::table_width()) +
            "who takes this organisation's users (none: not asked yet):\n" +
-           listing::written(listing::peers_of(answer), format);
+           listing::written(listing::peers_of(answer), format, command_line::table_width());
 }
 
 }  // namespace zbs::zone_program
