@@ -28,6 +28,7 @@
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/system/absolute_path.hpp"
+#include "services/common/adapters/system/thread_runner.hpp"
 #include "services/common/messages/text/quoting.hpp"
 
 namespace zbs::cli {
@@ -176,6 +177,14 @@ std::string protection_text(const QuickstartAccount& account) {
            "'.\nA job can read the keys of each zone and stop each service.\n";
 }
 
+/// Empty where each processor of the zones can have a core of its own.
+std::string shared_cores_text(int offered, int cores) {
+    if (offered <= cores) return {};
+    return "The zones offer " + counted(static_cast<std::uint64_t>(offered), "processor") + ", but this machine has " +
+           counted(static_cast<std::uint64_t>(cores), "core") +
+           ": more ranks than cores share them, and take longer.\n";
+}
+
 /// The last line of a log, at most 4 KiB; empty where it has none.
 std::string last_line(const std::string& path) {
     std::ifstream log(path, std::ios::binary | std::ios::ate);
@@ -300,7 +309,8 @@ void quickstart(Context& context, const QuickstartOptions& options) {
               << counted(static_cast<std::uint64_t>(options.processors), "processor")
               << " each are running, of three organisations that trust each other"
               << (with_slurm ? "; so is zone d of a fourth, in front of Slurm" : "") << "; logs in " << folder << ".\n"
-              << protection_text(*account) << "In another terminal:\n\n"
+              << shared_cores_text(3 * options.processors, system::usable_processors()) << protection_text(*account)
+              << "In another terminal:\n\n"
               << settings << "zbs run -n 6 -- PROGRAM ARGS...\n"
               << "zbs dashboard --open\n\n"
               << "The last opens the pages of your zone, a, in a browser, as you. What a zone shows to anybody "

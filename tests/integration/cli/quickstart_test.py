@@ -40,10 +40,11 @@ class Quickstart(unittest.TestCase):
         self.assertIn("a.log", told)
         self.assertLessEqual(done.stderr.count("starting it again"), 5, done.stderr)
 
-    def test_it_says_where_the_pages_are_and_what_opens_them(self):
+    def test_it_says_where_the_pages_are_what_opens_them_and_that_cores_are_shared(self):
+        cores = len(os.sched_getaffinity(0))
         folder = tempfile.mkdtemp(prefix="zbs-quickstart-")
         self.addCleanup(shutil.rmtree, folder, True)
-        process = subprocess.Popen([PROGRAMS / "zbs", "quickstart", *AS_CALLER, "--folder", folder + "/state"], stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen([PROGRAMS / "zbs", "quickstart", *AS_CALLER, "--folder", folder + "/state", "--processors", str(cores // 3 + 1)], stdout=subprocess.PIPE, text=True)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.wait, 60)
         self.addCleanup(process.terminate)
@@ -52,6 +53,7 @@ class Quickstart(unittest.TestCase):
             line = process.stdout.readline()
             self.assertTrue(line, said)
             said += line
+        self.assertIn(f"\nThe zones offer {cores // 3 * 3 + 3} processors, but this machine has {cores} core{'s' * (cores != 1)}: ", said)
         zones = re.findall(r"^zone (\w+)  (https://127\.0\.0\.1:\d+)$", said, re.M)
         self.assertEqual([name for name, _ in zones], ["a", "b", "c"], said)
         unknown = ssl._create_unverified_context()
