@@ -150,12 +150,12 @@ std::string format_duration(Duration time) {
     constexpr Unit kUnits[] = {{86'400, "d"}, {3'600, "h"}, {60, "m"}, {1, "s"}};
     std::int64_t left = us / kSecond;
     std::string text;
-    int told = 0;
+    int printed = 0;
     for (const Unit& unit : kUnits) {
         const std::int64_t count = left / unit.seconds;
         left %= unit.seconds;
-        if (count > 0 && told < 2) text += std::to_string(count) + unit.name;
-        told += count > 0 || told > 0;
+        if (count > 0 && printed < 2) text += std::to_string(count) + unit.name;
+        printed += count > 0 || printed > 0;
     }
     return text;
 }

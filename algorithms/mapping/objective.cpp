@@ -99,10 +99,10 @@ class BottleneckState final : public ObjectiveState {
     }
 
   private:
-    template <class Tell>
-    void pair(TaskIndex, ProcessorIndex p, const TaskGraph::Neighbour& n, Tell tell) const {
+    template <class Add>
+    void pair(TaskIndex, ProcessorIndex p, const TaskGraph::Neighbour& n, Add add) const {
         const ProcessorIndex q = processor_of(n.task);
-        if (p != q) load_.for_pair(p, q, n, tell);
+        if (p != q) load_.for_pair(p, q, n, add);
     }
     Load load_;
     Loads loads_;
@@ -115,11 +115,11 @@ class TimeOnZones {
         : graph_(graph), resources_(resources), steps_(communication_steps(graph)) {}
     std::size_t resource_count() const { return static_cast<std::size_t>(resources_.processor_count()); }
     double own(TaskIndex task, ProcessorIndex p) const { return graph_.compute(task) * steps_ / resources_.speed(p); }
-    template <class Tell>
-    void for_pair(ProcessorIndex p, ProcessorIndex q, const TaskGraph::Neighbour& n, Tell tell) const {
+    template <class Add>
+    void for_pair(ProcessorIndex p, ProcessorIndex q, const TaskGraph::Neighbour& n, Add add) const {
         const double seconds = link_seconds(resources_.link(p, q), n.bytes, n.messages, 1);
-        tell(static_cast<std::size_t>(p), seconds);
-        tell(static_cast<std::size_t>(q), seconds);
+        add(static_cast<std::size_t>(p), seconds);
+        add(static_cast<std::size_t>(q), seconds);
     }
     double recompute(std::span<const ProcessorIndex> processor_of) const {
         return predicted_time(graph_, resources_, processor_of);
@@ -136,11 +136,11 @@ class TimeOnTree {
     TimeOnTree(const TaskGraph& graph, const ProcessorTree& tree) : graph_(graph), tree_(tree) {}
     std::size_t resource_count() const { return static_cast<std::size_t>(tree_.processor_count()); }
     double own(TaskIndex task, ProcessorIndex p) const { return graph_.compute(task) / tree_.speed(p); }
-    template <class Tell>
-    void for_pair(ProcessorIndex p, ProcessorIndex q, const TaskGraph::Neighbour& n, Tell tell) const {
+    template <class Add>
+    void for_pair(ProcessorIndex p, ProcessorIndex q, const TaskGraph::Neighbour& n, Add add) const {
         const double seconds = n.bytes * tree_.distance(p, q);
-        tell(static_cast<std::size_t>(p), seconds);
-        tell(static_cast<std::size_t>(q), seconds);
+        add(static_cast<std::size_t>(p), seconds);
+        add(static_cast<std::size_t>(q), seconds);
     }
     double recompute(std::span<const ProcessorIndex> processor_of) const {
         std::vector<double> seconds(resource_count(), 0);
@@ -168,8 +168,8 @@ class OccupancyOnTree {
     OccupancyOnTree(const TaskGraph& graph, const ProcessorTree& tree) : graph_(graph), tree_(tree) {}
     std::size_t resource_count() const { return first_border() + tree_.groups().size(); }
     double own(TaskIndex task, ProcessorIndex p) const { return graph_.compute(task) / tree_.speed(p); }
-    template <class Tell>
-    void for_pair(ProcessorIndex p, ProcessorIndex q, const TaskGraph::Neighbour& n, Tell tell) const {
+    template <class Add>
+    void for_pair(ProcessorIndex p, ProcessorIndex q, const TaskGraph::Neighbour& n, Add add) const {
         for (int depth = tree_.levels(); depth > 0; --depth) {
             const std::int32_t a = tree_.group_of(p, depth), b = tree_.group_of(q, depth);
             if (a == b) return;
@@ -178,8 +178,8 @@ class OccupancyOnTree {
                 return tree_.groups()[static_cast<std::size_t>(parent)].distance;
             };
             const double apart = tree_.top_distance(depth == 1 ? a - 1 : 0, depth == 1 ? b - 1 : 0);
-            tell(first_border() + static_cast<std::size_t>(a), n.bytes * (depth == 1 ? apart : distance_above(a)));
-            tell(first_border() + static_cast<std::size_t>(b), n.bytes * (depth == 1 ? apart : distance_above(b)));
+            add(first_border() + static_cast<std::size_t>(a), n.bytes * (depth == 1 ? apart : distance_above(a)));
+            add(first_border() + static_cast<std::size_t>(b), n.bytes * (depth == 1 ? apart : distance_above(b)));
         }
     }
     double recompute(std::span<const ProcessorIndex> processor_of) const {

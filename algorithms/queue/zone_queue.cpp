@@ -86,30 +86,30 @@ ZoneQueue::ZoneQueue(std::size_t processors, MakePolicy make_policy)
 void ZoneQueue::use_policy(MakePolicy make_policy, const std::string& text) {
     make_policy_ = std::move(make_policy);
     policy_text_ = text;
-    tell(DisciplineChosen{text});
+    emit(DisciplineChosen{text});
 }
 
 void ZoneQueue::observe(Observer observer) {
     observer_ = std::move(observer);
-    tell(QueueOpened{static_cast<std::int32_t>(calendar_.processors())});
+    emit(QueueOpened{static_cast<std::int32_t>(calendar_.processors())});
 }
 
-void ZoneQueue::tell_again() const {
-    tell(QueueOpened{static_cast<std::int32_t>(calendar_.processors())});
-    if (!policy_text_.empty()) tell(DisciplineChosen{policy_text_});
-    for (const auto& [party, weight] : weight_) tell(WeightSet{party, weight});
+void ZoneQueue::restate() const {
+    emit(QueueOpened{static_cast<std::int32_t>(calendar_.processors())});
+    if (!policy_text_.empty()) emit(DisciplineChosen{policy_text_});
+    for (const auto& [party, weight] : weight_) emit(WeightSet{party, weight});
     for (const auto& [id, promise] : calendar_.promises())
-        tell(ProcessorsPromised{id, party_of_.at(id), promise, aged_});
+        emit(ProcessorsPromised{id, party_of_.at(id), promise, aged_});
     std::vector<const Entry*> entries;
     for (const auto& [id, entry] : waiting_) entries.push_back(&entry);
     std::sort(entries.begin(), entries.end(), [](const Entry* a, const Entry* b) { return a->number < b->number; });
-    for (const Entry* entry : entries) tell(PartWaits{entry->part});
+    for (const Entry* entry : entries) emit(PartWaits{entry->part});
     std::erase_if(entries, [](const Entry* entry) { return entry->promised == kNoStart; });
     std::sort(entries.begin(), entries.end(),
               [](const Entry* a, const Entry* b) { return a->promise_order < b->promise_order; });
     QueueContinued rest{.at = aged_, .used = used_, .promised = {}};
     for (const Entry* entry : entries) rest.promised.emplace_back(entry->part.id, entry->promised);
-    tell(std::move(rest));
+    emit(std::move(rest));
 }
 
 void ZoneQueue::take_up(const QueueContinued& rest) {
@@ -124,18 +124,18 @@ void ZoneQueue::take_up(const QueueContinued& rest) {
 
 void ZoneQueue::add(const WaitingPart& part) {
     ZBS_EXPECTS(!has(part.id) && part.processors >= 1 && part.length > Duration{0});
-    tell(PartWaits{part});
+    emit(PartWaits{part});
     waiting_.emplace(part.id, Entry{.part = part, .number = JobId{next_number_++}});
 }
 
 void ZoneQueue::remove(const PartId& id) {
-    if (waiting_.erase(id) > 0) tell(PartLeaves{id});
+    if (waiting_.erase(id) > 0) emit(PartLeaves{id});
     if (calendar_.find(id) == nullptr) promised_.remove(id);
 }
 
 void ZoneQueue::promise(const PartId& id, const std::string& party, ProcessorCalendar::Promise promise, Duration now) {
     age(now);
-    tell(ProcessorsPromised{id, party, promise, now});
+    emit(ProcessorsPromised{id, party, promise, now});
     party_of_[id] = party;
     promised_.set(id, promise);
     calendar_.set(id, std::move(promise));
@@ -144,7 +144,7 @@ void ZoneQueue::promise(const PartId& id, const std::string& party, ProcessorCal
 void ZoneQueue::withdraw_promise(const PartId& id, Duration now) {
     if (calendar_.find(id) == nullptr) return;
     age(now);
-    tell(PromiseEnded{id, now});
+    emit(PromiseEnded{id, now});
     party_of_.erase(id);
     calendar_.remove(id);
     promised_.remove(id);
@@ -153,7 +153,7 @@ void ZoneQueue::withdraw_promise(const PartId& id, Duration now) {
 void ZoneQueue::set_weight(const std::string& party, double weight) {
     ZBS_EXPECTS(weight > 0);
     double& known = weight_.try_emplace(party, 1).first->second;
-    if (known != weight) tell(WeightSet{party, weight});
+    if (known != weight) emit(WeightSet{party, weight});
     known = weight;
 }
 
@@ -217,9 +217,9 @@ Plan ZoneQueue::ask(const Round& round) const {
     std::int64_t number = next_number_;
     // A policy that keeps promises tries to better them when something has ended: here something may always have.
     const Job ended{.id = JobId{number++}, .submit = at(first), .walltime = Duration{1}};
-    const bool told = state.apply(at(first), JobSubmitted{ended}) && state.apply(at(first), JobStarted{ended.id}) &&
-                      state.apply(at(first), JobEnded{ended.id});
-    ZBS_EXPECTS(told);
+    const bool applied = state.apply(at(first), JobSubmitted{ended}) && state.apply(at(first), JobStarted{ended.id}) &&
+                         state.apply(at(first), JobEnded{ended.id});
+    ZBS_EXPECTS(applied);
     for (const auto& [id, promise] : round.calendar.promises()) {
         if (promise.when.begin > round.now || promise.when.end <= round.now) continue;
         std::int32_t own = 0;  // after a restart two may have the same for a while
@@ -330,7 +330,7 @@ QueueDecision ZoneQueue::decide(Duration now, const UsableProcessors& usable) {
     }
     for (const PartId& id : decision.starts) round.calendar.remove(id);
     promised_ = std::move(round.calendar);
-    tell(Decided{now, usable, decision});
+    emit(Decided{now, usable, decision});
     return decision;
 }
 

@@ -44,8 +44,8 @@ class ZoneQueue {
 
     /// Tells the observer all that a log needs to go on from here without what was told before. Not from inside of the
     /// observer, but after a decision. O(parts).
-    void tell_again() const;
-    /// The rest of what `tell_again` told, in a queue that was given all before it.
+    void restate() const;
+    /// The rest of what `restate` told, in a queue that was given all before it.
     /// Precondition: the parts wait; use is finite and 0 or more.
     void take_up(const QueueContinued& rest);
 
@@ -81,7 +81,7 @@ class ZoneQueue {
     };
     struct Round;
 
-    void tell(QueueEvent event) const {
+    void emit(QueueEvent event) const {
         if (observer_) observer_(event);
     }
     void age(Duration now);

@@ -31,7 +31,7 @@ struct EventWaiter::Shared {
     bool gone = false;         ///< nobody waits any more
 
     /// Somebody tells, or was asked so shortly ago that it may yet.
-    bool is_told() const { return listening && (heard || std::chrono::steady_clock::now() < since + kTimeToBegin); }
+    bool has_feed() const { return listening && (heard || std::chrono::steady_clock::now() < since + kTimeToBegin); }
 };
 
 EventWaiter::EventWaiter(ZoneClient& zone, std::string id)
@@ -61,8 +61,8 @@ void EventWaiter::listen() {
             for (const ServerEvent& event : shared->stream.take(piece)) {
                 shared->happened = true;
                 const auto json = codec::parse(event.data);
-                const auto told = json ? codec::decode_state_event(*json) : json.error();
-                if (told) shared->state = told->state;
+                const auto state_event = json ? codec::decode_state_event(*json) : json.error();
+                if (state_event) shared->state = state_event->state;
             }
             shared->changed.notify_all();
             return !shared->gone;
@@ -85,11 +85,11 @@ bool EventWaiter::wait(std::chrono::milliseconds longest, const std::function<bo
         lock.lock();
     }
     const auto end = std::chrono::steady_clock::now() + longest;
-    while (shared_->is_told() && !shared_->happened && std::chrono::steady_clock::now() < end && !stop())
+    while (shared_->has_feed() && !shared_->happened && std::chrono::steady_clock::now() < end && !stop())
         shared_->changed.wait_until(lock, std::min(end, std::chrono::steady_clock::now() + kLookAround));
-    const bool told = std::exchange(shared_->happened, false) && shared_->listening;
-    if (told) return true;
-    if (shared_->is_told()) return std::chrono::steady_clock::now() >= end;
+    const bool event_came = std::exchange(shared_->happened, false) && shared_->listening;
+    if (event_came) return true;
+    if (shared_->has_feed()) return std::chrono::steady_clock::now() >= end;
     lock.unlock();
     polling_.pause();
     return true;

@@ -770,17 +770,18 @@ claims::Part part_of(const Experiment& experiment) {
     int number = 0;
     for (const Claim& claim : experiment.claims) {
         const std::size_t open = experiment.title.rfind('('), close = experiment.title.rfind(')');
-        claims::Claim told{.id = "ZBS-" + experiment.id + "." + std::to_string(++number),
-                           .source = "Prabhakar2003, " + experiment.title.substr(open + 1, close - open - 1),
-                           .claim = claim.text,
-                           .published = claim.published.empty() ? "stated; values of the figure lost" : claim.published,
-                           .ours = claim.ours,
-                           .spread = experiment.id == "Z7" ? "measured" : "exact",
-                           .test = "tests/golden/Prabhakar2003/experiments_test.cpp#Experiments." +
-                                   std::string(experiment.id == "Z7" ? "SchedulingTimeIsMeasured"
-                                               : claim.asserted      ? "ClaimsHoldThatAreSaidToHold"
-                                                                     : "TablesAreAsCommitted")};
-        part.claims.push_back(judged(std::move(told), claim.holds,
+        claims::Claim entry{
+            .id = "ZBS-" + experiment.id + "." + std::to_string(++number),
+            .source = "Prabhakar2003, " + experiment.title.substr(open + 1, close - open - 1),
+            .claim = claim.text,
+            .published = claim.published.empty() ? "stated; values of the figure lost" : claim.published,
+            .ours = claim.ours,
+            .spread = experiment.id == "Z7" ? "measured" : "exact",
+            .test = "tests/golden/Prabhakar2003/experiments_test.cpp#Experiments." +
+                    std::string(experiment.id == "Z7" ? "SchedulingTimeIsMeasured"
+                                : claim.asserted      ? "ClaimsHoldThatAreSaidToHold"
+                                                      : "TablesAreAsCommitted")};
+        part.claims.push_back(judged(std::move(entry), claim.holds,
                                      experiment.id == "Z7" ? "measured: another run gives other figures" : "",
                                      experiment.gaps));
     }

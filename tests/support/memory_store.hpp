@@ -308,7 +308,7 @@ class MemorySiteStore : public SiteStore {
   public:
     MemoryRecordTable<Member>& members() override { return members_; }
     MemoryRecordTable<Block>& blocks() override { return blocks_; }
-    MemoryRecordTable<ToldBlocks>& told_blocks() override { return told_blocks_; }
+    MemoryRecordTable<AnnouncedBlocks>& announced_blocks() override { return announced_blocks_; }
     MemoryRecordTable<TrustedOrganisation>& trusted() override { return trusted_; }
     MemoryRecordTable<Delegation>& delegations() override { return delegations_; }
     MemoryRecordTable<PeeringRecord>& peerings() override { return peerings_; }
@@ -318,7 +318,7 @@ class MemorySiteStore : public SiteStore {
   private:
     MemoryRecordTable<Member> members_;
     MemoryRecordTable<Block> blocks_;
-    MemoryRecordTable<ToldBlocks> told_blocks_;
+    MemoryRecordTable<AnnouncedBlocks> announced_blocks_;
     MemoryRecordTable<TrustedOrganisation> trusted_;
     MemoryRecordTable<Delegation> delegations_;
     MemoryRecordTable<PeeringRecord> peerings_;

@@ -391,7 +391,7 @@ OrderedJson json_of(const SimulateCommand& command, const LoadedWorkload& loaded
 }
 
 /// What cleaning did, on standard error: nobody should take a part of a log for the whole.
-void tell_cleaning(const LoadedWorkload& loaded) {
+void report_cleaning(const LoadedWorkload& loaded) {
     if (!loaded.trace) return;
     const formats::SwfTrace& trace = *loaded.trace;
     if (loaded.damage)
@@ -534,7 +534,7 @@ Result<void> write_files(const SimulateCommand& command, const LoadedWorkload& l
 }
 
 /// What the files or the simulation cannot do with these jobs, on standard error.
-void tell_losses(const SimulateCommand& command, const Workload& workload) {
+void report_losses(const SimulateCommand& command, const Workload& workload) {
     if (const std::size_t flexible = flexible_jobs(workload); !command.export_swf.empty() && flexible > 0)
         std::cerr << "zbs: warning: --export-swf: the format cannot say which jobs are moldable or malleable, as "
                   << flexible << " of " << workload.jobs.size()
@@ -547,7 +547,7 @@ void tell_losses(const SimulateCommand& command, const Workload& workload) {
 }
 
 /// Most policies give every job what it asks for, however flexible it is.
-void tell_fixed_sizes(const std::vector<SimulatedSchedule>& schedules) {
+void report_fixed_sizes(const std::vector<SimulatedSchedule>& schedules) {
     for (const SimulatedSchedule& schedule : schedules)
         if (schedule.started_on.empty() && schedule.size_changes.empty())
             std::cerr << "zbs: note: --flexibility changed nothing under " << printable(schedule.policy)
@@ -566,15 +566,15 @@ void simulate_workload(Context& context, const SimulateCommand& command) {
     if (!machine) return context.fail(machine.error());
     const Result<LoadedWorkload> loaded = load_workload(command.source);
     if (!loaded) return context.fail(loaded.error());
-    tell_cleaning(*loaded);
-    tell_losses(command, loaded->workload);
+    report_cleaning(*loaded);
+    report_losses(command, loaded->workload);
     std::vector<SimulatedSchedule> schedules;
     for (const NamedPolicy& policy : *policies) {
         Result<SimulatedSchedule> schedule = run(command, *machine, *loaded, policy);
         if (!schedule) return context.fail(schedule.error());
         schedules.push_back(*std::move(schedule));
     }
-    if (!command.source.flexibility.empty()) tell_fixed_sizes(schedules);
+    if (!command.source.flexibility.empty()) report_fixed_sizes(schedules);
     if (Result<void> done = write_files(command, *loaded, schedules); !done) return context.fail(done.error());
     if (schedules.empty()) return;
     if (context.for_people()) return print_tables(context, command, *loaded, schedules);

@@ -19,13 +19,13 @@ class OptionListing {
     template <class Table>
     void add(std::string_view name, const std::string& meaning, codec::Json item, const Table& options) {
         listing_.rows.push_back({std::string(name), "", "", meaning});
-        codec::Json told = codec::Json::array();
+        codec::Json items = codec::Json::array();
         for (const auto& option : options) {
             const std::string text(option.default_value);
             listing_.rows.push_back({"", std::string(option.name), text, std::string(option.meaning)});
-            told.push_back({{"name", option.name}, {"default", text}, {"meaning", option.meaning}});
+            items.push_back({{"name", option.name}, {"default", text}, {"meaning", option.meaning}});
         }
-        item["options"] = std::move(told);
+        item["options"] = std::move(items);
         listing_.items.push_back(std::move(item));
     }
     const Listing& listing() const { return listing_; }

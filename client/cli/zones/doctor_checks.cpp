@@ -32,9 +32,9 @@ Check check_lifetime(std::optional<Duration> left) {
     if (*left <= Duration{0})
         return {"certificate", Verdict::kFail, "has ended",
                 "ask your operator for a new word, then run 'zbs login --code WORD'"};
-    const std::string told = "ends in " + format_duration(*left);
-    if (*left < kSoon) return {"certificate", Verdict::kWarn, told, "run 'zbs login --renew'"};
-    return {"certificate", Verdict::kOk, told, {}};
+    const std::string text = "ends in " + format_duration(*left);
+    if (*left < kSoon) return {"certificate", Verdict::kWarn, text, "run 'zbs login --renew'"};
+    return {"certificate", Verdict::kOk, text, {}};
 }
 
 Check check_clock(bool kept, Duration at_most) {

@@ -145,7 +145,7 @@ void look_at_slurm(std::vector<Check>& checks) {
         checks.push_back({"Slurm", Verdict::kOk, "answers at " + info, {}});
 }
 
-void tell(Context& context, const std::vector<Check>& checks) {
+void print_checks(Context& context, const std::vector<Check>& checks) {
     if (context.output == "json") return print_document(context, command_line::document_of(checks));
     if (!context.for_people()) return print(context, command_line::listing_of(checks));
     std::cout << command_line::text_of(checks, command_line::wants_colour(1));
@@ -157,7 +157,7 @@ void examine(Context& context) {
     look_at_mpi(checks);
     look_at_profiler(checks);
     look_at_slurm(checks);
-    tell(context, checks);
+    print_checks(context, checks);
     if (worst_of(checks) == Verdict::kFail) context.exit_code = kFailed;
 }
 

@@ -20,7 +20,7 @@ std::string date_of(Time at) {
     return text;
 }
 
-void tell(const client::Credentials& own) {
+void print_identity(const client::Credentials& own) {
     std::cerr << "you are " << to_uri(own.name()) << " at " << own.home().url << " (" << to_uri(own.home().who) << ")";
     if (own.not_after()) std::cerr << " until " << date_of(*own.not_after());
     std::cerr << "\n";
@@ -39,7 +39,7 @@ void login(Context& context, const std::string& code, bool renew) {
     if (!done) return context.fail(done.error());
     const auto own = client::Credentials::open(context.credentials);
     if (!own) return context.fail(own.error());
-    tell(*own);
+    print_identity(*own);
 }
 
 void whoami(Context& context) {
@@ -67,7 +67,7 @@ void whoami(Context& context) {
 }
 
 /// The id of a delegation.
-void tell_delegation(const Context& context, const std::string& id) {
+void print_delegation(const Context& context, const std::string& id) {
     if (context.for_people())
         std::cout << id << "\n";
     else
@@ -86,7 +86,7 @@ void delegate_renewal(Context& context, const std::string& life) {
     if (!fresh) return context.fail(fresh.error());
     const std::string id = to_string(*fresh);
     if (auto handed = client::delegate(*zone, id, {}, *lifetime); !handed) return context.fail(handed.error());
-    tell_delegation(context, id);
+    print_delegation(context, id);
     std::cerr << "your home zone may renew the delegations of your applications for " << life
               << "; take it back with 'zbs delegate --revoke " << id << "'\n";
 }
@@ -97,7 +97,7 @@ void revoke_delegation(Context& context, const std::string& id) {
     if (!zone) return;
     const Result<Json> gone = zone->call("DELETE", "/v1/delegations/" + id);
     if (!gone) return context.fail(gone.error());
-    tell_delegation(context, id);
+    print_delegation(context, id);
 }
 
 }  // namespace

@@ -82,12 +82,14 @@ Result<Block> decode_block(const Json& json) {
     return in.finish(std::move(block));
 }
 
-Json encode(const ToldBlocks& told) { return {{"teller", told.teller}, {"subjects", told.subjects}}; }
+Json encode(const AnnouncedBlocks& announced) {
+    return {{"teller", announced.announcer}, {"subjects", announced.subjects}};
+}
 
-Result<ToldBlocks> decode_told_blocks(const Json& json) {
+Result<AnnouncedBlocks> decode_announced_blocks(const Json& json) {
     JsonReader in(json);
-    ToldBlocks told{in.text("teller", 256), in.texts("subjects", limits::kMaxBlocks, kMaxBlockedBytes)};
-    return in.finish(std::move(told));
+    AnnouncedBlocks announced{in.text("teller", 256), in.texts("subjects", limits::kMaxBlocks, kMaxBlockedBytes)};
+    return in.finish(std::move(announced));
 }
 
 Json encode(const TrustedOrganisation& trusted) {

@@ -14,7 +14,7 @@ struct Slot {
     std::atomic<unsigned> hits{0};
 };
 std::array<Slot, kTable.size()> g_slots;
-Told g_told;
+OnHit g_on_hit;
 std::string g_for_steps;
 
 Slot& slot_of(Point point) { return g_slots[static_cast<std::size_t>(point)]; }
@@ -27,8 +27,8 @@ const Row& row_of(Point point) { return kTable[static_cast<std::size_t>(point)];
 
 }  // namespace
 
-void arm(const std::vector<Arming>& armings, Told told) {
-    g_told = std::move(told);
+void arm(const std::vector<Arming>& armings, OnHit on_hit) {
+    g_on_hit = std::move(on_hit);
     std::vector<Arming> for_steps;
     for (const Arming& arming : armings) {
         slot_of(arming.point).arming = arming;
@@ -43,7 +43,7 @@ void arm(const std::vector<Arming>& armings, Log& log) {
         log.warn(event, {{"name", std::string(row_of(arming.point).name)}, {"action", to_string(arming.action)}});
     };
     for (const Arming& arming : armings) warn("failpoint_armed", arming);
-    arm(armings, Told([warn](const Arming& arming) { warn("failpoint_hit", arming); }));
+    arm(armings, OnHit([warn](const Arming& arming) { warn("failpoint_hit", arming); }));
 }
 
 const std::string& armed_for_steps() { return g_for_steps; }
@@ -54,14 +54,14 @@ void disarm() {
         slot.arming.reset();
         slot.hits = 0;
     }
-    g_told = {};
+    g_on_hit = {};
     g_for_steps.clear();
 }
 
 Result<void> detail::act(Point point) {
     Slot& slot = slot_of(point);
     if (!slot.arming || slot.hits.fetch_add(1) + 1 != slot.arming->at_hit) return {};
-    if (g_told) g_told(*slot.arming);
+    if (g_on_hit) g_on_hit(*slot.arming);
     switch (slot.arming->action) {
         case Action::kCrash:
             crash();

@@ -35,9 +35,9 @@ Result<std::vector<Arming>> from_environment(Program program);
 std::string to_text(const std::vector<Arming>& armings);
 
 /// Where `reach` puts down that a point was hit, before anything happens there; from any thread.
-using Told = std::function<void(const Arming&)>;
+using OnHit = std::function<void(const Arming&)>;
 /// Arms these points for the rest of the process's life. Before there are other threads.
-void arm(const std::vector<Arming>& armings, Told told);
+void arm(const std::vector<Arming>& armings, OnHit on_hit);
 /// The same, with a warning in the log for what is armed (`failpoint_armed`) and for each hit (`failpoint_hit`).
 void arm(const std::vector<Arming>& armings, Log& log);
 /// What was armed for steps, in words for their supervisors' command line; empty where nothing is.

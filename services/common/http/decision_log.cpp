@@ -108,8 +108,8 @@ void DecisionLog::begin_second() {
 
 /// True where one more may be recorded of this party; else it is counted as left out.
 bool DecisionLog::take(Parties& parties, const std::string& name, int each, int together) {
-    const bool told_apart = parties.by_name.contains(name) || parties.by_name.size() < kMaxParties;
-    Count& party = parties.by_name[told_apart ? name : kOthers];
+    const bool is_listed = parties.by_name.contains(name) || parties.by_name.size() < kMaxParties;
+    Count& party = parties.by_name[is_listed ? name : kOthers];
     const bool fits = party.recorded < each && parties.all.recorded < together;
     for (Count* count : {&party, &parties.all}) ++(fits ? count->recorded : count->left_out);
     return fits;

@@ -40,10 +40,10 @@ struct Block {
 };
 
 /// Whom another zone refuses, as far as that counts here; its newest word.
-struct ToldBlocks {
-    std::string teller;                 ///< the zone that said so
+struct AnnouncedBlocks {
+    std::string announcer;              ///< the zone that said so
     std::vector<std::string> subjects;  ///< as `Block::subject`
-    bool operator==(const ToldBlocks&) const = default;
+    bool operator==(const AnnouncedBlocks&) const = default;
 };
 
 /// An organisation whose certificates are believed: its bundle, and its newest revocation list.
@@ -111,7 +111,7 @@ struct PoolLease {
 /// What a record is stored under.
 inline std::string key_of(const Member& member) { return member.name; }
 inline std::string key_of(const Block& block) { return block.subject; }
-inline std::string key_of(const ToldBlocks& told) { return told.teller; }
+inline std::string key_of(const AnnouncedBlocks& announced) { return announced.announcer; }
 inline std::string key_of(const TrustedOrganisation& trusted) { return trusted.organisation; }
 inline std::string key_of(const PoolLease& lease) { return lease.account; }
 inline std::string key_of(const Delegation& delegation) { return to_string(delegation.id); }

@@ -24,9 +24,9 @@ void ZoneSession::answered(const Result<NodeLease>& lease) {
         if (!registered_) log_.info("registered", {{"lease_s", std::to_string(to_seconds(lease->lease))}});
         if (lease->lease > Duration{0}) next = std::min(next, lease->lease / 3);
         retry_ = kFirstRetry;
-        told_ = false;
+        warned_ = false;
     } else {
-        if (!std::exchange(told_, true))
+        if (!std::exchange(warned_, true))
             log_.warn("not_registered", {{"reason", lease.error().message},
                                          {"what_now", "steps go on; the zone is asked again until it answers"}});
         next = retry_;

@@ -38,7 +38,7 @@ class ZoneSession {
     std::string url_;
     bool stopped_ = false;
     bool registered_ = false;
-    bool told_ = false;  ///< that the zone does not answer
+    bool warned_ = false;  ///< that the zone does not answer
     Duration retry_ = kFirstRetry;
 };
 

@@ -160,8 +160,8 @@ class Refusals {
     Refusals(Clock& clock, Log& log) : clock_(clock), log_(log) {}
     void note(Action action, const http::Call& call, const std::string& reason) {
         ++count_;
-        if (told_ && clock_.steady_now() - *told_ < kRefusalsEvery) return;
-        told_ = clock_.steady_now();
+        if (logged_at_ && clock_.steady_now() - *logged_at_ < kRefusalsEvery) return;
+        logged_at_ = clock_.steady_now();
         log_.warn("refused", {{"who", to_uri(call.caller())},
                               {"from", call.address},
                               {"what", std::string(to_string(action))},
@@ -173,7 +173,7 @@ class Refusals {
   private:
     Clock& clock_;
     Log& log_;
-    std::optional<Duration> told_;
+    std::optional<Duration> logged_at_;
     int count_ = 0;
 };
 

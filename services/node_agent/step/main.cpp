@@ -80,7 +80,7 @@ void answer(const std::string& text) {
     close(kAnswerDescriptor);
 }
 
-void tell_hit(const failpoint::Arming& arming) {
+void report_hit(const failpoint::Arming& arming) {
     std::fprintf(stderr, "zbs-step: failpoint_hit %s\n", failpoint::to_text({arming}).c_str());
     std::fflush(stderr);
 }
@@ -274,7 +274,7 @@ int main(int argc, char** argv) {
     const Result<StepOptions> read = read_step_options(argc, argv);
     if (!read) fail(read.error().message);
     const StepOptions& options = *read;
-    failpoint::arm(options.failpoints, tell_hit);
+    failpoint::arm(options.failpoints, report_hit);
     const StepInput input = read_input();
     if (options.probe) probe(options);
     std::optional<Account> account;

@@ -78,7 +78,7 @@ Descriptor listen_at(const std::string& path) {
 }
 
 /// sd_notify(3), without its library: every supervisor would load that, too.
-void tell_service_manager(const char* text) {
+void notify_service_manager(const char* text) {
     const char* const name = std::getenv("NOTIFY_SOCKET");
     sockaddr_un address{};
     if (name == nullptr || !fill(address, name)) return;
@@ -183,7 +183,7 @@ int serve_starts(const std::string& socket, const std::string& program, const st
     const Descriptor step_listener = units == nullptr ? Descriptor() : listen_at(for_steps);
     if (units != nullptr && !step_listener) return fail("cannot listen at " + for_steps + ": " + std::strerror(errno));
     ControlGroup::make_room(std::string(kStarterGroup));  // where none was delegated, none is divided
-    tell_service_manager("READY=1");
+    notify_service_manager("READY=1");
     std::printf("zbs-step starts steps for who asks at %s\n", socket.c_str());
     std::fflush(stdout);
     std::vector<Caller> callers;
@@ -208,7 +208,7 @@ int serve_starts(const std::string& socket, const std::string& program, const st
         if (waiting[1].revents != 0) take_caller(step_listener, true, callers);
         if (waiting.back().revents != 0) take_caller(listener, false, callers);
     }
-    tell_service_manager("STOPPING=1");
+    notify_service_manager("STOPPING=1");
     unlink(socket.c_str());
     if (units != nullptr) unlink(for_steps.c_str());
     return 0;

@@ -36,7 +36,7 @@ Result<void> back_up(const StateFolder& state, const Output& output, const std::
     return {};
 }
 
-void tell(const sqlite::RestoredRegistry& done, const Output& output) {
+void print_restored(const sqlite::RestoredRegistry& done, const Output& output) {
     std::string more;
     Json removed_again = Json::array();
     if (done.tokens > 0)
@@ -69,7 +69,7 @@ Result<void> restore(const StateFolder& state, const Output& output, const std::
         sqlite::restore_registry(file, {state.database(), state.audit(), to_uri(*self)}, system::wall_clock(),
                                  [&self](const AuditEntry& entry) { return removal_of(entry, self->organisation); });
     if (!done) return done.error();
-    tell(*done, output);
+    print_restored(*done, output);
     return {};
 }
 

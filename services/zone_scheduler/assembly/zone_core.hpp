@@ -88,7 +88,7 @@ class ZoneCore {
     Result<void> set_queue(const std::string& discipline) { return parts_.use_queue(discipline); }
     /// To be set before `resume`: who is told of all that happens to the queue.
     void observe_queue(ZoneQueue::Observer observer) { parts_.observe_queue(std::move(observer)); }
-    void tell_queue_again() const { parts_.tell_queue_again(); }
+    void restate_queue() const { parts_.restate_queue(); }
     void set_accounts(std::optional<AccountMap> accounts) { filter_.set_accounts(std::move(accounts)); }
     /// The certificate is another now.
     void sign_anew() { registry_.sign_anew(); }

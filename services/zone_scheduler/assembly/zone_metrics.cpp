@@ -158,11 +158,11 @@ void ZoneMetrics::watch_start(const Application& application) {
     const ApplicationStatus& status = application.status;
     const Time now = status.history.back().at;
     if (status.state == ApplicationState::kPlanned && status.plan && status.plan->start_in > Duration{0})
-        told_starts_.try_emplace(application.request.id, now + status.plan->start_in);
+        announced_starts_.try_emplace(application.request.id, now + status.plan->start_in);
     if (status.state != ApplicationState::kRunning && !is_final(status.state)) return;
-    const auto told = told_starts_.extract(application.request.id);
-    if (told.empty() || is_final(status.state)) return;
-    const Duration late = now - told.mapped();
+    const auto announced = announced_starts_.extract(application.request.id);
+    if (announced.empty() || is_final(status.state)) return;
+    const Duration late = now - announced.mapped();
     start_error_.at({late > Duration{0} ? "later" : "sooner"}).observe(std::abs(to_seconds(late)));
 }
 

@@ -67,7 +67,7 @@ class ZoneMetrics : public ZoneObserver {
     metrics::Family<metrics::Gauge>& store_bytes_;
     metrics::Family<metrics::Gauge>& staged_bytes_;
     metrics::Family<metrics::Gauge>& certificate_left_;
-    std::map<ApplicationId, Time> told_starts_;  ///< of those that wait
+    std::map<ApplicationId, Time> announced_starts_;  ///< of those that wait
 };
 
 }  // namespace zbs

@@ -92,26 +92,26 @@ void add_identity_routes(http::Router& router, ZoneServices& services) {
         if (!wanted) return http::problem(wanted.error());
         const Result<Block> block = services.membership.block(wanted->subject, wanted->reason, request.call.caller());
         if (!block) return http::problem(block.error());
-        Json told = codec::encode(*block);
-        told["known"] = services.membership.is_known(block->subject);
-        return Reply{201, "application/json", codec::dump(told), {}};
+        Json created = codec::encode(*block);
+        created["known"] = services.membership.is_known(block->subject);
+        return Reply{201, "application/json", codec::dump(created), {}};
     });
     router.add_sync("GET", "/v1/blocks", Action::kListBlocks, Body::kNone, [&services](const Request&) {
         Json rows = Json::array();
         for (const Block& block : services.membership.blocks()) rows.push_back(codec::encode(block));
-        Json told = Json::array();
-        for (const auto& [subject, zone] : services.membership.told_blocks())
-            told.push_back({{"subject", subject}, {"told_by", to_uri(zone)}});
-        return http::ok({{"blocks", std::move(rows)}, {"told", std::move(told)}});
+        Json announced = Json::array();
+        for (const auto& [subject, zone] : services.membership.announced_blocks())
+            announced.push_back({{"subject", subject}, {"told_by", to_uri(zone)}});
+        return http::ok({{"blocks", std::move(rows)}, {"told", std::move(announced)}});
     });
     router.add_sync("DELETE", "/v1/blocks", Action::kUnblockSubject, Body::kNone, [&services](const Request& request) {
         const auto subject = request.call.query.find("subject");
         if (subject == request.call.query.end() || request.call.query.size() != 1)
             return http::problem(invalid("is needed, and nothing else: whom to unblock", "subject"));
-        return http::reply(services.membership.unblock(subject->second), [&](const std::vector<Caller>& tellers) {
-            Json told_by = Json::array();
-            for (const Caller& zone : tellers) told_by.push_back(to_uri(zone));
-            return Json{{"subject", subject->second}, {"told_by", std::move(told_by)}};
+        return http::reply(services.membership.unblock(subject->second), [&](const std::vector<Caller>& announcers) {
+            Json announced_by = Json::array();
+            for (const Caller& zone : announcers) announced_by.push_back(to_uri(zone));
+            return Json{{"subject", subject->second}, {"told_by", std::move(announced_by)}};
         });
     });
 }

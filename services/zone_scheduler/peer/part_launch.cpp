@@ -18,7 +18,7 @@
 namespace zbs {
 namespace {
 
-bool tells_why_all_end(const std::string& reason) {
+bool explains_end(const std::string& reason) {
     return reason.starts_with(kWalltimeReason) || reason.starts_with(kLostMachineReason) ||
            reason.starts_with(kFolderReason);
 }
@@ -143,9 +143,9 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
             return invalid("proxy " + std::to_string(proxy.id) + " is named twice", "/proxies");
     }
     std::map<std::string, std::string> machines;  // as home knows them -> ours
-    const std::vector<RankPlace> told = view(*part).assignment, &own = record.status.assignment;
-    ZBS_EXPECTS(told.size() == own.size());
-    for (std::size_t i = 0; i < own.size(); ++i) machines.emplace(told[i].machine, own[i].machine);
+    const std::vector<RankPlace> shown = view(*part).assignment, &own = record.status.assignment;
+    ZBS_EXPECTS(shown.size() == own.size());
+    for (std::size_t i = 0; i < own.size(); ++i) machines.emplace(shown[i].machine, own[i].machine);
     std::vector<std::vector<std::string>> commands;
     for (const LaunchRequest::Proxy& proxy : request.proxies) {
         if (!machines.contains(proxy.machine))
@@ -397,9 +397,9 @@ void PartService::check_running(Live& part) {
             continue;
         }
         any_gone = true;
-        if (status.state == StepStatus::State::kExited && (status.exit_code != 0 || tells_why_all_end(status.reason))) {
+        if (status.state == StepStatus::State::kExited && (status.exit_code != 0 || explains_end(status.reason))) {
             // The end of one takes the others along: the walltime that ended one, or its machine, is why all ended.
-            if (worst == 0 || tells_why_all_end(status.reason)) why = status.reason;
+            if (worst == 0 || explains_end(status.reason)) why = status.reason;
             // In its grace the program may have ended with 0: its time was over nevertheless.
             if (worst == 0) worst = status.exit_code != 0 ? status.exit_code : kTerminated;
             part.not_started = part.not_started || status.is_site_fault;
@@ -412,11 +412,11 @@ void PartService::check_running(Live& part) {
     }
     std::string fault;
     // MPICH's proxy may end with 0 after a rank whose program was not executed.
-    const bool may_not_have_begun = (worst != 0 || all_gone) && !tells_why_all_end(why);
+    const bool may_not_have_begun = (worst != 0 || all_gone) && !explains_end(why);
     const std::string not_begun = may_not_have_begun ? why_not_begun(part.record) : std::string{};
     if (!not_begun.empty())
         fault = std::string(kNotBegunReason) + " in zone " + config_.zone.name + ": " + not_begun;
-    else if (worst != 0 && tells_why_all_end(why))
+    else if (worst != 0 && explains_end(why))
         fault = why.starts_with(kWalltimeReason) ? walltime_in(config_.zone.name, why, where_ranks_are(part))
                                                  : why + " in zone " + config_.zone.name;
     else if (worst != 0)
@@ -450,7 +450,7 @@ void PartService::check_running(Live& part) {
     std::string reason = remark;
     if (part.stopping) {
         // Another rank's connection may break before its machine is given up: that one is why all ended.
-        reason = !part.stop_asked && (tells_why_all_end(why) || !not_begun.empty()) ? fault : part.stop_reason;
+        reason = !part.stop_asked && (explains_end(why) || !not_begun.empty()) ? fault : part.stop_reason;
         end = part.stop_asked ? PartState::kReleased : PartState::kFailed;
     } else if (!fault.empty()) {
         reason = fault;
@@ -459,7 +459,7 @@ void PartService::check_running(Live& part) {
     PartRecord changed = part.record;
     changed.status.exit_code = worst;
     // A bad end is the user's to know of; what the launcher's proxies made of it is not.
-    if (!part.stop_asked && verdict.empty() && not_begun.empty() && !tells_why_all_end(why))
+    if (!part.stop_asked && verdict.empty() && not_begun.empty() && !explains_end(why))
         changed.status.first_end = first_end(part.record);
     if (changed.status.first_end && end == PartState::kFailed) {
         reason = reason_of(*changed.status.first_end, part.record, config_.zone.name);

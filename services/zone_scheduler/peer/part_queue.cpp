@@ -157,27 +157,27 @@ void PartService::run_queue() {
 }
 
 QueueOutlook PartService::outlook_of(const Live& part) const {
-    QueueOutlook told = whole_outlook(part);
-    if (part.record.home_caller.organisation == config_.organisation) return told;
+    QueueOutlook outlook = whole_outlook(part);
+    if (part.record.home_caller.organisation == config_.organisation) return outlook;
     return {.place = {},
-            .start_in = told.start_in,
+            .start_in = outlook.start_in,
             .promised_in = {},
             .waits_for = {}};  // the rest is this zone's business
 }
 
 QueueOutlook PartService::whole_outlook(const Live& part) const {
-    QueueOutlook told;
-    if (!part.outlook) return told;
+    QueueOutlook outlook;
+    if (!part.outlook) return outlook;
     const Duration now = clock_.steady_now();
     const auto in = [&](Duration start) -> std::optional<Duration> {
         if (start == kNoStart || start - now > kFarAway) return std::nullopt;
         return std::max(Duration{0}, start - now);
     };
-    told.place = static_cast<int>(part.outlook->place);
-    told.start_in = in(part.outlook->start);
-    told.promised_in = in(part.outlook->promised);
-    told.waits_for = to_string(part.outlook->reason);
-    return told;
+    outlook.place = static_cast<int>(part.outlook->place);
+    outlook.start_in = in(part.outlook->start);
+    outlook.promised_in = in(part.outlook->promised);
+    outlook.waits_for = to_string(part.outlook->reason);
+    return outlook;
 }
 
 std::optional<QueueOutlook> PartService::outlook_inside(const PartRecord& part) const {

@@ -48,8 +48,8 @@ PartService::PartService(const ZoneConfig& config, Clock& clock, ZoneStore& stor
       allocations_(clock, log),
       elsewhere_(config.zone.processor_count() * static_cast<std::size_t>(config.slots), false) {
     link_to_ = [this](const std::string& zone) {
-        const LinkToZone* told = declared_link(config_, zone);
-        return told != nullptr ? told->link : config_.default_link;
+        const LinkToZone* declared = declared_link(config_, zone);
+        return declared != nullptr ? declared->link : config_.default_link;
     };
     for (std::size_t m = 0; m < config_.zone.machines.size(); ++m) {
         speed_.push_back(config_.zone.machines[m].speed);

@@ -82,7 +82,7 @@ class PartService {
     Result<void> use_queue(const std::string& discipline);
     /// Is told of all that happens to the queue from now on. To be set before `use_queue` and `resume`.
     void observe_queue(ZoneQueue::Observer observer) { queue_.observe(std::move(observer)); }
-    void tell_queue_again() const { queue_.tell_again(); }
+    void restate_queue() const { queue_.restate(); }
 
     /// Errors: kDenied for a zone whose organisation is not accepted, or that asks for another organisation's user.
     Result<Capacity> capacity(const Caller& caller, const CapacityRequest& request);
@@ -315,7 +315,7 @@ class PartService {
     SliceSink* slices_ = nullptr;
     bool is_looking_ = false;     ///< at the machines
     bool slices_changed_ = true;  ///< what runs, since the machines were told
-    bool slices_told_ = false;
+    bool slices_sent_ = false;
     bool has_weights_ = false;       ///< all machines can give weights, as far as is known
     Time slices_epoch_{};            ///< of the last columns; their slices are counted from there on
     std::uint64_t slices_turn_ = 0;  ///< slices from the first epoch to that one

@@ -114,7 +114,7 @@ void PartService::begin_turns(Time now) {
 void PartService::share_time() {
     if (slices_ == nullptr) return;
     see_weights();
-    if (!slices_changed_ || (row_count() == 1 && slices_told_)) return;
+    if (!slices_changed_ || (row_count() == 1 && slices_sent_)) return;
     const Time now = clock_.now();
     const bool is_pending = slices_epoch_ > now;  // the last ones are not in force yet: these come in their place
     if (is_pending && slices_epoch_ - now < kLeastAhead) {
@@ -124,7 +124,7 @@ void PartService::share_time() {
     const Result<std::uint64_t> number = store_.next_token();
     if (!number) return log_.warn("slices_not_set", {{"reason", number.error().message}});
     slices_changed_ = false;
-    slices_told_ = true;
+    slices_sent_ = true;
     if (!is_pending) begin_turns(now);
     const RunningRows rows = running_rows();
     for (const std::string& machine : config_.agents) {

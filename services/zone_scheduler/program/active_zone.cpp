@@ -111,7 +111,7 @@ Result<void> ActiveZone::begin(Engine& engine, const ZoneSettings& settings, Log
     if (!settings.queue_log.empty()) {
         Result<std::shared_ptr<QueueLogFile>> file = QueueLogFile::open(settings.queue_log, log);
         if (file) {
-            (*file)->on_full([&core = *zone] { core.tell_queue_again(); });
+            (*file)->on_full([&core = *zone] { core.restate_queue(); });
             zone->observe_queue([file = *std::move(file)](const QueueEvent& event) { file->write(event); });
         } else if (settings.database && file.error().code == ErrorCode::kConflict) {
             // Whoever was active before may stand still; the lease is what says who acts.

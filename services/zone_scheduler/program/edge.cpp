@@ -56,7 +56,7 @@ Result<std::string> Edge::open(const ZoneSettings& settings, const StateFolder& 
     return (state.has_identity() ? "https://" : "http://") + HostPort{settings.advertised_host, server.port()}.text();
 }
 
-Result<void> Edge::tell(const ZoneSettings& settings, const StateFolder& state, const std::string& url) {
+Result<void> Edge::announce(const ZoneSettings& settings, const StateFolder& state, const std::string& url) {
     if (!process::write_file(state.address(), url + "\n"))
         return Error{ErrorCode::kUnavailable, "cannot write the address of this zone", state.address()};
     const std::string home = state.operator_identity() + "/home";  // makes the folder credentials of `zbs`, too

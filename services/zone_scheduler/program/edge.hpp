@@ -18,7 +18,7 @@ struct Edge {
     /// Listens. The address as others see it. Errors: the server's.
     Result<std::string> open(const ZoneSettings& settings, const StateFolder& state);
     /// Writes down where it listens, for programs of this host, and into the operator's credentials.
-    static Result<void> tell(const ZoneSettings& settings, const StateFolder& state, const std::string& url);
+    static Result<void> announce(const ZoneSettings& settings, const StateFolder& state, const std::string& url);
     /// From now on calls are this one's, which must outlive the edge; on the strand, or before anything runs.
     void serve(ZoneCore& zone) {
         zone_ = &zone;

@@ -45,7 +45,7 @@ Result<void> start_alone(Engine& engine, ZoneSettings& settings, const StateFold
     active = *std::move(made);
     Result<std::string> url = edge.open(settings, state);
     if (!url) return url.error();
-    if (auto told = Edge::tell(settings, state, *url); !told) return told;
+    if (auto announced = Edge::announce(settings, state, *url); !announced) return announced;
     settings.zone.url = *std::move(url);
     if (auto begun = active->begin(engine, settings, log); !begun) return begun;
     edge.serve(*active->zone);
@@ -146,7 +146,7 @@ int run(const std::string& config_path) {
         const auto become_active = [&](std::int64_t epoch) {
             auto taken = take_over(engine, *settings, state, {standby->lease(), epoch}, config_path, *log);
             Result<void> begun = taken ? (*taken)->begin(engine, *settings, *log) : taken.error();
-            if (begun) begun = Edge::tell(*settings, state, settings->zone.url);
+            if (begun) begun = Edge::announce(*settings, state, settings->zone.url);
             if (!begun) {
                 standby->give_back();
                 std::_Exit(fail(begun.error()));

@@ -41,7 +41,7 @@ void Standby::note(const Result<void>& could_take_over) {
             "could_not_take_over",
             {{"reason", fault}, {"what_now", "mend it while another is active; until then this one stands aside"}});
     if (is_new || was_without != is_zone_without()) tell_status();
-    if (is_zone_without() && (is_new || (notes_without_ - kTellWithout) % kTellAgain == 0))
+    if (is_zone_without() && (is_new || (notes_without_ - kReportWithout) % kReportAgain == 0))
         log_.warn("zone_without_scheduler",
                   {{"zone", zone_},
                    {"reason", fault},

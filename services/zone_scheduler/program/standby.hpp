@@ -34,11 +34,11 @@ class Standby {
     std::unique_ptr<postgresql::Lease> lease_;
     std::string zone_;
     /// "nobody is active": for so long that no other one is about to be.
-    bool is_zone_without() const { return notes_without_ >= kTellWithout; }
+    bool is_zone_without() const { return notes_without_ >= kReportWithout; }
     void tell_status() const;
 
-    static constexpr int kTellWithout = 3, kTellAgain = 60;  ///< notes
-    std::string fault_;                                      ///< why it could not take over; empty where it could
+    static constexpr int kReportWithout = 3, kReportAgain = 60;  ///< notes
+    std::string fault_;                                          ///< why it could not take over; empty where it could
     int notes_without_ = 0;  ///< one after the other, of a lease that is free and left to others
     Log& log_;
 };

@@ -55,13 +55,13 @@ Result<SignedText> RegistrySession::entry(ZoneStanding standing) {
 
 void RegistrySession::publish() {
     if (leaving_) return;
-    const bool drain_told = draining_;
+    const bool drain_sent = draining_;
     const Result<SignedText> signed_entry = entry(draining_ ? ZoneStanding::kDrain : ZoneStanding::kActive);
     if (!signed_entry) return published(signed_entry.error());
-    const auto answered = [this, drain_told, version = entry_version_](const Result<ZoneLease>& lease) {
+    const auto answered = [this, drain_sent, version = entry_version_](const Result<ZoneLease>& lease) {
         if (lease) {
-            drain_told_ = drain_told;
-            version_told_ = version;
+            drain_sent_ = drain_sent;
+            version_sent_ = version;
         }
         published(lease);
     };
@@ -72,7 +72,7 @@ void RegistrySession::publish() {
 void RegistrySession::published(const Result<ZoneLease>& lease) {
     if (lease && !enrolled_) {
         log_.info("enrolled", {{"registry", config_.registry.url}});
-        std::erase_if(warned_, [](const std::string& told) { return told.starts_with(kOwnEnrolment); });
+        std::erase_if(warned_, [](const std::string& reason) { return reason.starts_with(kOwnEnrolment); });
     }
     enrolled_ = lease.has_value();
     fault_ = lease ? std::string{} : lease.error().message;
@@ -102,7 +102,7 @@ void RegistrySession::published(const Result<ZoneLease>& lease) {
 void RegistrySession::renew() {
     if (leaving_) return;
     // The registry does not know yet: publishing renews as well.
-    if (drain_told_ != draining_ || version_told_ != entry_version_) return publish();
+    if (drain_sent_ != draining_ || version_sent_ != entry_version_) return publish();
     transport_.renew(config_.registry, config_.zone.name, [this](const Result<ZoneLease>& renewed) {
         if (renewed) {
             if (renewed->rival) note_rival(*renewed->rival);
@@ -216,7 +216,7 @@ std::vector<ZoneEntry> RegistrySession::verified(const ZonePage& page) {
         if (is_own && read->issued > last_signed_ &&
             !is_of_the_future) {  // by another process that has this zone's key
             note_rival({to_uri({CallerKind::kZone, read->organisation, read->name}), read->url});
-            if (version_told_ == entry_version_) sign_anew();
+            if (version_sent_ == entry_version_) sign_anew();
         }
         if (i < page.left.size()) read->leased_until = clock_.now() + page.left[i];
         good.push_back(*std::move(read));
@@ -233,7 +233,7 @@ void RegistrySession::drain(bool on) {
     if (!changed) return;
     // Where this is lost, the next renewal publishes again; the zone itself refuses work in any case.
     transport_.publish(config_.registry, *changed, [this, on](const Result<ZoneLease>& lease) {
-        if (lease) drain_told_ = on;
+        if (lease) drain_sent_ = on;
     });
 }
 

@@ -87,8 +87,8 @@ class RegistrySession {
     bool leaving_ = false;
     bool draining_ = false;
     unsigned entry_version_ = 0;
-    unsigned version_told_ = 0;  ///< what the registry has of it
-    bool drain_told_ = false;    ///< what the registry knows of `draining_`
+    unsigned version_sent_ = 0;  ///< what the registry has of it
+    bool drain_sent_ = false;    ///< what the registry knows of `draining_`
 };
 
 }  // namespace zbs

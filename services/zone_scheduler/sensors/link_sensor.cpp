@@ -82,7 +82,7 @@ std::optional<Link> LinkSensor::measured_link(const std::string& zone) const {
 }
 
 Link LinkSensor::link_to(const std::string& zone) const {
-    if (const LinkToZone* told = declared_link(config_, zone)) return told->link;
+    if (const LinkToZone* declared = declared_link(config_, zone)) return declared->link;
     return measured_link(zone).value_or(config_.default_link);
 }
 

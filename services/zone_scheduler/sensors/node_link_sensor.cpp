@@ -97,7 +97,7 @@ void NodeLinkSensor::answered(const Pair& pair, const Result<ProbeReport>& repor
                        clock_.now(), std::max(config_.probe_every, pace_) * rounds);
     entry.answered = clock_.steady_now();
     entry.both_ways = report->round_trip - report->overhead;
-    told_.erase(pair);
+    logged_.erase(pair);
 }
 
 /// What of the round trip is not the way. A call to another one takes this side's half of a call and the other's half
@@ -111,7 +111,7 @@ Duration NodeLinkSensor::overhead_of_both(const Pair& pair, const ProbeReport& r
 
 void NodeLinkSensor::note_failed(const Pair& pair, const Error& error) {
     entry_of(pair).link.fail();
-    if (told_.size() >= kMostTold || !told_.insert(pair).second) return;
+    if (logged_.size() >= kMaxLogged || !logged_.insert(pair).second) return;
     log_.info("node_probe_failed", {{"node", pair.first}, {"other", pair.second}, {"reason", error.message}});
 }
 
@@ -126,7 +126,7 @@ NodeLinkSensor::Entry& NodeLinkSensor::entry_of(const Pair& pair) {
 void NodeLinkSensor::forget_old() {
     const Duration now = clock_.steady_now();
     std::erase_if(pairs_, [&](const auto& p) { return now - p.second.asked > kForgottenAfter; });
-    std::erase_if(told_, [this](const Pair& p) { return !is_present(p.first) || !is_present(p.second); });
+    std::erase_if(logged_, [this](const Pair& p) { return !is_present(p.first) || !is_present(p.second); });
 }
 
 Link NodeLinkSensor::within_zone() const {

@@ -34,7 +34,7 @@ class NodeLinkSensor {
   public:
     static constexpr std::size_t kMostPairs = 1'024;  ///< the ones asked for longest ago are forgotten first
     static constexpr std::size_t kMostShown = 64;
-    static constexpr std::size_t kMostTold = 1'024;  ///< pairs that fail, in the log; each once until it answers
+    static constexpr std::size_t kMaxLogged = 1'024;  ///< pairs that fail, in the log; each once until it answers
     static constexpr Duration kForgottenAfter = std::chrono::hours{24};  ///< unasked, as of machines that are gone
 
     struct Agent {
@@ -92,7 +92,7 @@ class NodeLinkSensor {
     std::uint64_t round_ = 0;
     std::map<Pair, Entry> pairs_;
     std::optional<Link> median_;
-    std::set<Pair> told_;  ///< pairs whose failure is in the log
+    std::set<Pair> logged_;  ///< pairs whose failure is in the log
 };
 
 }  // namespace zbs

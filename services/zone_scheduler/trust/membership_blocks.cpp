@@ -43,21 +43,21 @@ Result<std::vector<Caller>> MembershipService::unblock(const std::string& subjec
     const auto member =
         caller && caller->is_user_of(config_.organisation) ? members_.find(caller->name) : members_.end();
     const bool revoked = member != members_.end() && member->second.revoked;
-    std::vector<Caller> tellers;
-    for (const auto& [teller, told] : told_blocks_) {
-        if (told.contains(subject)) tellers.push_back(*parse_identity(teller));
+    std::vector<Caller> announcers;
+    for (const auto& [announcer, announced] : announced_blocks_) {
+        if (announced.contains(subject)) announcers.push_back(*parse_identity(announcer));
     }
-    if (!blocks_.contains(subject) && !revoked && tellers.empty()) {
+    if (!blocks_.contains(subject) && !revoked && announcers.empty()) {
         return Error{
             ErrorCode::kNotFound,
             "'" + subject + "' is not blocked here; who is: 'zbs-zone blocks', and for own users 'zbs-zone user list'",
             {}};
     }
     // The own block goes last: where anything cannot be stored, she is refused as before.
-    for (const Caller& teller : tellers) {
-        std::set<std::string> rest = told_blocks_.at(to_uri(teller));
+    for (const Caller& announcer : announcers) {
+        std::set<std::string> rest = announced_blocks_.at(to_uri(announcer));
         rest.erase(subject);
-        if (auto ok = save_told(to_uri(teller), std::move(rest)); !ok) return ok.error();
+        if (auto ok = save_announced(to_uri(announcer), std::move(rest)); !ok) return ok.error();
     }
     if (revoked) {
         Member back = member->second;
@@ -66,8 +66,8 @@ Result<std::vector<Caller>> MembershipService::unblock(const std::string& subjec
     }
     if (auto ok = store_.blocks().remove(subject); !ok) return ok.error();
     blocks_.erase(subject);
-    log_.info("unblocked", {{"subject", subject}, {"told_by", std::to_string(tellers.size())}});
-    return tellers;
+    log_.info("unblocked", {{"subject", subject}, {"told_by", std::to_string(announcers.size())}});
+    return announcers;
 }
 
 std::vector<Block> MembershipService::blocks() const {
@@ -76,21 +76,21 @@ std::vector<Block> MembershipService::blocks() const {
     return all;
 }
 
-std::vector<MembershipService::ToldBlock> MembershipService::told_blocks() const {
-    std::vector<ToldBlock> all;
-    for (const auto& [name, told] : told_blocks_) {
-        const Teller teller = teller_of(name);
-        for (const std::string& subject : told) {
-            if (counts(teller, subject)) all.push_back({subject, teller.zone});
+std::vector<MembershipService::AnnouncedBlock> MembershipService::announced_blocks() const {
+    std::vector<AnnouncedBlock> all;
+    for (const auto& [name, subjects] : announced_blocks_) {
+        const Announcer announcer = announcer_of(name);
+        for (const std::string& subject : subjects) {
+            if (counts(announcer, subject)) all.push_back({subject, announcer.zone});
         }
     }
     std::stable_sort(all.begin(), all.end(),
-                     [](const ToldBlock& a, const ToldBlock& b) { return a.subject < b.subject; });
+                     [](const AnnouncedBlock& a, const AnnouncedBlock& b) { return a.subject < b.subject; });
     return all;
 }
 
 /// How much the word of a zone is worth at this moment.
-MembershipService::Teller MembershipService::teller_of(const std::string& name) const {
+MembershipService::Announcer MembershipService::announcer_of(const std::string& name) const {
     const Caller zone = parse_identity(name).value_or(Caller{});
     const std::vector<std::string>& honoured = config_.honour_blocks;
     return {.zone = zone,
@@ -100,46 +100,46 @@ MembershipService::Teller MembershipService::teller_of(const std::string& name) 
 
 /// Everybody may disown what is its own; of others only those are heard that the configuration names. Nobody elsewhere
 /// refuses, in this zone's name, the zone itself or those who could take a block back.
-bool MembershipService::counts(const Teller& teller, const std::string& subject) const {
-    if (!teller.believed) return false;
+bool MembershipService::counts(const Announcer& announcer, const std::string& subject) const {
+    if (!announcer.believed) return false;
     const std::optional<Caller> caller = parse_identity(subject);
     const bool ours = (caller ? caller->organisation : subject) == config_.organisation;
-    if (teller.zone.organisation != config_.organisation)
-        return !ours && (teller.honoured || (caller && caller->organisation == teller.zone.organisation));
+    if (announcer.zone.organisation != config_.organisation)
+        return !ours && (announcer.honoured || (caller && caller->organisation == announcer.zone.organisation));
     if (!ours) return true;
     const bool self = caller && caller->kind == CallerKind::kZone && caller->name == config_.zone.name;
     return caller && !self && caller->kind != CallerKind::kOperator;
 }
 
 Result<void> MembershipService::take_blocks(const Caller& from, const std::vector<std::string>& subjects) {
-    const Teller teller = teller_of(to_uri(from));
-    std::set<std::string> told;
-    std::copy_if(subjects.begin(), subjects.end(), std::inserter(told, told.end()),
-                 [&](const std::string& subject) { return counts(teller, subject); });
-    const auto known = told_blocks_.find(to_uri(from));
-    if (known == told_blocks_.end() ? told.empty() : known->second == told) return {};
-    return save_told(to_uri(from), std::move(told));
+    const Announcer announcer = announcer_of(to_uri(from));
+    std::set<std::string> announced;
+    std::copy_if(subjects.begin(), subjects.end(), std::inserter(announced, announced.end()),
+                 [&](const std::string& subject) { return counts(announcer, subject); });
+    const auto known = announced_blocks_.find(to_uri(from));
+    if (known == announced_blocks_.end() ? announced.empty() : known->second == announced) return {};
+    return save_announced(to_uri(from), std::move(announced));
 }
 
 /// It counts from now on, and after a restart before that zone is heard again.
-Result<void> MembershipService::save_told(const std::string& teller, std::set<std::string> subjects) {
+Result<void> MembershipService::save_announced(const std::string& announcer, std::set<std::string> subjects) {
     const Result<void> stored = subjects.empty()
-                                    ? store_.told_blocks().remove(teller)
-                                    : store_.told_blocks().save({teller, {subjects.begin(), subjects.end()}});
+                                    ? store_.announced_blocks().remove(announcer)
+                                    : store_.announced_blocks().save({announcer, {subjects.begin(), subjects.end()}});
     if (!stored) return stored;
     if (subjects.empty())
-        told_blocks_.erase(teller);
+        announced_blocks_.erase(announcer);
     else
-        told_blocks_[teller] = std::move(subjects);
+        announced_blocks_[announcer] = std::move(subjects);
     return {};
 }
 
 bool MembershipService::is_blocked(const Caller& subject) const {
     const std::string uri = to_uri(subject);
     if (blocks_.contains(uri) || blocks_.contains(subject.organisation)) return true;
-    for (const auto& [teller, told] : told_blocks_) {
+    for (const auto& [announcer, announced] : announced_blocks_) {
         for (const std::string& name : {uri, subject.organisation}) {
-            if (told.contains(name) && counts(teller_of(teller), name)) return true;
+            if (announced.contains(name) && counts(announcer_of(announcer), name)) return true;
         }
     }
     if (!subject.is_user_of(config_.organisation)) return false;

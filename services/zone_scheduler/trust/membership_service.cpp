@@ -34,11 +34,11 @@ Result<void> MembershipService::resume() {
     Result<std::vector<Block>> blocks = store_.blocks().load();
     if (!blocks) return blocks.error();
     for (Block& block : *blocks) blocks_.emplace(block.subject, std::move(block));
-    Result<std::vector<ToldBlocks>> told = store_.told_blocks().load();
-    if (!told) return told.error();
-    for (const ToldBlocks& one : *told) {
-        if (!parse_identity(one.teller)) continue;
-        told_blocks_[one.teller] = std::set<std::string>(one.subjects.begin(), one.subjects.end());
+    Result<std::vector<AnnouncedBlocks>> announcements = store_.announced_blocks().load();
+    if (!announcements) return announcements.error();
+    for (const AnnouncedBlocks& one : *announcements) {
+        if (!parse_identity(one.announcer)) continue;
+        announced_blocks_[one.announcer] = std::set<std::string>(one.subjects.begin(), one.subjects.end());
     }
     if (keys_ == nullptr) return {};
     if (auto pinned = trust_.pin(config_.organisation, keys_->bundle()); !pinned) return pinned.error();
@@ -228,36 +228,36 @@ Result<EnrolmentAnswer> MembershipService::renew(const PeerIdentity& user, const
 }
 
 TrustStatement MembershipService::statement() const {
-    TrustStatement told{.organisation = config_.organisation,
-                        .name = to_uri({CallerKind::kZone, config_.organisation, config_.zone.name}),
-                        .bundle = keys_ == nullptr ? "" : keys_->bundle(),
-                        .revocations = revocations_};
-    std::vector<std::string>& blocked = told.blocked.emplace();
+    TrustStatement result{.organisation = config_.organisation,
+                          .name = to_uri({CallerKind::kZone, config_.organisation, config_.zone.name}),
+                          .bundle = keys_ == nullptr ? "" : keys_->bundle(),
+                          .revocations = revocations_};
+    std::vector<std::string>& blocked = result.blocked.emplace();
     for (const auto& [subject, block] : blocks_) blocked.push_back(subject);
     for (const auto& [name, member] : members_) {
         const std::string uri = to_uri({CallerKind::kUser, config_.organisation, name});
         if (member.revoked && !blocks_.contains(uri) && blocked.size() < limits::kMaxBlocks) blocked.push_back(uri);
     }
-    return told;
+    return result;
 }
 
 TrustStatement MembershipService::statement_for(const PeerIdentity& reader) const {
-    TrustStatement told = statement();
+    TrustStatement result = statement();
     const bool proven = reader.evidence() == Evidence::kCertificate || reader.evidence() == Evidence::kLocalToken;
     const bool zone = proven && reader.name().kind == CallerKind::kZone;
     const bool own_operator = proven && reader.name().is_operator_of(config_.organisation);
     const bool refused = is_blocked(reader);
-    if ((zone || own_operator) && !refused) return told;
+    if ((zone || own_operator) && !refused) return result;
     if (zone) {
-        std::erase_if(*told.blocked, [this](const std::string& subject) {
+        std::erase_if(*result.blocked, [this](const std::string& subject) {
             const std::optional<Caller> caller = parse_identity(subject);
             return !caller || caller->organisation != config_.organisation;
         });
-        return told;
+        return result;
     }
-    told.revocations.clear();
-    told.blocked.reset();
-    return told;
+    result.revocations.clear();
+    result.blocked.reset();
+    return result;
 }
 
 Result<void> MembershipService::take(const Caller& from, const TrustStatement& statement) {

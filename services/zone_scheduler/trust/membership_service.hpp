@@ -75,12 +75,12 @@ class MembershipService {
     Result<std::vector<Caller>> unblock(const std::string& subject);
     std::vector<Block> blocks() const;  ///< set here
     /// A block that counts here because another zone set it.
-    struct ToldBlock {
+    struct AnnouncedBlock {
         std::string subject;
-        Caller told_by;
-        bool operator==(const ToldBlock&) const = default;
+        Caller announced_by;
+        bool operator==(const AnnouncedBlock&) const = default;
     };
-    std::vector<ToldBlock> told_blocks() const;  ///< by subject, then teller
+    std::vector<AnnouncedBlock> announced_blocks() const;  ///< by subject, then teller
     /// Blocked here, or by another zone whose word counts, or revoked. Other zones' words count while their
     /// organisation is believed: of its own subjects, of others' while `honour_blocks` names it. Those of siblings
     /// count, but never against this zone, its organisation or the organisation's operators.
@@ -101,15 +101,15 @@ class MembershipService {
   private:
     Result<EnrolmentAnswer> issue(Member member, const std::string& request_pem);
     Result<void> publish_revocations();
-    struct Teller {
+    struct Announcer {
         Caller zone;
         bool believed = false;
         bool honoured = false;
     };
-    Teller teller_of(const std::string& name) const;
-    bool counts(const Teller& teller, const std::string& subject) const;
+    Announcer announcer_of(const std::string& name) const;
+    bool counts(const Announcer& announcer, const std::string& subject) const;
     Result<void> take_blocks(const Caller& from, const std::vector<std::string>& subjects);
-    Result<void> save_told(const std::string& teller, std::set<std::string> subjects);
+    Result<void> save_announced(const std::string& announcer, std::set<std::string> subjects);
     Result<void> save(const Member& member);
 
     const ZoneConfig& config_;
@@ -121,8 +121,8 @@ class MembershipService {
     Log& log_;
     std::map<std::string, Member> members_;
     std::map<std::string, Block> blocks_;
-    std::map<std::string, std::set<std::string>> told_blocks_;  ///< by who told: subjects, not empty
-    std::string revocations_;                                   ///< own list, PEM
+    std::map<std::string, std::set<std::string>> announced_blocks_;  ///< by who told: subjects, not empty
+    std::string revocations_;                                        ///< own list, PEM
 };
 
 }  // namespace zbs

@@ -45,7 +45,7 @@ Result<void> PeerService::resume() {
 
 void PeerService::set_asks(const std::vector<AskedOrganisation>& asks) {
     asks_ = asks;
-    ask_told_.clear();
+    ask_logged_.clear();
     std::erase_if(asks_, [this](const AskedOrganisation& wish) {
         return !wish.bundle.empty() && believe(wish).has_value();  // needs no registry
     });
@@ -58,10 +58,10 @@ void PeerService::settle_asks() {
             log_.info("asks", {{"organisation", wish.organisation}});
             return true;
         }
-        std::string& told = ask_told_[wish.organisation];
-        if (told != settled.error().message) {
-            told = settled.error().message;
-            log_.warn("not_asked", {{"organisation", wish.organisation}, {"reason", told}});
+        std::string& logged = ask_logged_[wish.organisation];
+        if (logged != settled.error().message) {
+            logged = settled.error().message;
+            log_.warn("not_asked", {{"organisation", wish.organisation}, {"reason", logged}});
         }
         return false;
     });
@@ -113,7 +113,7 @@ std::map<std::string, std::string> PeerService::name_holders() const {
 bool PeerService::may_have_name(const ZoneEntry& entry, const std::map<std::string, std::string>& holders) {
     const auto holder = holders.find(entry.name);
     if (holder == holders.end() || holder->second == entry.organisation) return true;
-    if (!clash_told_.emplace(entry.name, entry.organisation).second) return false;
+    if (!clash_logged_.emplace(entry.name, entry.organisation).second) return false;
     const bool own = entry.name == config_.zone.name;
     log_.warn("peer_name_taken", {{"zone", entry.name},
                                   {"organisation", entry.organisation},

@@ -80,15 +80,16 @@ class PeerService {
     PeeringService& peerings_;
     Log& log_;
     std::map<std::string, Peer> peers_;
-    std::map<std::string, Duration> asked_;                     ///< steady time of the last request, by zone
-    std::map<std::string, Attempt> attempts_;                   ///< by zone
-    std::map<std::string, Duration> clocks_ahead_;              ///< by name as a URI: of clocks that differ
-    std::vector<ZoneEntry> listed_;                             ///< by the registry, at the last look
-    std::optional<Duration> listed_at_;                         ///< steady time of that look
-    std::map<std::string, Resting> resting_;                    ///< the zones that are not active
-    std::set<std::pair<std::string, std::string>> clash_told_;  ///< zone's name and the organisation that it is not of
-    std::vector<AskedOrganisation> asks_;                       ///< not believed yet
-    std::map<std::string, std::string> ask_told_;  ///< by organisation: why it could not be asked, as the log has it
+    std::map<std::string, Duration> asked_;         ///< steady time of the last request, by zone
+    std::map<std::string, Attempt> attempts_;       ///< by zone
+    std::map<std::string, Duration> clocks_ahead_;  ///< by name as a URI: of clocks that differ
+    std::vector<ZoneEntry> listed_;                 ///< by the registry, at the last look
+    std::optional<Duration> listed_at_;             ///< steady time of that look
+    std::map<std::string, Resting> resting_;        ///< the zones that are not active
+    std::set<std::pair<std::string, std::string>>
+        clash_logged_;                               ///< zone's name and the organisation that it is not of
+    std::vector<AskedOrganisation> asks_;            ///< not believed yet
+    std::map<std::string, std::string> ask_logged_;  ///< by organisation: why it could not be asked, as the log has it
 };
 
 }  // namespace zbs

@@ -15,8 +15,8 @@ void TrustExchange::start() { look(); }
 
 void TrustExchange::look() {
     for (const ServiceAddress& zone : known_()) {
-        transport_.fetch_trust(zone, [this, who = zone.who](const Result<TrustStatement>& told) {
-            const Result<void> taken = told ? membership_.take(who, *told) : Result<void>(told.error());
+        transport_.fetch_trust(zone, [this, who = zone.who](const Result<TrustStatement>& statement) {
+            const Result<void> taken = statement ? membership_.take(who, *statement) : Result<void>(statement.error());
             if (!taken) log_.warn("trust_not_refreshed", {{"zone", to_uri(who)}, {"reason", taken.error().message}});
         });
     }

@@ -331,7 +331,7 @@ TEST_P(ToldAgain, GoesOnAsIfAllHadBeenTold) {
         const std::size_t before = whole.size();
         world.queue.observe([&](const QueueEvent& event) { rest.push_back(event); });
         rest.clear();
-        world.queue.tell_again();
+        world.queue.restate();
         world.queue.observe([&, first = true](const QueueEvent& event) mutable {
             if (!std::exchange(first, false)) whole.push_back(event), rest.push_back(event);  // but that it is watched
         });

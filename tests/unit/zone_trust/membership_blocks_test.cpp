@@ -92,12 +92,13 @@ TEST_F(MembershipBlocksTest, WhatAnotherZoneToldOfBlocksOutlivesRestarts) {
 TEST_F(MembershipBlocksTest, WhatADeadZoneToldIsListedAndTakenBack) {
     ASSERT_TRUE(home.membership->take(sibling, word_of(sibling, {"org-b", to_uri(carl)})));
     ASSERT_TRUE(home.membership->is_blocked(away.self()));
-    EXPECT_THAT(home.membership->told_blocks(), ElementsAre(MembershipService::ToldBlock{"org-b", sibling},
-                                                            MembershipService::ToldBlock{to_uri(carl), sibling}));
+    EXPECT_THAT(home.membership->announced_blocks(),
+                ElementsAre(MembershipService::AnnouncedBlock{"org-b", sibling},
+                            MembershipService::AnnouncedBlock{to_uri(carl), sibling}));
     EXPECT_THAT(home.membership->blocks(), IsEmpty()) << "nobody set it here";
-    const auto tellers = home.membership->unblock("org-b");
-    ASSERT_TRUE(tellers) << tellers.error();
-    EXPECT_THAT(*tellers, ElementsAre(sibling));
+    const auto announcers = home.membership->unblock("org-b");
+    ASSERT_TRUE(announcers) << tellers.error();
+    EXPECT_THAT(*announcers, ElementsAre(sibling));
     for (int start = 0; start < 2; ++start) {
         EXPECT_FALSE(home.membership->is_blocked(away.self())) << start << " restarts";
         EXPECT_TRUE(home.membership->is_blocked(carl)) << start << " restarts";
@@ -122,8 +123,8 @@ TEST_F(MembershipBlocksTest, WhatIsHonouredIsSettledByTheConfigurationOfThisMome
     ASSERT_TRUE(home.membership->is_blocked(carl));
     home.config.honour_blocks = {};
     EXPECT_FALSE(home.membership->is_blocked(carl)) << "without a restart";
-    EXPECT_THAT(home.membership->told_blocks(),
-                ElementsAre(MembershipService::ToldBlock{to_uri(away.user("bob")), away.self()}));
+    EXPECT_THAT(home.membership->announced_blocks(),
+                ElementsAre(MembershipService::AnnouncedBlock{to_uri(away.user("bob")), away.self()}));
 }
 
 TEST_F(MembershipBlocksTest, AnOrganisationThatIsBelievedNoMoreIsNotHeardAnyMore) {
@@ -132,7 +133,7 @@ TEST_F(MembershipBlocksTest, AnOrganisationThatIsBelievedNoMoreIsNotHeardAnyMore
     ASSERT_TRUE(home.membership->is_blocked(carl));
     home.trust.unpin("org-b");
     EXPECT_FALSE(home.membership->is_blocked(carl));
-    EXPECT_THAT(home.membership->told_blocks(), IsEmpty());
+    EXPECT_THAT(home.membership->announced_blocks(), IsEmpty());
     ASSERT_TRUE(home.membership->take(away.self(), word_of(away.self(), {to_uri(carl)})));
     EXPECT_FALSE(home.membership->is_blocked(carl)) << "nor what it tells from now on";
 }
@@ -152,9 +153,9 @@ TEST_F(MembershipBlocksTest, ASiblingShutsOutNobodyWhoCouldPutItRight) {
 TEST_F(MembershipBlocksTest, ABlockThatCannotBeTakenFromTheStoreStays) {
     ASSERT_TRUE(home.membership->block("org-b", "", home.boss()));
     ASSERT_TRUE(home.membership->take(sibling, word_of(sibling, {"org-b"})));
-    home.store.told_blocks().fault = Error{ErrorCode::kUnavailable, "disk full", {}};
+    home.store.announced_blocks().fault = Error{ErrorCode::kUnavailable, "disk full", {}};
     EXPECT_EQ(home.membership->unblock("org-b").error().code, ErrorCode::kUnavailable);
-    EXPECT_THAT(home.membership->told_blocks(), testing::SizeIs(1));
+    EXPECT_THAT(home.membership->announced_blocks(), testing::SizeIs(1));
     EXPECT_THAT(home.membership->blocks(), testing::SizeIs(1));
 }
 

@@ -112,10 +112,10 @@ bool is_given(const CLI::Option& option, const std::vector<std::string>& words) 
 
 /// Makes a sentence of a fault of the parser, whose own texts are written for who programs with it. It tells the option
 /// in its text alone.
-class FaultTeller {
+class FaultText {
   public:
-    FaultTeller(const CLI::App& app, const CLI::ParseError& fault, const std::string& program,
-                const std::vector<std::string>& words)
+    FaultText(const CLI::App& app, const CLI::ParseError& fault, const std::string& program,
+              const std::vector<std::string>& words)
         : app_(app), fault_(fault), program_(program), words_(words), said_(fault.what()) {
         for (const CLI::App* command : commands_of(app)) add_options(*command, options_);
         std::ranges::reverse(options_);  // the innermost command's first
@@ -281,7 +281,7 @@ std::string fault_text(const CLI::App& app, const CLI::ParseError& fault, const 
     const bool is_about_words = dynamic_cast<const CLI::ExtrasError*>(&fault) != nullptr ||
                                 dynamic_cast<const CLI::RequiredError*>(&fault) != nullptr;
     const std::string unknown = is_about_words ? unknown_word(app, program, words) : std::string{};
-    return harmless(unknown.empty() ? FaultTeller{app, fault, program, words}.text() : unknown);
+    return harmless(unknown.empty() ? FaultText{app, fault, program, words}.text() : unknown);
 }
 
 std::optional<int> parse(CLI::App& app, const std::string& program, int argc, char** argv) {

@@ -142,11 +142,11 @@ struct Pending {
     void answer(Result<HttpAnswer> result) {
         if (answered.exchange(true)) return;
         // Lets go of the caller: the watchdog remembers this call until its deadline.
-        const auto told = std::move(respond);
-        const auto told_of_cut = std::move(on_cut);
+        const auto on_answer = std::move(respond);
+        const auto on_cut_short = std::move(on_cut);
         const bool timed_out = !result && result.error().code == ErrorCode::kTimeout;
-        if (timed_out && begun && told_of_cut) told_of_cut();
-        told(std::move(result));
+        if (timed_out && begun && on_cut_short) on_cut_short();
+        on_answer(std::move(result));
     }
 };
 
@@ -185,14 +185,14 @@ pplx::task<bool> read_pieces(concurrency::streams::istream stream, std::function
 /// Through which all that a caller is told goes, until it is closed.
 class HttpCaller::Gate {
   public:
-    void pass(const std::function<void()>& tell) {
+    void pass(const std::function<void()>& callback) {
         {
             const std::lock_guard lock(mutex_);
             if (!is_open_) return;
             ++inside_;
         }
         const std::unique_ptr<Gate, void (*)(Gate*)> leaving(this, [](Gate* gate) { gate->leave(); });
-        tell();
+        callback();
     }
     void close() {
         std::unique_lock lock(mutex_);
@@ -418,8 +418,8 @@ void send(const Sending& how, const std::shared_ptr<Pending>& pending, const Htt
                     if (is_no_connection(fault.what()) && !pending->answered &&
                         pending->addresses_tried++ < pending->addresses)
                         return how.call_next_address();
-                    const bool was_told = call.on_piece && pending->pieces;  // the caller goes on from what it has
-                    if (!was_told && !pending->answered && is_stale_connection(fault.what()) &&
+                    const bool has_pieces = call.on_piece && pending->pieces;  // the caller goes on from what it has
+                    if (!has_pieces && !pending->answered && is_stale_connection(fault.what()) &&
                         ++pending->tries <= kStaleRetries)
                         return send(how, pending, call);
                     pending->answer(

@@ -99,7 +99,7 @@ class FolderDepot : public FileDepot {
         struct stat info {};
         if (lstat(path(shelf, name).c_str(), &info) == 0) return std::optional(file_of(name, info, true));
         if (lstat(part_of(shelf, name).c_str(), &info) == 0)
-            return std::optional(file_of(name, info, false, told_size(shelf, name)));
+            return std::optional(file_of(name, info, false, declared_size(shelf, name)));
         return std::optional<File>{};
     }
 
@@ -110,12 +110,12 @@ class FolderDepot : public FileDepot {
         if (piece.offset > piece.size || piece.bytes.size() > piece.size - piece.offset)
             return invalid("the piece goes over the end of the file, which has " + std::to_string(piece.size) +
                            " bytes");
-        const std::uint64_t told = *known ? (*known)->size : 0;
-        if (told > 0 && told != piece.size)
-            return Error{ErrorCode::kConflict, "it began as a file of " + std::to_string(told) + " bytes", {}};
+        const std::uint64_t declared = *known ? (*known)->size : 0;
+        if (declared > 0 && declared != piece.size)
+            return Error{ErrorCode::kConflict, "it began as a file of " + std::to_string(declared) + " bytes", {}};
         if (auto room = check_reserve(folder_, reserve_, piece.bytes.size()); !room) return room.error();
         mkdir(shelf_path(shelf).c_str(), 0700);
-        if (told == 0) {
+        if (declared == 0) {
             if (auto noted = note_size(shelf, name, piece.size); !noted) return noted.error();
         }
         const Descriptor file(open(part_of(shelf, name).c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
@@ -172,7 +172,7 @@ class FolderDepot : public FileDepot {
             const std::string name = part ? entry.substr(1, entry.size() - 1 - std::strlen(kPartSuffix)) : entry;
             struct stat info {};
             if (is_depot_name(name) && lstat((shelf_path(shelf) + "/" + entry).c_str(), &info) == 0)
-                files.push_back(file_of(name, info, !part, part ? told_size(shelf, name) : 0));
+                files.push_back(file_of(name, info, !part, part ? declared_size(shelf, name) : 0));
         }
         std::sort(files.begin(), files.end(), [](const File& a, const File& b) { return a.name < b.name; });
         return files;
@@ -235,7 +235,7 @@ class FolderDepot : public FileDepot {
         return shelf_path(shelf) + "/." + name + kSizeSuffix;
     }
 
-    std::uint64_t told_size(const std::string& shelf, const std::string& name) const {
+    std::uint64_t declared_size(const std::string& shelf, const std::string& name) const {
         char text[32];
         const ssize_t length = readlink(size_of(shelf, name).c_str(), text, sizeof text);
         std::uint64_t size = 0;

@@ -235,7 +235,7 @@ class Controlled : public StepControl {
     /// nothing, and what lost its parent before the second walk began is a child of the supervisor then.
     Result<void> stop_all(const std::string& operation) {
         const auto end = SteadyClock::now() + kStopWithin;
-        std::set<std::pair<pid_t, std::uint64_t>> told;
+        std::set<std::pair<pid_t, std::uint64_t>> signalled;
         std::vector<StepProcess> before;
         bool before_stopped = false;
         for (;;) {
@@ -243,9 +243,9 @@ class Controlled : public StepControl {
             bool stopped = found.is_whole;
             for (const StepProcess& process : found.processes) {
                 const std::pair key{process.ref.pid, process.ref.start_time};
-                if (process.is_stopped(told.contains(key))) continue;
+                if (process.is_stopped(signalled.contains(key))) continue;
                 stopped = false;
-                if (told.insert(key).second) send_signal(process.ref, SIGSTOP);
+                if (signalled.insert(key).second) send_signal(process.ref, SIGSTOP);
             }
             if (stopped && (found.processes.empty() || (before_stopped && same_processes(found.processes, before))))
                 return {};

@@ -20,8 +20,8 @@ struct StepProcess {
 
     bool has_ended() const { return states.find_first_not_of("ZX") == std::string::npos; }
     /// Every thread is stopped, or is where it will stop before it does anything else once it was told to.
-    bool is_stopped(bool was_told) const {
-        return states.find_first_not_of(was_told ? "TtZXD" : "TtZX") == std::string::npos;
+    bool is_stopped(bool was_signalled) const {
+        return states.find_first_not_of(was_signalled ? "TtZXD" : "TtZX") == std::string::npos;
     }
     bool is_runnable() const { return states.find('R') != std::string::npos; }
 };

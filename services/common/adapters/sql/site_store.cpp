@@ -13,7 +13,7 @@ class SqlSiteStore : public SiteStore {
         : database_(database),
           members_(database, "member", codec::encode, codec::decode_member),
           blocks_(database, "block", codec::encode, codec::decode_block),
-          told_blocks_(database, "announced blocks", codec::encode, codec::decode_told_blocks),
+          announced_blocks_(database, "announced blocks", codec::encode, codec::decode_announced_blocks),
           trusted_(database, "trusted organisation", codec::encode, codec::decode_trusted_organisation),
           delegations_(database, "delegation", codec::encode, codec::decode_delegation),
           peerings_(database, "peering", codec::encode, codec::decode_peering_record),
@@ -21,7 +21,7 @@ class SqlSiteStore : public SiteStore {
 
     RecordTable<Member>& members() override { return members_; }
     RecordTable<Block>& blocks() override { return blocks_; }
-    RecordTable<ToldBlocks>& told_blocks() override { return told_blocks_; }
+    RecordTable<AnnouncedBlocks>& announced_blocks() override { return announced_blocks_; }
     RecordTable<TrustedOrganisation>& trusted() override { return trusted_; }
     RecordTable<Delegation>& delegations() override { return delegations_; }
     RecordTable<PeeringRecord>& peerings() override { return peerings_; }
@@ -44,7 +44,7 @@ class SqlSiteStore : public SiteStore {
     std::shared_ptr<Database> database_;
     SqlRecordTable<Member> members_;
     SqlRecordTable<Block> blocks_;
-    SqlRecordTable<ToldBlocks> told_blocks_;
+    SqlRecordTable<AnnouncedBlocks> announced_blocks_;
     SqlRecordTable<TrustedOrganisation> trusted_;
     SqlRecordTable<Delegation> delegations_;
     SqlRecordTable<PeeringRecord> peerings_;

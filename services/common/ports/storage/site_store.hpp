@@ -16,7 +16,7 @@ class SiteStore {
     virtual ~SiteStore() = default;
     virtual RecordTable<Member>& members() = 0;
     virtual RecordTable<Block>& blocks() = 0;
-    virtual RecordTable<ToldBlocks>& told_blocks() = 0;
+    virtual RecordTable<AnnouncedBlocks>& announced_blocks() = 0;
     virtual RecordTable<TrustedOrganisation>& trusted() = 0;
     virtual RecordTable<Delegation>& delegations() = 0;
     virtual RecordTable<PeeringRecord>& peerings() = 0;

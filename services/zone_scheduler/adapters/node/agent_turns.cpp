@@ -65,7 +65,7 @@ void AgentTurns::send_shares(const std::string& machine, std::uint64_t number) {
         const ShareTable& newest = shares_.at(machine);
         if (newest.number != number) return;
         const bool is_passed = !set && is_passing(set.error());
-        if (!set && !is_passed && std::exchange(told_of_[machine], number) != number)
+        if (!set && !is_passed && std::exchange(logged_refusals_[machine], number) != number)
             note_refused("shares_refused", machine, set.error());
         if (is_passed) return again(pause_(machine));
         if (!set && set.error().code != ErrorCode::kDenied) return again(std::max(pause_(machine), kTurnsAgain));

@@ -40,7 +40,7 @@ class AgentTurns {
     Log& log_;
     std::map<std::string, SliceColumn> columns_;
     std::map<std::string, ShareTable> shares_;
-    std::map<std::string, std::uint64_t> told_of_;  ///< number of the shares that the log has a refusal of
+    std::map<std::string, std::uint64_t> logged_refusals_;  ///< number of the shares that the log has a refusal of
 };
 
 }  // namespace zbs::node

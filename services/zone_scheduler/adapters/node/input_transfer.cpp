@@ -203,11 +203,12 @@ void InputTransfer::fail(const std::string& machine, const Content& content, con
     Transfer& transfer = line.transfers.at(content);
     const auto wish = transfer.wishes.find(who);
     if (wish == transfer.wishes.end()) return;  // taken back meanwhile
-    const Error told{error.code == ErrorCode::kTooLarge ? error.code : ErrorCode::kRejected,
-                     "file " + wish->second.name + " could not be brought to machine " + machine + ": " + error.message,
-                     {}};
-    log_.warn("input_not_sent", {{"machine", machine}, {"for", who}, {"reason", told.message}});
-    line.faults.insert_or_assign(who, told);
+    const Error failure{
+        error.code == ErrorCode::kTooLarge ? error.code : ErrorCode::kRejected,
+        "file " + wish->second.name + " could not be brought to machine " + machine + ": " + error.message,
+        {}};
+    log_.warn("input_not_sent", {{"machine", machine}, {"for", who}, {"reason", failure.message}});
+    line.faults.insert_or_assign(who, failure);
     transfer.wishes.erase(wish);
     if (transfer.wishes.empty()) erase(line, content);
 }

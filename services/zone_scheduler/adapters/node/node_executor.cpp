@@ -263,7 +263,7 @@ void NodeExecutor::stop(const std::string& operation, Duration grace) {
     if (step->phase == Step::Phase::kFetching || step->phase == Step::Phase::kEnded) return;
     step->grace = grace;
     if (std::exchange(step->is_stopping, true)) return;
-    step->is_telling = true;
+    step->awaits_stop_answer = true;
     send_stop(step);
 }
 
@@ -277,7 +277,7 @@ void NodeExecutor::send_stop(const SharedStep& step) {
             const bool passing = is_passing(report.error());
             return later(passing ? pause_for(step->machine) : kLongPause, [this, step] { send_stop(step); });
         }
-        step->is_telling = false;
+        step->awaits_stop_answer = false;
         if (step->phase == Step::Phase::kEnded) return forget_at_agent(step);
         watch(step->machine);
     });

@@ -96,7 +96,7 @@ void NodeExecutor::choose_files(const SharedStep& step) {
         std::string fault = f.fault;
         if (fault.empty()) fault = is_asked ? result_name_fault(f.name) : file_name_fault(f.name);
         if (!fault.empty()) {
-            if (is_asked && step->told_left_out++ < limits::kMaxStagingNotes) leave_out(*step, f, fault);
+            if (is_asked && step->reported_left_out++ < limits::kMaxStagingNotes) leave_out(*step, f, fault);
             return true;
         }
         const bool own = std::ranges::any_of(options_.wanted_files, [&f](const std::string& begin) {
@@ -144,7 +144,7 @@ bool NodeExecutor::take_result(Step& step, const StepFile& file) {
     const bool is_much = file.bytes > step.wanted->file_bytes || file.bytes > room.bytes || room.files == 0;
     const bool is_full = !is_much && !results_.has_space(awaited_ + file.bytes);
     if (is_much || is_full) {
-        if (step.told_left_out++ < limits::kMaxStagingNotes)
+        if (step.reported_left_out++ < limits::kMaxStagingNotes)
             leave_out(step, file, is_full ? kNearlyFull : "it is more than its zone takes from the machines of a part");
         return false;
     }
@@ -241,7 +241,7 @@ void NodeExecutor::settle(const SharedStep& step) {
     if (auto kept = has_ended ? results_.finish(step->operation, step->end) : Result<void>{}; !kept)
         log_.warn("step_result_not_kept", {{"operation", step->operation}, {"reason", kept.error().message}});
     step->phase = Step::Phase::kEnded;
-    if (!step->is_telling) forget_at_agent(step);
+    if (!step->awaits_stop_answer) forget_at_agent(step);
 }
 
 /// Nothing of it is needed there any more.

@@ -33,15 +33,15 @@ struct NodeExecutor::Step {
     bool was_seen = false;           ///< its agent has said that it has it
     bool wants_files = true;
     bool is_stopping = false;
-    bool is_telling = false;  ///< the agent has not heard yet that it is to stop
+    bool awaits_stop_answer = false;  ///< the agent has not heard yet that it is to stop
     Duration grace{};
-    std::vector<StepFile> files{};   ///< to be fetched
-    std::size_t file = 0;            ///< which of them is
-    std::uint64_t offset = 0;        ///< in it
-    Duration fetch_until{};          ///< steady time; each piece that comes moves it
-    Duration all_until{};            ///< steady time at which even a slow agent has sent all
-    std::size_t told_left_out = 0;   ///< results of which it was told that they are left out
-    std::optional<Wanted> wanted{};  ///< results
+    std::vector<StepFile> files{};      ///< to be fetched
+    std::size_t file = 0;               ///< which of them is
+    std::uint64_t offset = 0;           ///< in it
+    Duration fetch_until{};             ///< steady time; each piece that comes moves it
+    Duration all_until{};               ///< steady time at which even a slow agent has sent all
+    std::size_t reported_left_out = 0;  ///< results of which it was told that they are left out
+    std::optional<Wanted> wanted{};     ///< results
     /// Bytes of output that it, and those it shares them with, may still leave here.
     std::shared_ptr<std::uint64_t> output_room{};
     std::string not_fetched{};  ///< why its files cannot be asked for; empty where they can

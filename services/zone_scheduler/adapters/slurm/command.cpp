@@ -59,7 +59,7 @@ struct Ending {
     int exit_code = 0;
 };
 
-void tell(int fd, const Ending& ending) {
+void send_ending(int fd, const Ending& ending) {
     while (write(fd, &ending, sizeof ending) < 0 && errno == EINTR) {
     }
 }
@@ -87,18 +87,18 @@ struct Plan {
     const pid_t child = laid ? fork() : -1;
     if (child == 0) {
         execve(plan.argv[0], plan.argv, plan.environment);
-        tell(kEnding, {errno, 127});
+        send_ending(kEnding, {errno, 127});
         _exit(127);
     }
     if (child < 0) {
-        tell(laid ? kEnding : plan.ending, {errno, 127});
+        send_ending(laid ? kEnding : plan.ending, {errno, 127});
         _exit(127);
     }
     close_range(0, 2, 0);  // the program alone holds its outputs open
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    tell(kEnding, {0, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status)});
+    send_ending(kEnding, {0, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status)});
     kill(0, SIGKILL);  // what the program left in its session, and this process
     _exit(0);
 }
@@ -143,11 +143,11 @@ Result<CommandOutput> collect(const Command& command, const Pipe& out, const Pip
         if (waiting[0].revents != 0 && !drain(waiting[0].fd, output.out)) waiting[0].fd = -1;
         if (waiting[1].revents != 0 && !drain(waiting[1].fd, output.error)) waiting[1].fd = -1;
         if (waiting[2].revents != 0) {
-            Ending told;
-            const bool whole = read(waiting[2].fd, &told, sizeof told) == sizeof told;
+            Ending received;
+            const bool whole = read(waiting[2].fd, &received, sizeof received) == sizeof received;
             if (!whole)
                 return Error{ErrorCode::kUnavailable, name_of(command) + " was killed" + last_words(output), {}};
-            if (!ended) ended = told;  // a program that cannot be run is told of twice
+            if (!ended) ended = received;  // a program that cannot be run is told of twice
             waiting[2].fd = -1;
         }
         if (output.out.size() > command.max_output || output.error.size() > command.max_output) {

@@ -103,8 +103,8 @@ Result<bool> SlurmBackEnd::reserve(const HoldSpec& spec, const std::string& owne
     if (made || made.error().code == ErrorCode::kConflict) return true;  // made before, its answer was lost
     if (made.error().code == ErrorCode::kDenied) return false;
     if (made.error().code != ErrorCode::kTimeout) return made.error();
-    const Result<std::string> told = commands_.run("scontrol", {"show", "reservation", job_name(spec.operation)});
-    if (told) return true;
+    const Result<std::string> answer = commands_.run("scontrol", {"show", "reservation", job_name(spec.operation)});
+    if (answer) return true;
     return made.error();
 }
 
@@ -137,10 +137,10 @@ Result<void> SlurmBackEnd::submit(const HoldSpec& spec, bool reserved) const {
     }
     words.insert(words.end(), settings_.submit_options.begin(), settings_.submit_options.end());
     const std::string& path = commands_.path_of("sbatch");
-    const Result<std::string> told =
+    const Result<std::string> answer =
         commands_.run("sbatch", std::move(words), placeholder_script(spec, path.substr(0, path.rfind('/'))));
-    if (!told) return told.error();
-    if (Result<std::uint32_t> number = parse_submitted(*told); !number) return number.error();
+    if (!answer) return answer.error();
+    if (Result<std::uint32_t> number = parse_submitted(*answer); !number) return number.error();
     return {};
 }
 

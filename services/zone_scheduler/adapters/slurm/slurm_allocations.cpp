@@ -88,14 +88,15 @@ SlurmAllocations::~SlurmAllocations() {
 }
 
 /// `question` on a thread, after those of the same operation; `tell` of its answer on the domain's strand.
-template <class Ask, class Tell>
-void SlurmAllocations::ask(const std::string& operation, Ask question, Tell tell) {
+template <class Ask, class Deliver>
+void SlurmAllocations::ask(const std::string& operation, Ask question, Deliver deliver) {
     auto& strand = threads_->strands[std::hash<std::string>{}(operation) % kStrands];
-    boost::asio::post(strand, [this, over = threads_->over, question = std::move(question), tell = std::move(tell)] {
-        post_([over, tell, answer = question()]() mutable {
-            if (!*over) tell(std::move(answer));
-        });
-    });
+    boost::asio::post(strand,
+                      [this, over = threads_->over, question = std::move(question), deliver = std::move(deliver)] {
+                          post_([over, deliver, answer = question()]() mutable {
+                              if (!*over) deliver(std::move(answer));
+                          });
+                      });
 }
 
 void SlurmAllocations::hold(AllocationSpec spec, Done done) {
@@ -154,7 +155,7 @@ void SlurmAllocations::release(AllocationKey key, Done done) {
 }
 
 void SlurmAllocations::look(AllocationKey key, std::function<void(Result<AllocationView>)> done) {
-    const auto tell = [this, key, done = std::move(done)](const Result<std::optional<Allocation>>& found) {
+    const auto deliver = [this, key, done = std::move(done)](const Result<std::optional<Allocation>>& found) {
         if (!found) return done(found.error());
         AllocationView view;
         if (!*found) return done(view);
@@ -179,7 +180,7 @@ void SlurmAllocations::look(AllocationKey key, std::function<void(Result<Allocat
         done(std::move(view));
     };
     ask(
-        key.operation, [this, key] { return back_end_.find(key_of(key)); }, tell);
+        key.operation, [this, key] { return back_end_.find(key_of(key)); }, deliver);
 }
 
 Result<StepSpec> SlurmAllocations::step_in(const AllocationKey& key, const AllocatedTasks& tasks, StepSpec step) {
@@ -206,14 +207,14 @@ Result<StepSpec> SlurmAllocations::step_in(const AllocationKey& key, const Alloc
 }
 
 void SlurmAllocations::machines(std::function<void(Result<std::vector<MachineUse>>)> done) {
-    const auto tell = [done = std::move(done)](const Result<std::vector<Node>>& nodes) {
+    const auto deliver = [done = std::move(done)](const Result<std::vector<Node>>& nodes) {
         if (!nodes) return done(nodes.error());
         std::vector<MachineUse> uses;
         for (const Node& node : *nodes) uses.push_back({node.name, node.allocated, node.fault, 1, node.host});
         done(std::move(uses));
     };
     ask(
-        "machines", [this] { return back_end_.read_nodes(); }, tell);
+        "machines", [this] { return back_end_.read_nodes(); }, deliver);
 }
 
 }  // namespace zbs::slurm

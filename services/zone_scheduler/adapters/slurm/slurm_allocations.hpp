@@ -51,8 +51,8 @@ class SlurmAllocations : public Allocations {
   private:
     struct Threads;
     void settle(const HoldSpec& wanted, std::chrono::steady_clock::time_point deadline, Done done);
-    template <class Ask, class Tell>
-    void ask(const std::string& operation, Ask question, Tell tell);
+    template <class Ask, class Deliver>
+    void ask(const std::string& operation, Ask question, Deliver deliver);
 
     SlurmBackEnd back_end_;
     PartitionUse use_;

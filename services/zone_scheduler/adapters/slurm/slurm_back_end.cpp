@@ -42,9 +42,9 @@ Result<Site> SlurmBackEnd::read_site() const {
     if (!config) return config.error();
     Result<ClusterSettings> settings = parse_settings(*config);
     if (!settings) return settings.error();
-    const Result<std::string> told = commands_.run("scontrol", {"--all", "--oneliner", "show", "partition"});
-    if (!told) return told.error();
-    Result<std::vector<Partition>> partitions = parse_partitions(*told);
+    const Result<std::string> output = commands_.run("scontrol", {"--all", "--oneliner", "show", "partition"});
+    if (!output) return output.error();
+    Result<std::vector<Partition>> partitions = parse_partitions(*output);
     if (!partitions) return partitions.error();
     Result<std::vector<Node>> nodes = read_nodes();
     if (!nodes) return nodes.error();

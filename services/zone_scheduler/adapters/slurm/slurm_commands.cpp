@@ -104,9 +104,9 @@ Result<SlurmCommands> SlurmCommands::find(CommandSettings settings) {
                          {}};
         }
     }
-    const Result<std::string> told = commands.run("sinfo", {"--version"});
-    if (!told) return told.error();
-    const Result<Version> version = parse_version(*told);
+    const Result<std::string> output = commands.run("sinfo", {"--version"});
+    if (!output) return output.error();
+    const Result<Version> version = parse_version(*output);
     if (!version) return version.error();
     commands.version_ = *version;
     return commands;

@@ -228,7 +228,7 @@ function across(rows: Lanes[], from: Choice, step: 1 | -1): Choice | undefined {
   return undefined;
 }
 
-function tell(row: Lanes, bar: Bar): string {
+function describe(row: Lanes, bar: Bar): string {
   return `${row.name}: ${bar.text}, ${bar.kind}, ${new Date(bar.begin).toLocaleString()} to ${new Date(bar.end).toLocaleString()}`;
 }
 
@@ -276,7 +276,7 @@ export function makeGantt(label: string, signal: AbortSignal): Gantt {
     if (found === undefined) return;
     choice = found;
     const row = rows[found.row]!, bar = row.bars[found.bar]!;
-    chosen.replaceChildren(bar.link ? h("a", { href: bar.link }, tell(row, bar)) : h("span", {}, tell(row, bar)));
+    chosen.replaceChildren(bar.link ? h("a", { href: bar.link }, describe(row, bar)) : h("span", {}, describe(row, bar)));
     later();
   };
   const go = (find: (from: Choice | undefined) => Choice | undefined) => () => {

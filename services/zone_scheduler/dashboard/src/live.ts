@@ -22,7 +22,7 @@ export function onEvent(signal: AbortSignal, listener: Listener): void {
   if (stream === undefined) open();
 }
 
-function tell(event: StateEvent | undefined): void {
+function publish(event: StateEvent | undefined): void {
   for (const listener of listeners) listener(event);
 }
 
@@ -34,11 +34,11 @@ function open(): void {
   for (const kind of kKinds) {
     opened.addEventListener(kind, (message: MessageEvent<string>) => {
       lastId = message.lastEventId || lastId;
-      tell(JSON.parse(message.data) as StateEvent);
+      publish(JSON.parse(message.data) as StateEvent);
     });
   }
   opened.addEventListener("open", () => {
-    if (failures > 0) tell(undefined);
+    if (failures > 0) publish(undefined);
     failures = 0;
     banner.replaceChildren();
   });

@@ -60,17 +60,17 @@ function themeButton(): HTMLElement {
   const system = matchMedia("(prefers-color-scheme: dark)");
   const isDark = () => (root.dataset["theme"] ?? (system.matches ? "dark" : "light")) === "dark";
   const button = h("button", { type: "button" });
-  const tell = () => (button.textContent = isDark() ? "Light" : "Dark");
+  const label = () => (button.textContent = isDark() ? "Light" : "Dark");
   button.addEventListener("click", () => {
     root.dataset["theme"] = isDark() ? "light" : "dark";
     localStorage.setItem("theme", root.dataset["theme"]);
-    tell();
+    label();
     dispatchEvent(new Event("theme"));
   });
   const kept = localStorage.getItem("theme");
   if (kept === "dark" || kept === "light") root.dataset["theme"] = kept;
-  tell();
-  system.addEventListener("change", tell);
+  label();
+  system.addEventListener("change", label);
   return button;
 }
 

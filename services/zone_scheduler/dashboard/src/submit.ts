@@ -98,13 +98,13 @@ export async function submitPage(room: HTMLElement, signal: AbortSignal): Promis
     planned = "";
     result.replaceChildren(h("p", { class: "note" }, "Submitted: ", link(`#/application/${application.id}`, application.id)));
   };
-  const told = (work: () => Promise<void>) => () => void work().catch((fault: unknown) => {
+  const reporting = (work: () => Promise<void>) => () => void work().catch((fault: unknown) => {
     result.replaceChildren(problem(fault)); // a repeat has the same id, so nothing runs twice
     changed();
   });
-  submitButton.addEventListener("click", told(submit));
+  submitButton.addEventListener("click", reporting(submit));
   room.append(
-    h("form", { onsubmit: (event) => { event.preventDefault(); told(plan)(); }, oninput: changed },
+    h("form", { onsubmit: (event) => { event.preventDefault(); reporting(plan)(); }, oninput: changed },
       command.element, directory.element, h("div", { class: "row" }, ranks.element, walltime.element, h("div", {}, h("label", { for: "mapper" }, "Mapper"), mapper)),
       zones.element, h("div", { class: "row" }, h("button", { type: "submit" }, "Show the plan"), submitButton)),
     h("p", { class: "quiet" }, "Files that travel along, environments and delegations are for the command line: zbs run, zbs submit."),

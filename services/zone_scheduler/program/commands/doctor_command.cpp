@@ -53,7 +53,9 @@ constexpr std::uint64_t kLittleDisk = std::uint64_t{2} << 30;
 constexpr std::uint64_t kNoDisk = std::uint64_t{64} << 20;
 constexpr const char* kAsOwner = "run this as the user that the zone runs as, e.g. 'sudo -u zbs zbs-zone doctor'";
 
-std::string told(const Error& error) { return (error.pointer.empty() ? "" : error.pointer + ": ") + error.message; }
+std::string sentence_of(const Error& error) {
+    return (error.pointer.empty() ? "" : error.pointer + ": ") + error.message;
+}
 
 void look_at_clock(Checks& checks) {
     timex state{};
@@ -121,11 +123,12 @@ bool look_at_keys(const ZoneSettings& settings, const StateFolder& state, Checks
                                                  "the CA key renews by itself while it runs";
         if (!keys) {
             can_ask = can_ask && !is_operator;
-            checks.push_back({name, Verdict::kFail, told(keys.error()), remedy_of(keys.error(), folder, remedy)});
+            checks.push_back(
+                {name, Verdict::kFail, sentence_of(keys.error()), remedy_of(keys.error(), folder, remedy)});
             continue;
         }
         if (const Result<void> own = is_operator ? Result<void>{} : check_name((*keys)->name(), settings); !own) {
-            checks.push_back({name, Verdict::kFail, told(own.error()),
+            checks.push_back({name, Verdict::kFail, sentence_of(own.error()),
                               "'name' and 'organisation' in the configuration, or 'state', which names the folder"});
             continue;
         }
@@ -147,7 +150,7 @@ void look_at_audit_log(const Result<AuditSummary>& verified, Checks& checks) {
         return checks.push_back(
             {"audit log", Verdict::kOk, "whole, " + std::to_string(verified->head.entries) + " entries", {}});
     checks.push_back(
-        {"audit log", Verdict::kFail, told(verified.error()),
+        {"audit log", Verdict::kFail, sentence_of(verified.error()),
          "keep a copy of the log, and compare it with a backup; 'zbs-zone audit verify' checks each entry again"});
 }
 
@@ -170,11 +173,12 @@ void look_at_server(const ZoneSettings& settings, Checks& checks) {
     } else if (version.error().code == ErrorCode::kNotFound) {
         checks.push_back({"database", Verdict::kOk, "none yet; the first start makes it", {}});
     } else {
-        checks.push_back({"database", Verdict::kFail, told(version.error()), "'url' of [database], or what it says"});
+        checks.push_back(
+            {"database", Verdict::kFail, sentence_of(version.error()), "'url' of [database], or what it says"});
     }
     const auto lease = postgresql::look_at_lease(address);
     if (!lease) {
-        if (version) checks.push_back({"active", Verdict::kFail, told(lease.error()), "what it says"});
+        if (version) checks.push_back({"active", Verdict::kFail, sentence_of(lease.error()), "what it says"});
         return;
     }
     if (lease->left > Duration{0})
@@ -188,7 +192,7 @@ void look_at_database(const ZoneSettings& settings, const StateFolder& state, Ch
     if (settings.database) return look_at_server(settings, checks);
     if (auto kept = sqlite::check_database_kept(sqlite::zone_backups(), zone_files(settings, state), {state.steps()});
         !kept) {
-        return checks.push_back({"database", Verdict::kFail, told(kept.error()),
+        return checks.push_back({"database", Verdict::kFail, sentence_of(kept.error()),
                                  "'zbs-zone restore FILE', or a new, empty 'state' folder"});
     }
     if (access(state.database().c_str(), R_OK) != 0) {
@@ -200,7 +204,7 @@ void look_at_database(const ZoneSettings& settings, const StateFolder& state, Ch
     const auto version = sqlite::examine_zone_database(state.database());
     if (!version)
         return checks.push_back(
-            {"database", Verdict::kFail, told(version.error()),
+            {"database", Verdict::kFail, sentence_of(version.error()),
              "install the program that made it, where that is newer; for a damaged one 'zbs-zone restore FILE'"});
     checks.push_back({"database", Verdict::kOk, "whole, of schema version " + std::to_string(*version), {}});
     look_at_audit_log(verify_with_note(state), checks);
@@ -230,7 +234,7 @@ Result<void> look_at_take_over(const ZoneSettings& settings, const StateFolder& 
     TakeOverWatch watch([own = TakeOverChecks(settings, state)] { return own.while_standing_by(); });
     const Result<void> good = watch.found_now();
     checks.push_back({"take-over", good ? Verdict::kOk : Verdict::kFail,
-                      good ? state.path + " goes with the database" : told(good.error()),
+                      good ? state.path + " goes with the database" : sentence_of(good.error()),
                       good ? "" : "what it says; until then this host does not take over"});
     return good;
 }
@@ -241,14 +245,14 @@ bool look_at_own_service(const std::string& config_path, const ZoneSettings& set
                          Checks& checks) {
     const Result<OwnScheduler> own = look_at_own_scheduler(config_path);
     if (!own && !first.empty()) {
-        checks.push_back({"service", Verdict::kWarn, "cannot be asked: " + told(own.error()),
+        checks.push_back({"service", Verdict::kWarn, "cannot be asked: " + sentence_of(own.error()),
                           "first what '" + first + "' says: whoever asks needs the state folder and its keys"});
     } else if (!own) {
-        checks.push_back({"service", Verdict::kWarn, "does not run, or does not answer: " + told(own.error()),
+        checks.push_back({"service", Verdict::kWarn, "does not run, or does not answer: " + sentence_of(own.error()),
                           "start it: 'systemctl start zbs-zone' or 'zbs-zone run --config FILE'"});
         look_at_port(settings, checks);
     } else if (own->not_ready) {
-        checks.push_back({"service", Verdict::kWarn, "runs, and is not ready: " + told(*own->not_ready),
+        checks.push_back({"service", Verdict::kWarn, "runs, and is not ready: " + sentence_of(*own->not_ready),
                           "'zbs-zone undrain' ends a drain; else look at the zone's log"});
     } else if (!own->fault.empty()) {
         checks.push_back({"service", Verdict::kFail, "stands by, and could not take over: " + own->fault,
@@ -287,7 +291,8 @@ void look_at_service(const std::string& config_path, const ZoneSettings& setting
     const auto client = OperatorClient::connect(config_path);
     if (!client) return;  // nobody has been active yet
     const auto peers = (*client)->call("GET", "/v1/peerings");
-    if (!peers) return checks.push_back({"peers", Verdict::kFail, told(peers.error()), "look at the zone's log"});
+    if (!peers)
+        return checks.push_back({"peers", Verdict::kFail, sentence_of(peers.error()), "look at the zone's log"});
     if (std::optional<Check> registry = check_registry(*peers)) checks.push_back(*std::move(registry));
     look_at_peers(*peers, checks);
 }
@@ -310,7 +315,7 @@ void look_at_programs(const ZoneSettings& settings, Checks& checks) {
         checks.push_back({"profiler", Verdict::kOk, zone.profiler, {}});
     const auto interface = system::resolve_interface(zone.mpi_interface);
     if (!interface)
-        checks.push_back({"MPI interface", Verdict::kFail, told(interface.error()), "set [mpi] interface"});
+        checks.push_back({"MPI interface", Verdict::kFail, sentence_of(interface.error()), "set [mpi] interface"});
     else if (!std::filesystem::exists("/sys/class/net/" + *interface))
         checks.push_back({"MPI interface", Verdict::kFail, "this host has no interface " + *interface,
                           "set [mpi] interface to one of 'ip -br link', or to a network as 10.1.0.0/16"});
@@ -322,8 +327,8 @@ void look_at_slurm(ZoneSettings settings, Checks& checks) {
     if (!settings.slurm) return;
     const auto opened = open_slurm(settings, [](const std::function<void()>&) {});
     if (!opened)
-        return checks.push_back(
-            {"Slurm", Verdict::kFail, told(opened.error()), "'scontrol ping', munge, [slurm] in the zone's file"});
+        return checks.push_back({"Slurm", Verdict::kFail, sentence_of(opened.error()),
+                                 "'scontrol ping', munge, [slurm] in the zone's file"});
     checks.push_back({"Slurm", Verdict::kOk, std::to_string(settings.zone.zone.machines.size()) + " nodes", {}});
 }
 
@@ -350,7 +355,7 @@ Checks examine(const std::string& config_path) {
     }
     if (!settings) {
         checks.push_back(
-            {"settings", Verdict::kFail, told(settings.error()), "mend the file; nothing else was checked"});
+            {"settings", Verdict::kFail, sentence_of(settings.error()), "mend the file; nothing else was checked"});
         return checks;
     }
     checks.push_back({"settings", Verdict::kOk, config_path + ", zone " + settings->zone.zone.name, {}});

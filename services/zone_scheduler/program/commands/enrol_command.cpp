@@ -42,10 +42,10 @@ Result<ServiceAddress> enrol(const std::string& config_path, const std::string& 
     if (answer->status >= 300) return http::read_problem(answer->status, answer->body);
     const Result<codec::Json> json = codec::parse(answer->body);
     if (!json) return json.error();
-    const Result<TrustStatement> told = codec::decode_trust_statement(*json);
-    if (!told) return told.error();
+    const Result<TrustStatement> statement = codec::decode_trust_statement(*json);
+    if (!statement) return statement.error();
     const openssl::TrustStore trust(wall_clock);
-    const Result<std::string> fingerprint = trust.fingerprint(told->bundle);
+    const Result<std::string> fingerprint = trust.fingerprint(statement->bundle);
     if (!fingerprint) return fingerprint.error();
     if (*fingerprint != token->fingerprint) {
         return Error{ErrorCode::kDenied,
@@ -56,7 +56,7 @@ Result<ServiceAddress> enrol(const std::string& config_path, const std::string& 
     std::error_code fault;
     std::filesystem::create_directories(state.registry(), fault);
     chmod(state.registry().c_str(), 0700);
-    for (const auto& [name, content] : {std::pair<std::string, std::string>{"bundle.pem", told->bundle},
+    for (const auto& [name, content] : {std::pair<std::string, std::string>{"bundle.pem", statement->bundle},
                                         {"code", token->code},
                                         {"address", token->url + " " + to_uri(token->service) + "\n"}}) {
         if (!process::write_file(state.registry() + "/" + name, content))

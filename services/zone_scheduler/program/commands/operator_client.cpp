@@ -91,7 +91,7 @@ Result<codec::Json> OperatorClient::call(const std::string& method, const std::s
     return codec::parse(answer->body);
 }
 
-Error told_by(Error error, const Places& places) {
+Error point_to_option(Error error, const Places& places) {
     for (const auto& [member, word] : places)
         if (error.pointer == member || error.pointer.starts_with(member + "/")) return error.pointer = word, error;
     return error;
@@ -131,7 +131,7 @@ std::optional<codec::Json> OperatorCommand::call(const command_line::Output& out
     auto client = OperatorClient::connect(*config);
     Result<codec::Json> answer = client ? (*client)->call(method, path, body) : Result<codec::Json>(client.error());
     if (answer) return *std::move(answer);
-    fail(told_by(answer.error(), places), output);
+    fail(point_to_option(answer.error(), places), output);
     return std::nullopt;
 }
 

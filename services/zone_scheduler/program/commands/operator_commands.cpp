@@ -255,7 +255,7 @@ void block_subject(const OperatorCommand& shared, const Output& output, Operator
                    const std::string& subject, const std::string& reason) {
     const Result<Json> answer = client.call("POST", "/v1/blocks", {{"subject", subject}, {"reason", reason}});
     if (!answer)
-        return shared.fail(told_by(answer.error(), {{"/subject", "SUBJECT"}, {"/reason", "--reason"}}), output);
+        return shared.fail(point_to_option(answer.error(), {{"/subject", "SUBJECT"}, {"/reason", "--reason"}}), output);
     output.print_document(*answer, "blocked " + subject + "\n");
     if (answer->value("known", true)) return;
     const std::optional<Caller> caller = parse_identity(subject);

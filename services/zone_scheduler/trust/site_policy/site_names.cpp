@@ -7,12 +7,12 @@
 namespace zbs {
 namespace {
 
-constexpr std::size_t kNamesTold = 20;
+constexpr std::size_t kMaxNamesListed = 20;
 
 std::string list_of(const std::vector<std::string>& names) {
     std::string text;
-    for (std::size_t i = 0; i < std::min(names.size(), kNamesTold); ++i) text += (i == 0 ? "" : ", ") + names[i];
-    if (names.size() > kNamesTold) text += " and " + std::to_string(names.size() - kNamesTold) + " more";
+    for (std::size_t i = 0; i < std::min(names.size(), kMaxNamesListed); ++i) text += (i == 0 ? "" : ", ") + names[i];
+    if (names.size() > kMaxNamesListed) text += " and " + std::to_string(names.size() - kMaxNamesListed) + " more";
     return text;
 }
 

@@ -37,7 +37,7 @@ Result<void> SelfRenewal::renew() {
     if (shown_) return {};
     if (auto shown = server_.reload(); !shown) return shown;  // tried again: the old certificate is still good
     shown_ = true;
-    if (tell_) tell_();
+    if (on_renewed_) on_renewed_();
     log_.info("certificate_renewed", {{"until_us", std::to_string(to_microseconds(keys_.not_after()))}});
     return {};
 }

@@ -21,7 +21,7 @@ class SelfRenewal {
     /// All but `remedy` must outlive this. `remedy` is the command that puts a certificate made elsewhere in place.
     SelfRenewal(KeyFolder& keys, TlsServer& server, Clock& clock, Log& log, std::string remedy);
     /// Called after each renewal.
-    void on_renewed(std::function<void()> tell) { tell_ = std::move(tell); }
+    void on_renewed(std::function<void()> callback) { on_renewed_ = std::move(callback); }
     /// Looks now and every `kEvery`. A look at a certificate that is not due costs two comparisons.
     void start();
 
@@ -35,7 +35,7 @@ class SelfRenewal {
     Clock& clock_;
     Log& log_;
     std::string remedy_;
-    std::function<void()> tell_;
+    std::function<void()> on_renewed_;
     bool shown_ = true;               ///< the server has the certificate that the folder holds
     std::optional<Duration> warned_;  ///< steady time of the last warning
 };
