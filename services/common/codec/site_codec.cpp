@@ -83,12 +83,12 @@ Result<Block> decode_block(const Json& json) {
 }
 
 Json encode(const AnnouncedBlocks& announced) {
-    return {{"teller", announced.announcer}, {"subjects", announced.subjects}};
+    return {{"announcer", announced.announcer}, {"subjects", announced.subjects}};
 }
 
 Result<AnnouncedBlocks> decode_announced_blocks(const Json& json) {
     JsonReader in(json);
-    AnnouncedBlocks announced{in.text("teller", 256), in.texts("subjects", limits::kMaxBlocks, kMaxBlockedBytes)};
+    AnnouncedBlocks announced{in.text("announcer", 256), in.texts("subjects", limits::kMaxBlocks, kMaxBlockedBytes)};
     return in.finish(std::move(announced));
 }
 

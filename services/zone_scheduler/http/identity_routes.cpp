@@ -101,8 +101,8 @@ void add_identity_routes(http::Router& router, ZoneServices& services) {
         for (const Block& block : services.membership.blocks()) rows.push_back(codec::encode(block));
         Json announced = Json::array();
         for (const auto& [subject, zone] : services.membership.announced_blocks())
-            announced.push_back({{"subject", subject}, {"told_by", to_uri(zone)}});
-        return http::ok({{"blocks", std::move(rows)}, {"told", std::move(announced)}});
+            announced.push_back({{"subject", subject}, {"announced_by", to_uri(zone)}});
+        return http::ok({{"blocks", std::move(rows)}, {"announced", std::move(announced)}});
     });
     router.add_sync("DELETE", "/v1/blocks", Action::kUnblockSubject, Body::kNone, [&services](const Request& request) {
         const auto subject = request.call.query.find("subject");
@@ -111,7 +111,7 @@ void add_identity_routes(http::Router& router, ZoneServices& services) {
         return http::reply(services.membership.unblock(subject->second), [&](const std::vector<Caller>& announcers) {
             Json announced_by = Json::array();
             for (const Caller& zone : announcers) announced_by.push_back(to_uri(zone));
-            return Json{{"subject", subject->second}, {"told_by", std::move(announced_by)}};
+            return Json{{"subject", subject->second}, {"announced_by", std::move(announced_by)}};
         });
     });
 }

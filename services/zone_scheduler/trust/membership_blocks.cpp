@@ -66,7 +66,7 @@ Result<std::vector<Caller>> MembershipService::unblock(const std::string& subjec
     }
     if (auto ok = store_.blocks().remove(subject); !ok) return ok.error();
     blocks_.erase(subject);
-    log_.info("unblocked", {{"subject", subject}, {"told_by", std::to_string(announcers.size())}});
+    log_.info("unblocked", {{"subject", subject}, {"announced_by", std::to_string(announcers.size())}});
     return announcers;
 }
 

@@ -97,7 +97,7 @@ class Documents(Programs):
                  "zbs_zone_failpoints": self.read(self.good("zbs-zone", "failpoints", "--json")), "zbs_zone_config_show": self.read(self.good("zbs-zone", "config", "show", "--json")), "zbs_zone_config_check": self.read(self.good("zbs-zone", "config", "check", "--json")),
                  "zbs_node_config_show": self.read(self.good("zbs-node", "config", "show", "--json", ZBS_NODE_CONFIG=self.node_file())),
                  "zbs_node_config_check": self.read(self.good("zbs-node", "config", "check", "--json", ZBS_NODE_CONFIG=self.node_file())),
-                 "zbs_zone_blocks_chosen": self.read(self.good("zbs-zone", "blocks", "--json", "--columns", "subject,since,told_by"))}
+                 "zbs_zone_blocks_chosen": self.read(self.good("zbs-zone", "blocks", "--json", "--columns", "subject,since,announced_by"))}
         for name in ("audit list", "audit verify", "peer list", "peer show org-b"):
             found["zbs_zone_" + "_".join(name.split()[:2])] = self.read(self.f.tell("a", *name.split(), "--json"))
         for name, told in found.items():
@@ -141,7 +141,7 @@ class Documents(Programs):
 
     def test_what_a_list_tells_people_it_tells_programs_too(self):
         until(lambda: len(self.good("zbs-zone", "peer", "list", "--zones", "-o", "name").split()) == 2, DEADLINE_S, "not all zones are known")
-        elsewhere = {("blocks", "told_by"): "of the list `told`: what other zones said, and here none has", ("zones", "also_claimed_by"): "of a zone that two schedulers claim, and here none is"}
+        elsewhere = {("blocks", "announced_by"): "of the list `announced`: what other zones said, and here none has", ("zones", "also_claimed_by"): "of a zone that two schedulers claim, and here none is"}
         for program, words, _, noun in self.LISTS:
             titles = next(csv.reader(io.StringIO(self.good(program, *words, "-o", "csv"))))
             refusal = self.refused(program, *words, "--columns", "nothing_of_that_kind")

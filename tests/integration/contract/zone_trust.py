@@ -46,8 +46,8 @@ class Trust:
         self.assertIn(STRANGER_USER, self.call("GET", "/v1/trust", OPERATOR, status=200).json["blocked"])
         self.assertNotIn("blocked", self.call("GET", "/v1/trust", status=200).json)
         self.assertNotIn("blocked", self.call("GET", "/v1/trust", USER, status=200).json)
-        self.assertEqual(self.call("DELETE", "/v1/blocks" + subject, OPERATOR, status=200).json["told_by"], [])
-        self.assertEqual(self.call("GET", "/v1/blocks", OPERATOR, status=200).json, {"blocks": [], "told": []})
+        self.assertEqual(self.call("DELETE", "/v1/blocks" + subject, OPERATOR, status=200).json["announced_by"], [])
+        self.assertEqual(self.call("GET", "/v1/blocks", OPERATOR, status=200).json, {"blocks": [], "announced": []})
         self.call("DELETE", "/v1/blocks" + subject, OPERATOR, status=404)
         self.call("POST", "/v1/blocks", OPERATOR, {"subject": "alpha"}, status=409)
         wish = {"id": fresh_id(USER), "application": fresh_id(USER)}

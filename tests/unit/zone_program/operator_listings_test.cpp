@@ -33,13 +33,13 @@ TEST(OperatorListings, UsersTellHowTheyStand) {
 TEST(OperatorListings, BlocksOfThisZoneComeBeforeThoseThatOthersTold) {
     const Json answer = {
         {"blocks", {{{"subject", "org-b"}, {"by", "op"}, {"at_us", kNoon}, {"reason", "lost \x1b[2J"}}}},
-        {"told", {{{"subject", "eve"}, {"told_by", "spiffe://org-a/zone/b"}}}}};
+        {"announced", {{{"subject", "eve"}, {"announced_by", "spiffe://org-a/zone/b"}}}}};
     EXPECT_EQ(written(blocks_of(answer), "table"),
-              "SUBJECT  BY  SINCE                 REASON     TOLD BY\n"
+              "SUBJECT  BY  SINCE                 REASON     ANNOUNCED BY\n"
               "org-b    op  2026-06-01T12:00:00Z  lost ?[2J  \n"
               "eve          -                                spiffe://org-a/zone/b\n");
     EXPECT_EQ(written(*chosen(blocks_of(answer), {.filters = {"at_us="}}), "jsonl"),
-              "{\"subject\":\"eve\",\"told_by\":\"spiffe://org-a/zone/b\"}\n");
+              "{\"subject\":\"eve\",\"announced_by\":\"spiffe://org-a/zone/b\"}\n");
 }
 
 TEST(OperatorListings, FailpointsAreAllThatThereAre) {

@@ -351,7 +351,7 @@ void add_blocks(CLI::App& cli, const OperatorCommand& shared) {
         const auto answer = shared.call(*unblocked, "DELETE", "/v1/blocks?subject=" + http::encode_percent(*subject));
         if (!answer) return;
         unblocked->print_document(*answer, "unblocked " + *subject + "\n");
-        for (const Json& zone : answer->value("told_by", Json::array()))
+        for (const Json& zone : answer->value("announced_by", Json::array()))
             std::cerr << "note: zone " << zone.get<std::string>()
                       << " announced it; unblock it there too, if that zone runs, or it announces it again\n";
     });

@@ -40,12 +40,12 @@ Listing users_of(const Json& answer) {
 }
 
 Listing blocks_of(const Json& answer) {
-    Listing listing{"blocks", {"SUBJECT", "BY", {"SINCE", "at_us"}, "REASON", "TOLD BY"}, {}, Json::array()};
-    for (const char* of : {"blocks", "told"}) {
+    Listing listing{"blocks", {"SUBJECT", "BY", {"SINCE", "at_us"}, "REASON", "ANNOUNCED BY"}, {}, Json::array()};
+    for (const char* of : {"blocks", "announced"}) {
         for (const Json& block : answer.value(of, Json::array())) {
             listing.items.push_back(block);
             listing.rows.push_back({said(block, "subject"), said(block, "by"), moment(block, "at_us"),
-                                    said(block, "reason"), said(block, "told_by")});
+                                    said(block, "reason"), said(block, "announced_by")});
         }
     }
     return listing;
