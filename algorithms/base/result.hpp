@@ -13,7 +13,7 @@ enum class ErrorCode {
     kInvalidArgument,  ///< malformed or out-of-range input
     kUnauthenticated,  ///< no identity where one is needed
     kDenied,           ///< identity known, right missing
-    kNotFound,         ///< no such thing, or not the caller's (the two are never told apart)
+    kNotFound,         ///< no such thing, or not the caller's (the error does not distinguish the two)
     kConflict,         ///< state does not allow it now
     kIdReused,         ///< same request id, other body
     kTooLarge,         ///< over a stated limit

@@ -26,7 +26,7 @@ struct RankTraceRecord {
     enum class Kind : std::uint32_t {
         kCompute = 1,            ///< value: CPU time in ns since the last operation
         kSend = 2,               ///< peer, tag, value: bytes; a one-sided access is a send that nobody receives
-        kReceive = 3,            ///< peer, tag: the message that came, as MPI's status tells; where it completed
+        kReceive = 3,            ///< peer, tag: the message received, by MPI's status; where it completed
         kCollective = 4,         ///< a collective begins, value: how many there were on `group` before it
         kCollectiveMessage = 5,  ///< peer, value: bytes, tag: round; a message this rank sends in the last collective
         kEnd = 6,                ///< the rank reached MPI_Finalize; without it the record is incomplete

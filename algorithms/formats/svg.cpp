@@ -35,7 +35,7 @@ Colour between(const Colour& a, const Colour& b, double share) {
     return {a.r + (b.r - a.r) * share, a.g + (b.g - a.g) * share, a.b + (b.b - a.b) * share};
 }
 
-/// Light yellow, orange, dark brown: also told apart without colour vision, and in print.
+/// Light yellow, orange, dark brown: distinct also without colour vision, and in print.
 std::vector<std::string> heat_colours(int levels) {
     const std::array<Colour, 4> stops = {Colour{255, 240, 170}, {254, 153, 41}, {204, 76, 2}, {84, 28, 4}};
     std::vector<std::string> colours;

@@ -74,7 +74,7 @@ struct GangRequest {
     bool operator==(const GangRequest&) const = default;
 };
 
-/// What one workload change did: the front end tells only those processors [DaSilva2000, section 6.2].
+/// The effects of one workload change: the front end notifies only these processors [DaSilva2000, section 6.2].
 struct WorkloadChange {
     std::vector<JobId> placed;           ///< jobs that were waiting or new and now have slots
     std::vector<std::int32_t> notified;  ///< processors whose tasks changed, ascending

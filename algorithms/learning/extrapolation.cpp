@@ -135,7 +135,7 @@ double ambiguity(std::span<const TaskGraph* const> known, PatternFitter& fitter,
     for (const PatternFit::Part& part : fit.parts) patterns.push_back(part.pattern);
     std::size_t looked_at = 0;
     for (const Pattern& rival : fit.rivals) {
-        // Where the numbers of ranks do not tell the order of a grid, the order of MPI_Cart_create is taken.
+        // Where the numbers of ranks do not determine the order of a grid, the order of MPI_Cart_create is taken.
         if (fit.parts[0].pattern.grid.shape == GridRule::Shape::kBalanced &&
             rival.grid.shape == GridRule::Shape::kReversed)
             continue;

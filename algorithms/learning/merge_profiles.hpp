@@ -10,7 +10,7 @@ namespace zbs::learning {
 /// The newest runs that count. With 5 a changed program is believed after 3 runs, and 2 odd runs change nothing.
 inline constexpr std::size_t kMergedRuns = 5;
 
-/// One run of a program, as its profile tells it.
+/// One run of a program, as its profile records it.
 struct MergeInput {
     const TaskGraph* graph = nullptr;
     bool complete = true;  ///< false: the run was cut short, so it saw less than there is

@@ -25,7 +25,7 @@ constexpr int kSelectionSweeps = 8, kFinalSweeps = 60;
 constexpr double kWorthwhile = 0.002, kWorthwhileShare = 0.25;
 /// Of two explanations that are as good the one with fewer classes is taken.
 constexpr double kScoreOfAClass = 1e-4;
-/// Patterns whose scores differ by less cannot be told apart.
+/// The fit does not distinguish patterns whose scores differ by less.
 constexpr double kAlike = 0.02;
 constexpr double kGoodEnough = 0.001;
 /// A pattern that has more pairs than this many for each edge of the graph is not in it.
@@ -67,7 +67,7 @@ std::vector<Pattern> candidate_patterns(std::span<const int> sizes, int wanted) 
     for (const Shape shape : {Shape::kBalanced, Shape::kReversed})
         for (const Kind kind : {Kind::kRowPairs, Kind::kColumnPairs, Kind::kRowHypercube, Kind::kColumnHypercube})
             all.push_back({kind, {2, shape, 0}, 0});
-    if (sizes.size() > 1) {  // one number of ranks cannot tell a fixed length from a balanced grid
+    if (sizes.size() > 1) {  // one number of ranks cannot distinguish a fixed length from a balanced grid
         for (const int length : common_lengths(sizes, wanted))
             for (const Shape shape : {Shape::kFixedFastest, Shape::kFixedSlowest}) append(stencils({2, shape, length}));
     }

@@ -8,9 +8,9 @@
 
 namespace zbs {
 
-/// Level 1 by our own mapper: which child of the tree's root (zone) each task goes to, knowing of a child only what
-/// `outline` tells and the sum of its bounds. Of the room above the load a level takes its even share and leaves the
-/// rest to those below; where there is much room, as few children as hold the tasks are filled.
+/// Level 1 by our own mapper: which child of the tree's root (zone) each task goes to. Of a child it knows only the
+/// `outline` and the sum of its bounds. Of the capacity above the load a level takes its even share and leaves the rest
+/// to those below; with ample capacity, as few children as hold the tasks are filled.
 std::vector<std::int32_t> divide_among_groups(const TaskGraph& graph, const ProcessorTree& tree,
                                               const LoadBounds& bounds, const MapOptions& options);
 

@@ -51,8 +51,8 @@ std::vector<TaskIndex> by_share(std::vector<std::pair<double, TaskIndex>> shares
     return tasks;
 }
 
-/// The largest of loads that tasks and pairs put on resources. A Load says which and how much:
-/// resource_count(), own(task, processor), for_pair(p, q, traffic, tell(resource, seconds)), recompute(processor_of).
+/// The largest of loads that tasks and pairs put on resources. A Load defines which and how much: resource_count(),
+/// own(task, processor), for_pair(p, q, traffic, add(resource, seconds)), recompute(processor_of).
 /// Resources 0 .. processors - 1 are the processors.
 template <class Load>
 class BottleneckState final : public ObjectiveState {

@@ -46,7 +46,7 @@ class ObjectiveState {
   protected:
     ObjectiveState(const TaskGraph& graph, ProcessorIndex processors, std::vector<ProcessorIndex> processor_of)
         : graph_(graph), processor_count_(processors), processor_of_(std::move(processor_of)) {}
-    /// Tells of a move from `from`, before processor_of changes.
+    /// Announces a move from `from`, before processor_of changes.
     virtual void apply(TaskIndex task, ProcessorIndex from, ProcessorIndex to) = 0;
 
   private:

@@ -12,15 +12,16 @@
 
 namespace zbs {
 
-/// All that a zone tells about itself for one user: what the home scheduler plans with [Prabhakar2003, section 4.4.2].
-/// Counts only processors this user may use now; 0 processors is a zone that takes nothing.
+/// All that a zone announces about itself for one user: the home scheduler plans with it [Prabhakar2003, section
+/// 4.4.2]. Counts only processors this user may use now; a zone of 0 processors takes nothing.
 struct ZoneAggregate {
     std::string name;
-    int processors = 0;         ///< >= 0
-    double speed_sum = 0;       ///< sum over those processors
-    double speed_mean = 0;      ///< speed_sum / processors; 0 without processors
-    double speed_variance = 0;  ///< population variance of their speeds; not told by the thesis's zones, see README
-    int largest_machine = 0;    ///< most processors on one machine
+    int processors = 0;     ///< >= 0
+    double speed_sum = 0;   ///< sum over those processors
+    double speed_mean = 0;  ///< speed_sum / processors; 0 without processors
+    double speed_variance =
+        0;  ///< population variance of their speeds; the thesis's zones do not announce it, see README
+    int largest_machine = 0;  ///< most processors on one machine
     Link within_zone;
     bool operator==(const ZoneAggregate&) const = default;
 };

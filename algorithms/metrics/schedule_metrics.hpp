@@ -11,7 +11,7 @@
 
 namespace zbs {
 
-/// What is told of one quantity over many jobs. All zero where there are none.
+/// Statistics of one quantity over many jobs. All zero where there are none.
 struct Distribution {
     double mean = 0;
     double median = 0;  ///< sorted number floor(n / 2), counted from 0: the upper one of an even count

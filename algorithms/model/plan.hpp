@@ -32,7 +32,7 @@ struct ShareOfProcessors {
     bool operator==(const ShareOfProcessors&) const = default;
 };
 
-/// How much of a zone its jobs could make use of, as far as a policy tells loads apart.
+/// How much of a zone its jobs could make use of, as far as a policy distinguishes loads.
 enum class Load : std::uint8_t { kLow, kNormal, kHigh };
 std::ostream& operator<<(std::ostream& out, Load load);
 

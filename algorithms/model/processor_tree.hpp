@@ -57,7 +57,7 @@ class ProcessorTree {
     }
     double speed(ProcessorIndex processor) const { return speed_[static_cast<std::size_t>(processor)]; }
 
-    /// Of two top groups (children of the root, 0-based); the root's distance unless links told otherwise.
+    /// Of two top groups (children of the root, 0-based); the root's distance unless links give another one.
     double top_distance(std::int32_t a, std::int32_t b) const {
         return top_.empty() ? groups_[0].distance
                             : top_[static_cast<std::size_t>(a) * static_cast<std::size_t>(groups_[0].child_count) +

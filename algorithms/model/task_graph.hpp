@@ -74,7 +74,7 @@ bool add_unseen(UnseenCalls& unseen, std::string_view function, std::uint64_t ca
 /// "MPI_Psend_init (4 calls), ..."; empty where nothing is missing.
 std::string unseen_text(const UnseenCalls& unseen);
 
-/// What one run of a program told about it: the file format `zbs-model/1`.
+/// The profile of one run of a program: the file format `zbs-model/1`.
 struct ApplicationModel {
     std::string program;   ///< as the user started it; empty where unknown
     bool complete = true;  ///< false when the run was cut short (MPI_Abort, a signal)

@@ -126,7 +126,7 @@ struct ZoneSnapshot {
     /// Else nullptr.
     std::shared_ptr<const TraceDiagram> diagram;
     std::int64_t memory_bytes = 0;  ///< of each processor, shared by the jobs that take turns there; 0: not limited
-    std::optional<FoundLoad> load = std::nullopt;  ///< by the last plan that told one
+    std::optional<FoundLoad> load = std::nullopt;  ///< by the last plan that reported one
     /// False where the driver knows of events of this very instant that it has not reported yet.
     bool instant_complete = true;
 
@@ -182,7 +182,7 @@ struct SharesChanged {
 struct DiagramChanged {
     std::shared_ptr<const TraceDiagram> diagram;
 };
-/// A plan told this load.
+/// A plan reported this load.
 struct LoadFound {
     Load load = Load::kNormal;
 };

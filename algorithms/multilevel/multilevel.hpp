@@ -19,10 +19,11 @@ struct MultilevelOptions {
 };
 
 /// A leaf of the tree for every vertex, making the sum over edges of weight x distance small under the capacities of
-/// the leaves; how is told in README.md. Leaves may come out overloaded only where vertices are too large to be packed.
-/// Equal graph, tree, level and seed give equal results whatever the runner's width, unless out_of_time said so: then
-/// the best found until then, a whole mapping. Time and memory near O(edges), times a factor of the level (about 1 : 6
-/// : 50).
+/// the leaves; README.md explains the method. Leaves may come out overloaded only where vertices are too large to be
+/// packed.
+/// Equal graph, tree, level and seed give equal results whatever the runner's width, unless out_of_time returned true:
+/// then the best found until then, a whole mapping. Time and memory near O(edges), times a factor of the level (about 1
+/// : 6 : 50).
 std::vector<std::int32_t> map(const CompactGraph& graph, const TargetTree& tree, const MultilevelOptions& options);
 
 }  // namespace zbs::multilevel

@@ -238,7 +238,7 @@ void v_cycle(const CompactGraph& graph, const TargetTree& tree, std::vector<std:
         1, std::min(graph.total * 3 / (2 * coarsest), *std::ranges::max_element(tree.capacity) / 3));
     std::vector<std::int32_t> carried = label;
     const GraphLevels levels = coarsen(graph, carried, coarsest, heaviest, effort.pairs, rng);
-    // Leaves of the coarsest level: any member tells.
+    // Leaves of the coarsest level: any member has the leaf of all.
     std::vector<std::int32_t> leaves = leaf_of;
     for (const std::vector<Vertex>& cluster : levels.cluster) {
         Vertex count = 0;

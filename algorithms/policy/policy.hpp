@@ -39,7 +39,7 @@ class Policy {
     Policy& operator=(const Policy&) = default;
 };
 
-/// Tells whether an index over the snapshot's jobs follows by the changes alone, or has to be made anew.
+/// Whether an index over the snapshot's jobs can follow by the changes alone, or has to be made anew.
 class IndexAge {
   public:
     /// True where the index was last brought up to the state that `zone.changes` start from. To be followed by

@@ -6,8 +6,8 @@
 
 namespace zbs {
 
-/// A start that SCOJO can offer to a job: a guarantee where it is reserved, else an estimate. Tells nothing of other
-/// jobs but what they leave.
+/// A start that SCOJO can offer to a job: a guarantee where it is reserved, else an estimate. Reveals nothing of other
+/// jobs but the processors that they leave.
 struct SlotOffer {
     Time start{};
     std::int32_t share = 0;  ///< per cent that is free then

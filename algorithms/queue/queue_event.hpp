@@ -54,8 +54,8 @@ struct Decided {
     QueueDecision decision;
     bool operator==(const Decided&) const = default;
 };
-/// What earlier files of the log led to, after the events that tell who waits and what is promised: the rest that later
-/// decisions depend on. Times that a start was promised for, in the order in which they were; use as of `at`.
+/// The effect of earlier files of the log, after the events for waiting parts and promises: the rest that later
+/// decisions depend on. Times that a start was promised for, in the order of the promises; use as of `at`.
 struct QueueContinued {
     Duration at{};
     std::map<std::string, double> used;  ///< processors x seconds of an organisation, faded

@@ -10,7 +10,7 @@
 
 namespace zbs {
 
-/// The start that nobody can tell.
+/// The start of a part whose start is unknown.
 inline constexpr Duration kNoStart = Duration::max();
 
 /// A part that waits until the discipline of its zone gives it processors. Times are the zone's steady clock.

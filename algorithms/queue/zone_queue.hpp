@@ -38,14 +38,14 @@ class ZoneQueue {
     /// From the next decision on; precondition as above.
     /// `text`: what `queue_discipline` made it from, for the log.
     void use_policy(MakePolicy make_policy, const std::string& text);
-    /// Is told of all that follows, in order: the log that `replay` takes.
+    /// Receives all events that follow, in order: the log that `replay` takes.
     using Observer = std::function<void(const QueueEvent&)>;
     void observe(Observer observer);
 
-    /// Tells the observer all that a log needs to go on from here without what was told before. Not from inside of the
+    /// Sends the observer all that a new log needs to continue without the earlier events. Not from inside of the
     /// observer, but after a decision. O(parts).
     void restate() const;
-    /// The rest of what `restate` told, in a queue that was given all before it.
+    /// The rest of what `restate` emitted, in a queue that received all before it.
     /// Precondition: the parts wait; use is finite and 0 or more.
     void take_up(const QueueContinued& rest);
 

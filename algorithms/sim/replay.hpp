@@ -35,7 +35,7 @@ struct ReplayReport {
     bool operator==(const ReplayReport&) const = default;
 };
 
-/// Told of every interval of a replay, rank by rank in time order of that rank.
+/// Receives every interval of a replay, rank by rank in time order of that rank.
 class ReplayObserver {
   public:
     virtual ~ReplayObserver() = default;

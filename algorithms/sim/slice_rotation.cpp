@@ -52,7 +52,7 @@ Time SliceRotation::end_of(const Resident& resident) const {
     }
     const Duration per_period = slice_ * static_cast<std::int64_t>(resident.rows.size());
     const std::int64_t periods = (left.count() - 1) / per_period.count();
-    // Too far to be told, and some other job ends before: the machine serves a job at all times.
+    // Too far to be represented, and some other job ends before: the machine serves a job at all times.
     if (periods > (std::int64_t{1} << 61) / (slice_.count() * rows())) return kNever;
     left -= per_period * periods;
     Time at = synced_ + left_of_slice_ + slice_ * rows() * periods;

@@ -70,7 +70,7 @@ struct LublinWorkload {
         kAll,    ///< one stream with the parameters of all jobs together
         kBatch,  ///< batch jobs only, as the next
         kInteractive,
-        kBoth,  ///< two streams; `Job::queue` tells them apart as in m_lublin99: 0 interactive, 1 batch
+        kBoth,  ///< two streams; `Job::queue` distinguishes them as in m_lublin99: 0 interactive, 1 batch
     };
     GeneratorOptions common;
     Types types = Types::kAll;

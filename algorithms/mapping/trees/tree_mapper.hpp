@@ -10,8 +10,8 @@
 namespace zbs {
 
 /// The processor of every task, by the algorithm of that name (tree_mapper_names). Equal arguments give equal results.
-/// Every result keeps load_bounds() where a repair by moves and swaps finds a way; evaluate_on_tree tells. Errors, all
-/// kInvalidArgument: an unknown name, a negative limit, more tasks than slots, a tree of more than three levels for
+/// Every result keeps load_bounds() where a repair by moves and swaps finds a way; evaluate_on_tree reports it. Errors,
+/// all kInvalidArgument: an unknown name, a negative limit, more tasks than slots, a tree of more than three levels for
 /// `global`, and for `hier` unless level1 is "multilevel" and level2 "multilevel" or "hier".
 Result<std::vector<ProcessorIndex>> map_onto_tree(const TaskGraph& graph, const ProcessorTree& tree,
                                                   std::string_view algorithm, const MapOptions& options);
