@@ -12,7 +12,7 @@ namespace zbs::claims {
 
 enum class Verdict : std::uint8_t {
     kHolds,
-    kHoldsWithRemark,  ///< under a reading, or within a bound, that the remark tells
+    kHoldsWithRemark,  ///< under a reading, or within a bound, that the remark states
     kGap,              ///< ours differs, and the remark says why
     kContested,        ///< the source contradicts itself, or ours contradicts it for a reason that can be shown
     kFails,            ///< ours differs, and nobody knows why

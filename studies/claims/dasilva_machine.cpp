@@ -114,7 +114,7 @@ class MachineFindings : public dasilva::Findings {
             enter(what, run_machine(what, how, static_cast<std::uint64_t>(seed)), cell);
         return cell;
     }
-    /// `seconds` of the thesis times `share`; the claims that follow tell so.
+    /// `seconds` of the thesis times `share`; the claims that follow state the share.
     double shortened(double seconds, double share) {
         note(format("horizon %.3g times the thesis's", share * effort().length));
         return seconds * share * effort().length;

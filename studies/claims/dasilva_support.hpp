@@ -31,8 +31,8 @@ class Findings {
     /// What is to be known of every claim that follows.
     void note(std::string text) { note_ = std::move(text); }
     const Effort& effort() const { return effort_; }
-    /// `parts`: the claim holds if all of them do; where not, `reason` tells why. Spreads are told in `ours`, as
-    /// "mean ± deviation". `test`: of tests/golden/DaSilva2000 where empty.
+    /// `parts`: the claim holds if all of them do; where not, `reason` explains why. Spreads are in `ours`, as "mean ±
+    /// deviation". `test`: of tests/golden/DaSilva2000 where empty.
     void add(std::string id, std::string claim, std::string published, std::string ours,
              std::initializer_list<bool> parts, std::string_view reason, std::string test = {});
     void add(Claim claim) { part_.claims.push_back(std::move(claim)); }

@@ -637,19 +637,20 @@ void judge_part(Judge& judge, Runs& runs, const std::string& what, double printe
     };
     for (const Reading& reading : kReadings) {
         const Reading other = reading ? Reading{} : Reading{Backfill::kEasy};
-        judge_value(judge,
-                    {.id = "7-4-" + std::string(runs.name()) + "-" + what + std::string(suffix(reading)),
-                     .place = "figure 7-4",
-                     .claim = std::string(runs.name()) + ", PRI-B-WA-FA: bounded slowdown of " + what + " jobs",
-                     .value = printed},
-                    (runs.of({"pri-b-wa-fa", 0, reading}).*parts)[index],
-                    "neither how backfilling finds a delay is told, nor whether a slowdown is 1 at least: with the "
-                    "first " +
-                        std::string(other ? "in line protected alone " : "50 who stay behind protected ") +
-                        mean_of(other, parts) + ", with nobody " + mean_of(Backfill::kAggressive, parts) +
-                        "; with a floor of 1 " + mean_of(reading, floored) + ", " + mean_of(other, floored) + " and " +
-                        mean_of(Backfill::kAggressive, floored),
-                    remark_of(reading));
+        judge_value(
+            judge,
+            {.id = "7-4-" + std::string(runs.name()) + "-" + what + std::string(suffix(reading)),
+             .place = "figure 7-4",
+             .claim = std::string(runs.name()) + ", PRI-B-WA-FA: bounded slowdown of " + what + " jobs",
+             .value = printed},
+            (runs.of({"pri-b-wa-fa", 0, reading}).*parts)[index],
+            "the source states neither how backfilling finds a delay nor whether a slowdown is 1 at least: with the "
+            "first " +
+                std::string(other ? "in line protected alone " : "50 who stay behind protected ") +
+                mean_of(other, parts) + ", with nobody " + mean_of(Backfill::kAggressive, parts) +
+                "; with a floor of 1 " + mean_of(reading, floored) + ", " + mean_of(other, floored) + " and " +
+                mean_of(Backfill::kAggressive, floored),
+            remark_of(reading));
     }
 }
 
@@ -1023,7 +1024,7 @@ File huang_adaptive_table(const Effort& effort) {
         "# unit: h, and response / max(run time, 60 s); tolerance of ours: none, it is to come out to the last digit.\n"
         "# Published are means of workloads that are not known (FCFS and W2 are printed twice with different values, "
         "here those of figures 7-2 and 7-3); empty: not printed.\n"
-        "# pri-b and pri-b-wa-fa differ because the source does not tell how backfilling finds a delay: see "
+        "# pri-b and pri-b-wa-fa differ because the source does not state how backfilling finds a delay: see "
         "claims.md.\n"
         "workload,strategy,level,seed,response_h,bounded_slowdown,makespan_h,response_h_published,"
         "bounded_slowdown_published,makespan_h_published\n";

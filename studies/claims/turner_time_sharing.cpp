@@ -34,7 +34,7 @@ double seconds(Time at) { return to_seconds(at.time_since_epoch()); }
 
 // Kernels and programs
 
-/// t_q of the stock kernel: two ticks of a clock of 1,000 Hz or so; the source does not tell it.
+/// t_q of the stock kernel: two ticks of a clock of 1,000 Hz or so; the source does not state it.
 constexpr Duration kQuantum = 2ms;
 /// When a process of the stock kernel sinks: ours, such that long computing without messages (1 or 2 hosts) shares the
 /// processor, as published, and shorter one (4 to 6 hosts) does not.
@@ -565,7 +565,7 @@ std::vector<Claim> preemption_and_gain(const std::vector<Measured>& all) {
                 .test = std::string(kClaimsTest) + "GapsAreTheKnownOnes"},
                measured.least > 0, {},
                "measured below a job that leaves nothing of one host, the division is right only until that "
-               "job ends; how the source's program measures is not told; elsewhere ours keeps its balance"));
+               "job ends; the source does not state how its program measures; elsewhere ours keeps its balance"));
 
     const auto gain_on_five = [&](SharedLayout layout) {
         return ranges_of(all,
@@ -945,7 +945,7 @@ std::vector<Claim> service_claims(const Effort& effort) {
     claims.push_back(judged(
         {.id = "elmer-35",
          .source = "Turner1995, section 6.3",
-         .claim = "exit status 100 + J mod N tells the right job, up to N = 151 in 8 bits; statuses of "
+         .claim = "exit status 100 + J mod N identifies the right job, up to N = 151 in 8 bits; statuses of "
                   "helpers are ignored",
          .published = "right job",
          .ours = std::to_string(seen.wrong_job) + " wrong of " + std::to_string(seen.exits) + " exits, " +

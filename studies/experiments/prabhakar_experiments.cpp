@@ -28,7 +28,7 @@ using formats::short_number;
 constexpr Link kInside{5e-5, 1e9};  // 50 us, 1 GB/s
 Link outside(double factor) { return {kInside.delay_s * factor, kInside.bandwidth_Bps}; }
 /// 5 ms for the 100,000 turns of figure 5.1: with it 10,000 internal cycles take about the minute that the thesis
-/// tells.
+/// states.
 constexpr double kSecondsPerTurn = 5e-8;
 
 const std::vector<std::string>& mappers() {
@@ -180,7 +180,7 @@ Experiment run_time_by_ratio() {
     z.claims = {{"HIER is at least as fast as GLOBAL at every ratio", never_slower, true, gaps},
                 {"The gap grows with the ratio", gap_grows, true, gaps}};
     z.gaps =
-        "The values of the figure are lost; the text tells the shape, and about 60 s in all at ratio 100. Seconds of a "
+        "The values of the figure are lost; the text gives the shape, and about 60 s in all at ratio 100. Seconds of a "
         "turn of the loop (5e-8) are chosen to come near that; the thesis gives none. The gap is proportional to the "
         "cycles, as every internal cycle of the split team crosses the zones once each way at the same time.";
     return z;
@@ -638,13 +638,13 @@ Experiment information_over_wide_area_links() {
     z.plots.push_back({"z6_information", chart_svg(chart)});
     z.claims = {{"HIER's bytes do not grow with the processors of a zone (5 % for longer numbers)", constant, true,
                  "HIER, bytes: " + column_of(table, 6)},
-                {"HIER takes fewer bytes than telling every pair of processors", less_than_pairs, true,
+                {"HIER takes fewer bytes than sending every pair of processors", less_than_pairs, true,
                  "GLOBAL, every pair, bytes: " + column_of(table, 5)},
                 {"HIER takes fewer bytes than our own full description, always", less, false,
                  "GLOBAL over HIER, our format: " + column_of(table, 7)}};
     z.gaps =
         "The thesis gives formulas only; ours agree with them in growth: GLOBAL with P^2, HIER not at all with P and "
-        "with z (z-1), because every request names the other zones and every answer tells the link to each. Our own "
+        "with z (z-1), because every request names the other zones and every answer contains the link to each. Our own "
         "full description is linear in P, as it has one link for all pairs of a kind; so it is smaller than HIER's "
         "messages while zones are small, and loses from about 20 (2 zones) to about 100 (12 zones) processors a zone "
         "on. What it costs besides, policy and accounts inside the zones, is not a matter of bytes.";

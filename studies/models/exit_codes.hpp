@@ -7,8 +7,8 @@
 
 namespace zbs::elmer {
 
-/// Tells by the exit status of a child process which job has ended: status = 100 + slot, where the slot of job J is
-/// J mod N, N prime [Turner1995, section 6.3]. Where a job that runs has that slot, ours takes the next free one, so
+/// Identifies by the exit status of a child process which job has ended: status = 100 + slot, where the slot of job J
+/// is J mod N, N prime [Turner1995, section 6.3]. Where a job that runs has that slot, ours takes the next free one, so
 /// that N jobs can run at once whatever their numbers.
 class ExitCodes {
   public:
@@ -24,7 +24,7 @@ class ExitCodes {
     bool full() const { return used_ == slots_.size(); }
     /// The status with which the child of `job` has to end. Precondition: not full, the job has none yet.
     std::int32_t assign(JobId job);
-    /// The job that this status tells of, which has it no longer. nullopt: a helper's status, or nobody's.
+    /// The job that this status identifies; the status is free from then on. nullopt: a helper's status, or nobody's.
     std::optional<JobId> take(std::int32_t status);
     /// The status assigned to the job.
     std::optional<std::int32_t> status_of(JobId job) const;

@@ -131,7 +131,7 @@ struct GangOutcome {
     std::int64_t events = 0;                 ///< handled
     std::int64_t slices = 0;                 ///< begun
     std::int64_t front_end_activations = 0;  ///< workload changes
-    std::int64_t notifications = 0;          ///< processors told of one, summed
+    std::int64_t notifications = 0;          ///< processors notified of one, summed
     std::int32_t most_tasks_on_processor = 0;
 
     bool operator==(const GangOutcome&) const = default;

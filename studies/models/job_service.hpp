@@ -24,14 +24,14 @@ struct QueuedJob {
     JobRequest request;
     bool operator==(const QueuedJob&) const = default;
 };
-/// A job to be started now: its child process has to end with `exit_status`, and every host has to be told.
+/// A job to be started now: its child process has to end with `exit_status`, and every host has to be notified.
 struct Start {
     Cluster cluster;
     std::string command;
     std::int32_t exit_status = 0;
     bool operator==(const Start&) const = default;
 };
-/// A job that has left; every host has to be told.
+/// A job that has left; every host has to be notified.
 struct Exit {
     std::optional<Cluster> ended;  ///< none: the status was that of a helper process
     std::vector<Start> starts;     ///< jobs that got what became free
