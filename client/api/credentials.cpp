@@ -64,7 +64,7 @@ Result<ServiceAddress> read_home(const std::string& folder) {
     return ServiceAddress{url, *zone};
 }
 
-/// One request; what is no success becomes the error that the zone told.
+/// One request; an answer other than success becomes the error that the zone returned.
 Result<codec::Json> call(cpprest::HttpCaller& caller, const ServiceAddress& to, const std::string& method,
                          const std::string& path, const std::string& body = {}) {
     const Result<HttpAnswer> answer = caller.call({to, method, path, body});

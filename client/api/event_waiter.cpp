@@ -12,12 +12,12 @@ namespace {
 
 /// How often `stop` is asked.
 constexpr std::chrono::milliseconds kLookAround{100};
-/// A zone that has not begun to tell by then is asked as one that does not.
+/// A zone that has sent no event stream by then is polled like one that sends none.
 constexpr std::chrono::seconds kTimeToBegin{2};
 
 }  // namespace
 
-/// What the threads of the network tell.
+/// The state that the network's threads write.
 struct EventWaiter::Shared {
     std::mutex mutex;
     std::condition_variable changed;
@@ -25,12 +25,12 @@ struct EventWaiter::Shared {
     std::string state;
     std::chrono::steady_clock::time_point since;  ///< asked
     bool listening = false;
-    bool heard = false;        ///< the zone has begun to tell
+    bool heard = false;        ///< the zone has begun to send
     bool happened = false;     ///< since the last wait
-    bool unsupported = false;  ///< the zone tells of no events, or not to us
+    bool unsupported = false;  ///< the zone sends no events, or none to this user
     bool gone = false;         ///< nobody waits any more
 
-    /// Somebody tells, or was asked so shortly ago that it may yet.
+    /// The zone sends events, or was asked so recently that it may yet begin.
     bool has_feed() const { return listening && (heard || std::chrono::steady_clock::now() < since + kTimeToBegin); }
 };
 
@@ -70,7 +70,7 @@ void EventWaiter::listen() {
         [shared = shared_](const Result<HttpAnswer>& answer) {
             const std::lock_guard lock(shared->mutex);
             shared->listening = shared->heard = false;
-            // A zone that is down may come back and tell; one that answers otherwise does not.
+            // A zone that is down may come back and send events; one that answers otherwise does not.
             shared->unsupported = answer && answer->status != 200 && answer->status != 503;
             shared->happened = true;
             shared->changed.notify_all();

@@ -22,7 +22,7 @@ class EventWaiter {
     /// after `stop` says so. True where it has to be looked at.
     bool wait(
         std::chrono::milliseconds longest, const std::function<bool()>& stop = [] { return false; });
-    /// That it is in now, as far as events have told; empty where they have not.
+    /// The present state according to the events received; empty before the first one.
     std::string state() const;
 
   private:

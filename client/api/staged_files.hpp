@@ -8,8 +8,8 @@
 
 namespace zbs::client {
 
-/// What a zone is told of a file: its checksum, size, and whether its owner may execute it. Errors: kNotFound (no
-/// regular file), kUnavailable. Costs reading it.
+/// The description of a file for a zone: its checksum, size, and whether its owner may execute it. Errors: kNotFound
+/// (no regular file), kUnavailable. Costs reading the file.
 Result<StagedFile> describe_file(const std::string& path, const std::string& name);
 
 /// Whether a file still is as `describe_file` found it; costs reading it. Errors: kConflict if it changed.

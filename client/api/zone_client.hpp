@@ -71,7 +71,7 @@ class ZoneClient {
     Result<ApplicationModel> profile(const std::string& profile_id);
     /// GET of a JSON document, e.g. "/v1/nodes".
     Result<codec::Json> get(const std::string& path);
-    /// Its clock, to a second. Errors besides those of a call: kNotFound (a server that does not tell).
+    /// Its clock, to a second. Errors besides those of a call: kNotFound (the server sends no time).
     Result<Time> clock();
     /// GET of a body that goes on, for an hour at most: `on_piece` as in `HttpCall`, `ended` once, both on any thread.
     /// Not repeated.

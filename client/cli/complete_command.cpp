@@ -59,7 +59,7 @@ void read_line(const std::string& line, Context& context) {
     }
 }
 
-/// As `Context::connect`, which would renew a certificate and tell of faults.
+/// As `Context::connect`, which would renew a certificate and report errors.
 std::unique_ptr<client::ZoneClient> connect_quietly(const Context& context) {
     constexpr std::chrono::milliseconds kNoPatience{0};
     if (!context.identity.empty()) {

@@ -100,8 +100,8 @@ bool is_known(const std::vector<std::string_view>& names, std::string_view name)
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// The traffic of all pairs of tasks, ordered by processor, with the zones and machines outlined. `group_at` tells the
-/// number of a processor's group at a depth (1 zones, 2 machines) below the root, -1 where there is none.
+/// The traffic of all pairs of tasks, ordered by processor, with the zones and machines outlined. `group_at` returns
+/// the number of a processor's group at a depth (1 zones, 2 machines) below the root, -1 where there is none.
 template <typename GroupAt>
 Result<void> plot(const TaskGraph& graph, const std::vector<ProcessorIndex>& processor_of, const GroupAt& group_at,
                   std::vector<std::string> zone_names, const std::string& path) {

@@ -29,7 +29,7 @@
 namespace zbs::cli {
 namespace {
 
-/// Keys in the order in which they are told.
+/// Keys in the order in which they are printed.
 using OrderedJson = nlohmann::ordered_json;
 std::string dump(const OrderedJson& json) { return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace); }
 

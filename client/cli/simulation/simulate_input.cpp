@@ -87,8 +87,8 @@ Result<formats::SwfCleaning> cleaning_of(const WorkloadSource& source) {
     return rules;
 }
 
-/// The log's text. Compressed data that is cut off or damaged is an error that says after which line; a lenient reader
-/// takes the whole lines before, and tells of it in `damage`.
+/// The log's text. Compressed data that is cut off or damaged is an error that names the last good line; a lenient
+/// reader takes the whole lines before, and describes the damage in `damage`.
 Result<std::string> read_text(const WorkloadSource& source, std::optional<Error>& damage) {
     std::string before;
     Result<std::string> text = read_all(source.trace, kMaxTraceBytes, &before);

@@ -163,7 +163,7 @@ void list_links(Context& context, client::ZoneClient& zone) {
 
 constexpr std::size_t kMachineLinksShown = 16;  ///< of `zbs zone show`
 
-/// Pairs of machines as `GET /v1/links` tells them, at most so many.
+/// Pairs of machines as `GET /v1/links` lists them, at most so many.
 Listing machine_links(const Json& machines, std::size_t most) {
     Listing listing{"machine_links",
                     {{"FROM MACHINE", "from"},
