@@ -19,8 +19,7 @@ struct ZoneAggregate {
     int processors = 0;     ///< >= 0
     double speed_sum = 0;   ///< sum over those processors
     double speed_mean = 0;  ///< speed_sum / processors; 0 without processors
-    double speed_variance =
-        0;  ///< population variance of their speeds; the thesis's zones do not announce it, see README
+    double speed_variance = 0;  ///< population variance of their speeds; the thesis's zones send none, see README
     int largest_machine = 0;  ///< most processors on one machine
     Link within_zone;
     bool operator==(const ZoneAggregate&) const = default;
