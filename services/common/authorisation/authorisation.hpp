@@ -62,7 +62,7 @@ struct Decision {
     enum class Verdict {
         kAllow,
         kUnauthenticated,  ///< no identity, or one that does not count
-        kDenied,           ///< settled by who asks and for what alone, so it tells nothing about any object
+        kDenied,           ///< depends on the caller and the action alone, so it reveals nothing about any object
         kNotFound,         ///< not the caller's, or not there
     };
     Verdict verdict = Verdict::kDenied;

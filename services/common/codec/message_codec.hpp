@@ -53,7 +53,7 @@ Result<ApplicationStatus> decode_application_status(const Json& json);
 Json encode_view(const Application& application);
 /// Why it is where it is: state, last plan, and what every zone was asked and answered.
 Json encode_explanation(const Application& application);
-/// The events of an explanation; none from a service that does not tell them.
+/// The events of an explanation; none from a service that does not send them.
 Result<std::vector<ApplicationEvent>> decode_events(const Json& json);
 Json encode(const ApplicationSummary& row);
 Result<ApplicationSummary> decode_application_summary(const Json& json);

@@ -32,7 +32,7 @@ struct Call {
     /// The call came with a body that the edge left unread, because no route reads it; `body` is empty then.
     bool is_body_unread = false;
     TraceContext trace;      ///< header traceparent, or none
-    std::string request_id;  ///< what the caller is told, and the audit log keeps
+    std::string request_id;  ///< sent to the caller, and kept in the audit log
     std::string address;  ///< number that the call comes from, of IPv6 the network (/64); empty for calls from inside
     PeerIdentity peer;    ///< as the edge established it; nothing else says who calls
 

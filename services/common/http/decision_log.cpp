@@ -59,7 +59,7 @@ void DecisionLog::flush() {
     begin_second();
     const Result<void> flushed = audit_.flush();
     if (!flushed) log_.warn("audit_failed", {{"reason", flushed.error().message}});
-    // What was left out is told when its second is over.
+    // The number of entries left out is recorded when their second is over.
     if (!flushed || organisations_.all.left_out + addresses_.all.left_out > 0) flush_soon();
 }
 
@@ -77,7 +77,7 @@ Result<void> DecisionLog::record(Action action, const Call& call, const char* de
                          urgency);
 }
 
-/// Counts anew with each second, and tells what the one before left out, also where nothing is refused any more.
+/// Counts anew with each second, and records how many entries the one before left out, also after the refusals end.
 void DecisionLog::begin_second() {
     const Duration second = std::chrono::floor<std::chrono::seconds>(clock_.steady_now());
     if (second == second_) return;

@@ -23,12 +23,13 @@ class DecisionLog {
     /// the disk by being refused.
     static constexpr int kPerOrganisation = 20, kPerAddress = 10;
     static constexpr int kAllOrganisations = 200, kAllAddresses = 50;
-    static constexpr std::size_t kMaxParties = 256;  ///< told apart in one second, of either kind
+    static constexpr std::size_t kMaxParties = 256;  ///< counted separately in one second, of either kind
 
     /// All must outlive this. `self` is the URI of the service: who says that refusals were left out.
     DecisionLog(Clock& clock, AuditLog& audit, Log& log, std::string self)
         : clock_(clock), audit_(audit), log_(log), self_(std::move(self)) {}
-    /// Who makes records durable instead of each `allow`: told of every one, and holds back what it allows until then.
+    /// Sets a function that makes records durable instead of each `allow`: it is called for every record, and holds
+    /// back the call that it allows until then.
     void commit_later(std::function<void()> record_waits) { record_waits_ = std::move(record_waits); }
 
     /// What changes something is on record before it is done. Errors: kUnavailable; then it must not be done.

@@ -17,11 +17,11 @@ struct RestTransportOptions {
     std::function<void(Call, Respond)> own;
     /// Traces of applications; parts of theirs are noted here. None: calls carry no trace. Must outlive the transport.
     TraceBook* traces = nullptr;
-    /// Told, on the strand, who gave an answer that no honest zone gives: larger than any, no message, or about
-    /// something else than was asked.
+    /// Called on the strand with the peer that gave an answer that no honest zone gives: larger than any, no message,
+    /// or about another object than requested.
     std::function<void(const Caller& who, const Error& what)> bad_answer = [](const Caller&, const Error&) {};
-    /// Told, on the strand, whose answer had begun and was not complete at the deadline: a slow network, or a peer that
-    /// sends a byte a second.
+    /// Called on the strand with the peer whose answer had begun and was not complete at the deadline: a slow network,
+    /// or a peer that sends a byte a second.
     std::function<void(const Caller& who, const Error& what)> cut_answer = [](const Caller&, const Error&) {};
     std::function<Time()> now = [] { return Time{}; };
     /// Receives, on the strand and before the answer or the refusal, by how much the clock of a service is certainly

@@ -39,7 +39,7 @@ class Router {
     /// served.
     using Guard = std::function<Result<void>(Action, const Call&)>;
     void guard(Guard guard) { guard_ = std::move(guard); }
-    /// Told the end of every call that passed the guard: its action and status.
+    /// Receives the end of every call that passed the guard: its action and status.
     using Watch = std::function<void(Action, const Call&, int status)>;
     void watch(Watch watch) { watch_ = std::move(watch); }
     /// Names each call; the name goes back in the header Zbs-Request-Id.

@@ -5,7 +5,7 @@ namespace zbs::listing {
 
 /// Of what `GET /v1/peerings` answers: a row per zone of others, whether its users are taken and ours there.
 Listing peers_of(const codec::Json& answer);
-/// A row per bundle that claims an organisation's name; rights and trust are told to operators only.
+/// A row per bundle that claims an organisation's name; only operators receive rights and trust.
 Listing peerings_of(const codec::Json& answer);
 
 /// The word for one peer of that answer, and how old it is; "-" if the zone is older and does not report it.

@@ -10,8 +10,8 @@ namespace zbs::listing {
 /// asked for). Passwords are left out: those of URLs, and all of a setting that is called so.
 Listing settings_of(const std::vector<ConfigValue>& values, bool with_origin);
 
-/// `text` with *** for the passwords of a URL: that of its user, and its parameters that are called so. Where it cannot
-/// be told what is one, with too much left out rather than too little.
+/// `text` with *** for the passwords of a URL: that of its user, and its parameters of that name. Where a password
+/// cannot be recognised, too much is left out rather than too little.
 std::string without_passwords(const std::string& text);
 
 }  // namespace zbs::listing

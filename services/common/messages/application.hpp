@@ -87,7 +87,7 @@ struct ApplicationPlan {
     std::optional<double> crossing_bytes_round_robin;
     std::string learned{};  ///< what was made of stored profiles, or why nothing could be; for people, may be empty
     std::string digest{};   ///< of the program's file then, see `Profile::digest`
-    std::optional<Duration> predicted{};  ///< run time, where earlier runs tell
+    std::optional<Duration> predicted{};  ///< run time, where earlier runs give one
     bool operator==(const ApplicationPlan&) const = default;
 };
 

@@ -18,13 +18,14 @@ struct CapacityRequest {
     Caller user;                        ///< of the asking zone's own organisation
     int processors = 1;                 ///< how many would be used at most
     Duration walltime{};                ///< for how long
-    std::vector<std::string> zones;     ///< other zones in question: the answer tells the link to each
+    std::vector<std::string> zones;     ///< other zones in question: the answer contains the link to each
     std::vector<std::string> groups{};  ///< of the user, as home says: what the zone's account map may look at
     /// What the asking zone has reserved for this application counts as free: could it start earlier?
     std::optional<ApplicationId> without{};
     std::optional<int> share{};  ///< as `PartRequest::share`
     std::optional<StagingNeed> staging{};
-    /// What it is asked for, where that has an id: not told to the other zone, but its calls belong to one trace.
+    /// The application behind the request, where that has an id: not sent to the other zone, but its calls belong to
+    /// one trace.
     std::optional<ApplicationId> application{};
     Duration grace{};  ///< as `PartRequest::grace`
     bool operator==(const CapacityRequest&) const = default;

@@ -14,7 +14,7 @@ struct StateEvent {
     std::uint64_t id = 0;  ///< grows with every event of the zone, also over restarts; never used twice
     Time at{};
     ApplicationId application;
-    std::optional<Caller> owner{};  ///< of an application; none for a part, of which only operators are told
+    std::optional<Caller> owner{};  ///< of an application; none for a part, whose events only operators receive
     std::optional<PartId> part{};   ///< none: the application itself, at home
     std::string state;              ///< word of `ApplicationState` or `PartState`
     std::string reason{};           ///< for people

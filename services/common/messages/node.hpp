@@ -159,7 +159,7 @@ struct NodeStatus {
     bool operator==(const NodeStatus&) const = default;
 };
 
-/// What an agent tells its zone, again and again.
+/// The registration that an agent repeats to its zone.
 struct NodeRegistration {
     std::string url;  ///< where the agent listens
     NodeDescription description;

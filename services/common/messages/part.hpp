@@ -108,10 +108,10 @@ inline constexpr std::string_view kFolderReason = "the files in its folder take 
 
 /// What a part can expect that waits for processors in the queue of its zone. Times are from the answer on.
 struct QueueOutlook {
-    std::optional<int> place;             ///< 1 = first in line; zones of other organisations are not told
+    std::optional<int> place;             ///< 1 = first in the queue; not sent to zones of other organisations
     std::optional<Duration> start_in;     ///< if nothing ends early and nobody comes in between; none: not known
     std::optional<Duration> promised_in;  ///< the queue discipline's promise, as far as it gives any
-    std::string waits_for;                ///< "turn", "reservation" or "right"; empty where it is not told
+    std::string waits_for;                ///< "turn", "reservation" or "right"; empty where the zone does not report it
     bool operator==(const QueueOutlook&) const = default;
 };
 
@@ -166,7 +166,7 @@ struct LaunchRequest {
         bool operator==(const Proxy&) const = default;
     };
     std::vector<Proxy> proxies;
-    bool profile = true;  ///< tell the ranks where to leave the model
+    bool profile = true;  ///< give the ranks a place for the model
     bool preload =
         true;  ///< the zone's library into all ranks, which makes MPI_Finalize safe; in all zones, or in none
     Launcher launcher = Launcher::kMpich;

@@ -96,7 +96,7 @@ struct TrustHistory {
     bool operator==(const TrustHistory&) const = default;
 };
 
-/// A zone of another organisation, as it told of itself when it asked.
+/// A zone of another organisation, as it announced itself in its request.
 struct PeerZone {
     std::string name;
     std::string url;
@@ -114,7 +114,7 @@ struct PeeringRecord {
     RightsRange rights;
     TrustHistory history;
     std::string by;               ///< who settled it: an operator's URI, "rule N"; empty while requested
-    std::string reason;           ///< told to the other side
+    std::string reason;           ///< sent to the other side
     std::vector<PeerZone> zones;  ///< that asked, by name
     Time requested{};
     Time changed{};

@@ -26,7 +26,7 @@ struct Profile {
     ApplicationModel model;  ///< model.program is argv[0] as submitted
     std::string digest{};  ///< SHA-256 of the program's file, 64 hexadecimal digits; empty where home could not read it
     std::string arguments{};              ///< their class, see learning::argument_class
-    std::optional<Duration> predicted{};  ///< run time, as told before the run
+    std::optional<Duration> predicted{};  ///< run time, as predicted before the run
     std::optional<Duration> measured{};   ///< of a run that ended by itself
     bool operator==(const Profile&) const = default;
 };

@@ -113,7 +113,7 @@ inline constexpr Duration kEntryClockTolerance = std::chrono::minutes{5};
 struct ZonePage {
     std::vector<SignedText> entries;
     std::string next;              ///< `after` of the next page; empty: this was the last
-    std::vector<Duration> left{};  ///< how long each entry still counts, unless renewed; empty: not told
+    std::vector<Duration> left{};  ///< how long each entry still counts, unless renewed; empty: not sent
     bool operator==(const ZonePage&) const = default;
 };
 

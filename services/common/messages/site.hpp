@@ -55,13 +55,14 @@ struct TrustedOrganisation {
     bool operator==(const TrustedOrganisation&) const = default;
 };
 
-/// What a service tells about its organisation. Name and bundle are for everybody; whom it refuses is not.
+/// A service's statement about its organisation. Name and bundle are for everybody; the list of blocked subjects is
+/// not.
 struct TrustStatement {
     std::string organisation;
-    std::string name;  ///< of who tells, as a URI
+    std::string name;  ///< of the service, as a URI
     std::string bundle;
     std::string revocations;  ///< empty where nothing was revoked yet
-    /// Own subjects that lost everything, and foreign ones that get nothing here. Absent: the reader is not told, which
+    /// Own subjects that lost everything, and foreign ones that get nothing here. Absent: hidden from the reader, which
     /// is another thing than nobody.
     std::optional<std::vector<std::string>> blocked;
     bool operator==(const TrustStatement&) const = default;

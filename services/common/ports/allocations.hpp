@@ -67,11 +67,11 @@ class Allocations {
     virtual void hold(AllocationSpec spec, Done done) = 0;
     /// Takes the expiry away. Errors: kNotFound, kConflict where it is over; others: try again.
     virtual void keep(AllocationKey key, Done done) = 0;
-    /// Ends it and all that runs in it; `look` tells when that is done. One that is not known is no error.
+    /// Ends it and all that runs in it; `look` reports when that is done. An unknown one is no error.
     virtual void release(AllocationKey key, Done done) = 0;
     virtual void look(AllocationKey key, std::function<void(Result<AllocationView>)> done) = 0;
-    /// The step for a local Executor that runs `step` on machines of an allocation that `hold` or `look` has told to
-    /// be held. Errors: kConflict where none did.
+    /// The step for a local Executor that runs `step` on machines of an allocation that `hold` or `look` has reported
+    /// as held. Errors: kConflict where none did.
     virtual Result<StepSpec> step_in(const AllocationKey& key, const AllocatedTasks& tasks, StepSpec step) = 0;
 
     virtual void machines(std::function<void(Result<std::vector<MachineUse>>)> done) = 0;

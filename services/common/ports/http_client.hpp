@@ -18,10 +18,10 @@ struct HttpCall {
     std::string path;                            ///< with query
     std::string body;                            ///< sent as application/json; empty = none
     std::chrono::milliseconds deadline{10'000};  ///< total, from now to the last byte of the answer
-    /// Told, on any thread and before the answer kTimeout, that the other side had begun to answer: its head had come,
+    /// Called on any thread and before the answer kTimeout, when the other side had begun to answer: its head had come,
     /// its body was not complete.
     std::function<void()> on_cut{};
-    /// Told, on any thread and one at a time, the pieces of a body of status 200 as they come; the answer has none
+    /// Receives, on any thread and one at a time, the pieces of a body of status 200 as they come; the answer has none
     /// then. False: enough, the call ends.
     std::function<bool(std::string_view piece)> on_piece{};
     std::string

@@ -38,7 +38,7 @@ class ProcessControl {
     virtual StepActivity activity(const std::string& operation) = 0;
     /// Errors: kNotFound where nothing of it lives.
     virtual Result<StepUsage> usage(const std::string& operation) = 0;
-    /// Of the voluntary switches that `usage` tells of: how many were this agent's suspensions, at most.
+    /// Of the voluntary switches that `usage` reports: how many were this agent's suspensions, at most.
     virtual std::uint64_t suspension_switches(const std::string& operation) = 0;
 
     /// The step has ended: what was kept for it (a control group, counters) goes.

@@ -6,8 +6,8 @@
 
 namespace zbs {
 
-/// Where it goes who runs when: to the machines that see to it. What was set last is told until its machine has it, and
-/// again should it forget. All calls return at once.
+/// Receives which step runs when, for the machines that enforce it. The newest columns are sent until their machine has
+/// them, and again should it forget them. All calls return at once.
 class SliceSink {
   public:
     virtual ~SliceSink() = default;

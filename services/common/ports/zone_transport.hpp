@@ -38,7 +38,7 @@ class ZoneTransport {
                               Respond<PartStatus> respond) = 0;
     virtual void part_profile(const ServiceAddress& to, const PartId& id, Respond<ApplicationModel> respond) = 0;
 
-    /// Tells a committed part's zone which files it gets, and asks which of them are there; its launch window begins
+    /// Sends a committed part's zone the list of its files, and asks which of them are there; its launch window begins
     /// anew.
     virtual void stage_part(const ServiceAddress& to, const PartId& id, const StagingRequest& request,
                             Respond<StagingStatus> respond) = 0;
@@ -52,7 +52,7 @@ class ZoneTransport {
     virtual void request_peering(const ServiceAddress& to, const PeeringRequest& request,
                                  Respond<PeeringAnswer> respond) = 0;
 
-    /// What that zone tells of its organisation: bundle, revocations, blocks.
+    /// That zone's statement about its organisation: bundle, revocations, blocks.
     virtual void fetch_trust(const ServiceAddress& to, Respond<TrustStatement> respond) = 0;
 
     /// Fetches something short, or of some hundred KiB, and gives its size in bytes: to measure the way there.
@@ -64,7 +64,7 @@ class ZoneTransport {
     virtual void publish(const ServiceAddress& registry, const SignedText& entry, Respond<ZoneLease> respond) = 0;
     virtual void renew(const ServiceAddress& registry, const std::string& zone, Respond<ZoneLease> respond) = 0;
     virtual void leave(const ServiceAddress& registry, const std::string& zone, Respond<ZoneLease> respond) = 0;
-    /// One page; where `next` is told, ask again with it as `after`.
+    /// One page; where the answer has `next`, ask again with it as `after`.
     virtual void list_zones(const ServiceAddress& registry, const ZoneQuery& query, Respond<ZonePage> respond) = 0;
 };
 

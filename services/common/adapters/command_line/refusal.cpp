@@ -110,8 +110,8 @@ bool is_given(const CLI::Option& option, const std::vector<std::string>& words) 
     return is_argument(option);
 }
 
-/// Makes a sentence of a fault of the parser, whose own texts are written for who programs with it. It tells the option
-/// in its text alone.
+/// Makes a sentence of an error of the parser, whose own texts address programmers. The error names the option in its
+/// text alone.
 class FaultText {
   public:
     FaultText(const CLI::App& app, const CLI::ParseError& fault, const std::string& program,

@@ -27,8 +27,8 @@ std::string fault_text(const CLI::App& app, const CLI::ParseError& fault, const 
                        const std::vector<std::string>& words);
 
 /// Reads the command line into what `app` was built with; its callbacks run. An exit code where the program has nothing
-/// left to do: 0 after --help or --version, 2 after a fault that was told on standard error with the help to read, and
-/// on standard output as a problem where JSON is asked for.
+/// left to do: 0 after --help or --version, 2 after an error, which is reported on standard error with the help to
+/// read, and on standard output as a problem where JSON is requested.
 std::optional<int> parse(CLI::App& app, const std::string& program, int argc, char** argv);
 
 }  // namespace zbs::command_line

@@ -15,7 +15,7 @@ int end_of_output(const std::string& program, int exit_code) {
     std::fflush(stdout);
     int why = errno;
     if (std::cout && std::ferror(stdout) == 0) return exit_code;
-    // A buffer that could not be written before is gone: one more byte behind output that is cut anyhow tells why.
+    // A buffer that could not be written before is gone: one more byte behind output that is cut anyhow yields errno.
     if (why == 0 && ::write(STDOUT_FILENO, "\n", 1) < 0) why = errno;
     if (why == EPIPE) return exit_code;
     std::cerr << program << ": cannot write standard output: " << (why == 0 ? "a write failed" : std::strerror(why))

@@ -7,21 +7,21 @@ namespace CLI {
 class Validator;
 }
 
-/// Checks of what options take, which tell a wrong value with what to give instead. Help, man pages and completion read
-/// them as they read the parser's own.
+/// Checks of option values; the error of each names a value to give instead. Help, man pages and completion read them
+/// as they read the parser's own.
 namespace zbs::command_line {
 
 /// A whole number in [least, most].
 CLI::Validator whole_number_in(std::int64_t least, std::int64_t most);
 /// A number in [least, most]; nan is none.
 CLI::Validator number_in(double least, double most);
-/// One of `words`; a slip is told with the nearest.
+/// One of `words`; the error for a slip names the nearest.
 CLI::Validator one_of(const std::vector<std::string>& words);
 /// Anything but the empty text, which an unset variable of a shell makes, too. `remedy` completes "it is empty; ".
 CLI::Validator something(const std::string& remedy);
 /// A name as identities have them, of `what` ("an organisation"): what it says is safe as one step of a path.
 CLI::Validator name_of(const std::string& what);
-/// The fingerprint of a bundle, sha256: and 64 hexadecimal digits; also the empty text, of which `something` tells.
+/// The fingerprint of a bundle, sha256: and 64 hexadecimal digits; also the empty text, which `something` rejects.
 CLI::Validator fingerprint();
 /// A file that exists.
 CLI::Validator existing_file();

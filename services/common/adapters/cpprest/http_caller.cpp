@@ -29,7 +29,7 @@ namespace wh = web::http;
 using SteadyClock = std::chrono::steady_clock;
 
 /// Wakes calls at their time: ends those whose total deadline has passed (cpprestsdk's own time-out starts anew with
-/// every byte), sends those again that were told to wait. May be destroyed on its own thread, by what it wakes.
+/// every byte), sends those again whose answer asked for a wait. Its own thread may destroy it, by a callback.
 class Watchdog {
   public:
     Watchdog() : thread_([state = state_] { run(*state); }) {}
@@ -182,7 +182,7 @@ pplx::task<bool> read_pieces(concurrency::streams::istream stream, std::function
 
 }  // namespace
 
-/// Through which all that a caller is told goes, until it is closed.
+/// All callbacks of a caller pass through it until it is closed.
 class HttpCaller::Gate {
   public:
     void pass(const std::function<void()>& callback) {

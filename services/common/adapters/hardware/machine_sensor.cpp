@@ -43,7 +43,7 @@ struct TopologyDeleter {
 };
 using Topology = std::unique_ptr<hwloc_topology, TopologyDeleter>;
 
-/// Objects of a type that hold at least one of the processors; 1 where the machine tells of none.
+/// Objects of a type that hold at least one of the processors; 1 where the machine reports none.
 int count_objects(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_const_bitmap_t usable) {
     int count = 0;
     for (hwloc_obj_t object = nullptr; (object = hwloc_get_next_obj_by_type(topology, type, object)) != nullptr;)

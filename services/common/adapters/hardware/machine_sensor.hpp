@@ -12,8 +12,8 @@
 namespace zbs::hardware {
 
 /// MachineSensor of this host: hwloc for processors, cores and sockets (only those that this process may use: control
-/// group's set, affinity, quota of processor time), /proc for the rest. Errors: kUnavailable where hwloc or /proc tell
-/// nothing.
+/// group's set, affinity, quota of processor time), /proc for the rest. Errors: kUnavailable where hwloc or /proc
+/// report nothing.
 Result<std::unique_ptr<MachineSensor>> make_machine_sensor();
 
 /// Time that processors have spent, in clock ticks since boot, summed over some of them.

@@ -14,7 +14,8 @@ class ControlGroup {
     /// `folder`: absolute, of a file system of control groups. Errors: kUnavailable where no group can be made in it or
     /// frozen; for v1: or weighed.
     static Result<std::unique_ptr<ControlGroup>> open(const std::string& folder);
-    /// Whether `open` could take `folder`, as far as looking tells. Makes nothing. Errors: kUnavailable.
+    /// Whether `open` could take `folder`, as far as a check without changes shows. Makes nothing. Errors:
+    /// kUnavailable.
     static Result<void> check(const std::string& folder);
     /// The group that this process is in, where it may make others in it; else nothing: an empty text.
     static std::string find_delegated();

@@ -144,7 +144,7 @@ class Supervised : public StepExecutor {
         if (const auto ended = read_exit(path)) return *ended;  // it ended between the two looks
         const std::vector<ProcessRef> left = find_marked(step_variable(operation), 0);
         for (const ProcessRef& process : left) send_signal(process, SIGKILL);
-        // It has ended once nothing of it is alive; the next look will tell.
+        // It has ended once nothing of it is alive; the next check will find out.
         if (!left.empty()) return {StepStatus::State::kRunning, 0, {}};
         return end_killed(path, "the step's supervisor was killed");
     }

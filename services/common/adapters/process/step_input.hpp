@@ -7,7 +7,7 @@
 
 namespace zbs::process {
 
-/// What a supervisor is told beside its command line. It must not come through the supervisor's own environment: a
+/// The input of a supervisor besides its command line. It must not come through the supervisor's own environment: a
 /// variable like LD_PRELOAD is meant for the job, and the supervisor may be root.
 struct StepInput {
     std::vector<std::pair<std::string, std::string>> environment;

@@ -19,7 +19,7 @@ struct StepProcess {
     bool operator==(const StepProcess&) const = default;
 
     bool has_ended() const { return states.find_first_not_of("ZX") == std::string::npos; }
-    /// Every thread is stopped, or is where it will stop before it does anything else once it was told to.
+    /// Every thread is stopped, or, once it was signalled, is where it will stop before it does anything else.
     bool is_stopped(bool was_signalled) const {
         return states.find_first_not_of(was_signalled ? "TtZXD" : "TtZX") == std::string::npos;
     }

@@ -18,8 +18,7 @@ using sql::Query;
 constexpr std::size_t kMostPending = 64;
 constexpr std::size_t kMostPendingOfOutbox = 4'096;  ///< they are durable already
 
-// The trigger on INSERT also stops "INSERT OR REPLACE", which
-// deletes without telling a trigger on DELETE.
+// The trigger on INSERT also stops "INSERT OR REPLACE", which deletes without firing a trigger on DELETE.
 const std::vector<std::string> kAuditSchema = {
     "CREATE TABLE audit(number INTEGER PRIMARY KEY, at_us INTEGER NOT NULL, who TEXT NOT NULL, action TEXT NOT NULL,"
     " object TEXT NOT NULL, decision TEXT NOT NULL, request_id TEXT NOT NULL, detail TEXT NOT NULL,"
@@ -31,7 +30,7 @@ const std::vector<std::string> kAuditSchema = {
     " BEGIN SELECT RAISE(ABORT, 'the audit log is append-only: entries never change'); END;"
     "CREATE TRIGGER audit_never_forgets BEFORE DELETE ON audit"
     " BEGIN SELECT RAISE(ABORT, 'the audit log is append-only: entries never go'); END;"
-    // A row once the log has its beginning, written with it: tells a new log from one that was emptied.
+    // A row once the log has its beginning, written with it: distinguishes a new log from one that was emptied.
     "CREATE TABLE audit_begun(entry INTEGER NOT NULL)"};
 
 constexpr const char* kSelect =

@@ -135,7 +135,7 @@ void take_waiting(const ServiceFiles& files, Time now) {
     if (!old) return;
     const std::unique_ptr<sql::AuditOutbox> outbox = make_outbox(*std::move(old));
     if (const auto waiting = outbox->load(); !waiting || waiting->empty()) return;
-    // It cannot be told to forget, and need not: it is put aside next.
+    // This outbox is read-only and cannot drop its entries, and need not: the database is put aside next.
     static_cast<void>(open_audit_log(files.audit, {files.who, now}, outbox.get()));
 }
 

@@ -171,7 +171,7 @@ Result<std::vector<std::string>> find_parts(const std::string& folder) {
     for (fs::directory_iterator at(folder, fault), end; !fault && at != end; at.increment(fault)) {
         const std::string name = at->path().filename().string();
         if (name.starts_with('.') || !name.ends_with(".toml")) continue;
-        std::error_code gone;  // e.g. a link to nothing: told as what it is when it is read
+        std::error_code gone;  // e.g. a link to nothing: the read reports the error
         if (at->exists(gone) && !at->is_regular_file(gone)) return invalid("is no file", at->path().string());
         parts.push_back(at->path().string());
     }

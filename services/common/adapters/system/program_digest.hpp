@@ -14,8 +14,8 @@ class ProgramDigests {
     static constexpr std::size_t kMaxFiles = 256;  ///< remembered
 
     /// SHA-256 of the file as 64 hexadecimal digits in small letters. Empty where `path` is not absolute, is no plain
-    /// file that everybody may read and execute (a digest must tell nobody of what she may not read), is too large, or
-    /// cannot be read. Costs the reading once, about 2 ms a MiB; then one system call.
+    /// file that everybody may read and execute (a digest must reveal nothing of a file that its reader may not read),
+    /// is too large, or cannot be read. Costs the reading once, about 2 ms a MiB; then one system call.
     std::string of(const std::string& path);
 
   private:

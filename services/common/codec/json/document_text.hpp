@@ -9,7 +9,7 @@ namespace zbs::codec {
 /// when one comes.
 inline constexpr int kDocumentVersion = 1;
 
-/// The object without a member "version": what a service tells under that name is called "document_version".
+/// The object without a member "version": a service's own member of that name is called "document_version".
 Json without_version(Json object);
 /// The version of a document that is read again; a document written by hand may have none. A fault where it is another
 /// than kDocumentVersion, which says to have `maker` ("zbs map") make the document again. To be asked first: what else

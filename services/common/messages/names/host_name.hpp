@@ -10,7 +10,7 @@ namespace zbs {
 
 inline constexpr std::size_t kMaxHostBytes = 253;
 
-/// Whether others can be told `host` as where a service is: a DNS name or a literal address (IPv6 without brackets), at
+/// Whether a service may announce `host` as its address: a DNS name or a literal address (IPv6 without brackets), at
 /// most 253 bytes, without scheme, user, port or path, and not an address that stands for all of a machine's. Errors:
 /// kInvalidArgument with what to write instead.
 Result<void> check_advertised_host(std::string_view host);
@@ -28,8 +28,8 @@ std::string address_text(std::string_view bytes);
 /// True for "0.0.0.0", "::" and other writings of them: good to listen on, no address to be called at.
 bool is_wildcard_address(std::string_view host);
 
-/// What a service that listens at `listen_address` and is told to others as `advertised` (empty: as that address) is
-/// called at, each once, addresses in their canonical writing; a wildcard is none.
+/// The hosts of a service that listens at `listen_address` and announces `advertised` (empty: that address): each once,
+/// addresses in their canonical writing; a wildcard is none.
 std::vector<std::string> serving_hosts(const std::string& advertised, const std::string& listen_address);
 
 }  // namespace zbs

@@ -40,7 +40,7 @@ class PeerIdentity {
     PeerIdentity() = default;  ///< anonymous
     PeerIdentity(Caller name, Evidence evidence, bool limited_proxy = false, std::string serial = {})
         : name_(std::move(name)), serial_(std::move(serial)), evidence_(evidence), limited_(limited_proxy) {}
-    /// Anonymous, and why what it showed does not count; told to it with the refusal.
+    /// Anonymous, with the reason why its certificate does not count; the refusal sends it to the caller.
     static PeerIdentity refused(std::string reason) {
         PeerIdentity identity;
         identity.refusal_ = std::move(reason);

@@ -18,7 +18,7 @@ struct AuditEntry {
     std::string action;      ///< operationId
     std::string object;      ///< id or name
     std::string decision;    ///< "allow", "denied", ...
-    std::string request_id;  ///< what the caller was told to quote
+    std::string request_id;  ///< sent to the caller, to quote
     std::string detail;      ///< why
     bool operator==(const AuditEntry&) const = default;
 };

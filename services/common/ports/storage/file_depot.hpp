@@ -21,10 +21,10 @@ class FileDepot {
     struct File {
         std::string name;
         std::uint64_t bytes = 0;  ///< that are here
-        std::uint64_t size = 0;   ///< of the whole, as its first piece told; 0 where that is not known
+        std::uint64_t size = 0;   ///< of the whole, as its first piece declared; 0 where that is not known
         bool complete = false;
         Time used{};         ///< when it was last written or touched
-        std::string digest;  ///< told by the `append` that completes it only
+        std::string digest;  ///< set by the `append` that completes it only
     };
     /// None where it has not begun.
     virtual Result<std::optional<File>> find(const std::string& shelf, const std::string& name) = 0;

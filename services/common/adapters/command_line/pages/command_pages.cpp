@@ -37,7 +37,7 @@ bool has_name(const CLI::App& command, const std::string& name) {
     return std::ranges::any_of(options, [&](const CLI::Option* option) { return option->check_name(name); });
 }
 
-/// At the end of the help of each command: that there are more options, and where they are told.
+/// At the end of the help of each command: a note that there are more options, and which page explains them.
 void point_to_options_of_all(CLI::App& command, const CLI::App& root, const std::string& program) {
     std::string names;
     for (const CLI::Option* option : root.get_options()) {

@@ -54,7 +54,7 @@ class TrustStore : public TrustBundles {
     Result<void> set_subject_map(const std::string& organisation, std::map<std::string, std::string> subjects);
 
     /// The peer that showed `leaf` and `chain`, or `PeerIdentity::refused` with a reason fit for it; without `leaf`
-    /// anonymous. All checks are made here, so the TLS library is told to ask for a certificate and accept any. `chain`
+    /// anonymous. All checks are made here, so the TLS library is set to request a certificate and accept any. `chain`
     /// is as SSL_get_peer_cert_chain gives it, with or without a leading copy of `leaf`; null for none. A proxy bound
     /// to an application, or made for renewal, opens no connection. Cost: one signature check per certificate, two with
     /// proxies; nothing is allocated in proportion to what the peer sends beyond `kMaxChainCertificates`.

@@ -13,7 +13,7 @@
 namespace zbs::process {
 namespace {
 
-const std::string kNoId = "-";  ///< where the kernel does not tell
+const std::string kNoId = "-";  ///< where the kernel reports none
 
 std::string first_word_of(const std::string& path) {
     std::string word;
