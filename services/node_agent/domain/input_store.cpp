@@ -54,7 +54,7 @@ Result<void> InputStore::make_room(const std::string& digest, std::uint64_t byte
     for (const FileDepot::File& file : *files) sum += weight_of(file);
     for (const FileDepot::File& file : *files) {
         if (sum <= most_bytes_ && count <= kMaxFiles) break;
-        // By the wall clock, as files tell it: what was used "later than now" was so before somebody set the clock
+        // By the wall clock, as file times are: a file used "later than now" was used before somebody set the clock
         // back.
         const Time now = clock_.now();
         if (file.used < now + kKept && file.used + kKept > now) continue;

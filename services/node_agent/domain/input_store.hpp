@@ -34,7 +34,8 @@ class InputStore {
     /// now, or the disk is nearly full; kConflict for a gap, another size, and a wrong checksum (then what came is
     /// gone); the depot's.
     Result<FilePresence> put(const std::string& digest, const FileChunk& chunk);
-    /// Tells each input where it lies here. Errors: kConflict for one that is not here, at its place in the message.
+    /// Sets the path of each input on this host. Errors: kConflict for one that is not here, at its place in the
+    /// message.
     Result<void> locate(std::vector<StepSpec::Input>& inputs);
 
   private:

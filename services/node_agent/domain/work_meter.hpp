@@ -6,8 +6,8 @@
 
 namespace zbs {
 
-/// Tells what sort of work a step does from what it uses, by the Bayesian fuzzy classifier of Concurrent Gang
-/// [DaSilva2000, section 8.1] with a floor, so that within five looks any phase is forgotten.
+/// Classifies the work of a step by what it uses, with the Bayesian fuzzy classifier of Concurrent Gang [DaSilva2000,
+/// section 8.1] with a floor, so that within five probes any phase is forgotten.
 ///
 /// The source counts calls within the kernel. Seen from outside: I/O is what moves 256 KiB a second and more to or from
 /// disks; a communication is when a process lets go of its processor by itself, but for suspensions and one time with

@@ -9,8 +9,8 @@
 
 namespace zbs {
 
-/// Keeps the zone told that this node is here: registers at once, and again every 10 s; after a failure sooner, slower
-/// with every further one. The steps do not care whether the zone answers. Lives on the strand of the service.
+/// Keeps this node registered at its zone: registers at once, and again every 10 s; after a failure sooner, slower with
+/// every further one. The steps do not depend on the zone's answers. Lives on the strand of the service.
 class ZoneSession {
   public:
     static constexpr Duration kRenewEvery = std::chrono::seconds{10};

@@ -9,12 +9,12 @@
 
 namespace zbs {
 
-/// Measures the way to another agent of the organisation, which its zone names: some short calls to this agent itself,
-/// of which the fastest tells what the programs at both ends take; as many to the other one, of which the fastest is
-/// the round trip (the first one makes the connection); and three that bring `kBytes` each, of which the fastest counts
-/// (one may have to make another connection).
-/// Who answers there has to have the certificate of that node: to anybody else no request is sent, only a TLS handshake
-/// is begun; but an agent of the zone can so have the others begin one at any address that it registers. One
+/// Measures the link to another agent of the organisation, which its zone names: some short calls to this agent itself,
+/// of which the fastest gives the time that the programs at both ends take; as many to the other one, of which the
+/// fastest is the round trip (the first one makes the connection); and three that bring `kBytes` each, of which the
+/// fastest counts (one may have to make another connection).
+/// The agent that answers there has to have the certificate of that node: to any other no request is sent, only a TLS
+/// handshake is begun; but an agent of the zone can so have the others begin one at any address that it registers. One
 /// measurement at a time. Lives on the domain's strand.
 class LinkProbe {
   public:
@@ -29,7 +29,7 @@ class LinkProbe {
         const Clock& clock;
         std::function<void(std::function<void()>)> post;  ///< puts work on the domain's strand
         ServiceAddress self;                              ///< this agent, as others reach it
-        std::function<void()> done = [] {};               ///< told after each measurement: connections may be closed
+        std::function<void()> done = [] {};               ///< called after each measurement: connections may be closed
     };
     /// What the options name must outlive this.
     explicit LinkProbe(Options options) : options_(std::move(options)) {}

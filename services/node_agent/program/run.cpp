@@ -202,8 +202,8 @@ Result<NodeSettings> load_settings(const std::string& config_path) {
 
 constexpr const char* kStarterOption = "--step-starter";
 
-/// Whether the agent could start with them, as far as they and this host tell. `starter_place`: where the starter of
-/// steps is named; empty: in the file.
+/// Whether the agent could start with them, as far as they and this host show. `starter_place`: the place that names
+/// the starter of steps; empty: in the file.
 Result<void> check_for_service(const NodeSettings& settings, const std::string& config_path,
                                const std::string& starter_place = {}) {
     const std::string listen = place_of(settings.values, "listen", config_path);

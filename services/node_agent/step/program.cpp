@@ -211,7 +211,7 @@ void end_leftovers() {
     ZBS_EXPECTS(getpid() == 1);  // else its last signal would reach all processes of this user
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     pollfd supervisor{program.supervisor_is_here, POLLIN, 0};
-    if (poll(&supervisor, 1, 0) != 0) _exit(127);  // it was gone before its end would have been told
+    if (poll(&supervisor, 1, 0) != 0) _exit(127);  // it was gone before it could report its end
     if (!program.account) {
         if (const std::string fault = drop_privileges(); !fault.empty()) give_up(program.report, fault);
     }

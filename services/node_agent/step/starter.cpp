@@ -168,7 +168,7 @@ int serve_starts(const std::string& socket, const std::string& program, const st
     sigemptyset(&watched);
     for (const int s : {SIGCHLD, SIGTERM, SIGINT}) sigaddset(&watched, s);
     sigprocmask(SIG_BLOCK, &watched, nullptr);
-    signal(SIGCHLD, SIG_DFL);  // ignored, as whoever starts this may have it, nobody is told how a child ended
+    signal(SIGCHLD, SIG_DFL);  // ignored, as the program that starts this may have it, it hides how a child ended
     const Descriptor signals(signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
     umask(077);
     const std::string for_steps = socket + std::string(kStepSocketSuffix);

@@ -11,7 +11,7 @@
 
 namespace zbs::step {
 
-/// Tells who asked for a step what has become of it; a refusal goes to the log, too.
+/// Sends the caller the result of its request for a step; a refusal goes to the log, too.
 void answer(const Descriptor& caller, const process::StarterReply& reply);
 
 /// Steps that the service manager begins, each as a unit of its own: so the starter needs no right that a job has, and

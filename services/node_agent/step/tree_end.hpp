@@ -36,8 +36,8 @@ struct TreeEnd {
     bool is_asked = false;  ///< it got SIGTERM before; else each process gets one, once
     sigset_t watched;       ///< blocked; SIGCHLD among them
 };
-/// Ends what is left and returns once nothing is, however long that takes: every 20 ms it looks, after 5 s once a
-/// second. What to tell people where it took so long; else nothing. Reaps this process's children.
+/// Ends what is left and returns once nothing is, however long that takes: every 20 ms it checks, after 5 s once a
+/// second. Returns a message for people where it took so long; else nothing. Reaps this process's children.
 std::string end_tree(const TreeEnd& tree);
 
 }  // namespace zbs::step

@@ -82,7 +82,7 @@ class Registry {
 
     /// Live entries by name; filters where given. A page ends at the query's limit, at `kMaxZonesPerPage`, or before
     /// its texts are over `kMaxPageBytes`. A zone that comes or goes between two pages is in the list or not; no other
-    /// is left out or told twice. Cost: the entries looked at.
+    /// is left out or listed twice. Cost: the entries examined.
     ZonePage list(const ZoneQuery& query) const;
     bool is_enrolled(const Caller& zone) const;
     /// Whose entry it is; none where there is none.

@@ -42,7 +42,7 @@ std::string removed_text(const Json& answer) {
 
 void add_enrolment_commands(CLI::App& cli, Options& options, int& exit_code) {
     auto name = std::make_shared<std::string>();
-    // `rest` is told behind the zones that went.
+    // `rest` is printed behind the zones that went.
     const auto removes = [&options, &exit_code, name](CLI::App* command, const std::string& path,
                                                       const std::string& rest) {
         const auto output = command_line::add_outcome(*command);
