@@ -4,6 +4,9 @@
 
 namespace zbs::test {
 
+/// The unzipped content of a file; nothing where it is missing or damaged.
+std::optional<std::string> read_packed(const std::string& path);
+
 /// The unzipped content of a file of the collection of workload traces and reference schedules, which lies beside the
 /// repository and is no part of it; nothing where it is missing or damaged. `name` is its path there, without ".gz".
 std::optional<std::string> read_reference_trace(const std::string& name);

@@ -6,6 +6,7 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "algorithms/formats/swf_cleaning.hpp"
@@ -149,6 +150,33 @@ bool is_job_by_job(const Row& row) {
            });
 }
 
+std::map<std::int64_t, std::int64_t> read_waits(const std::string& table) {
+    std::map<std::int64_t, std::int64_t> waits;
+    std::istringstream lines(table);
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream words(line);
+        std::int64_t id = 0, wait = 0;
+        if (words >> id >> wait) waits[id] = wait;
+    }
+    return waits;
+}
+
+void expect_waits(const Replay& made, const std::map<std::int64_t, std::int64_t>& waits) {
+    const std::vector<WorkloadJob>& jobs = made.cleaned.workload.jobs;
+    ASSERT_EQ(jobs.size(), waits.size());
+    std::size_t different = 0;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        const auto found = waits.find(jobs[i].job.id.value);
+        ASSERT_NE(found, waits.end()) << "job " << jobs[i].job.id;
+        const Duration wait = made.outcome.start[i] - jobs[i].job.submit;
+        if (wait == std::chrono::seconds{found->second}) continue;
+        if (++different <= 3)
+            ADD_FAILURE() << "job " << jobs[i].job.id << " waits " << to_seconds(wait) << " s, published "
+                          << found->second;
+    }
+    EXPECT_EQ(different, 0u) << "of " << jobs.size() << " jobs";
+}
+
 class ReferenceSchedule : public testing::TestWithParam<Published> {};
 INSTANTIATE_TEST_SUITE_P(, ReferenceSchedule, testing::ValuesIn(published()),
                          [](const auto& tested) { return test_name(testing::PrintToString(tested.param)); });
@@ -166,31 +194,50 @@ TEST_P(ReferenceSchedule, IsOursJobByJobAndToTheSecond) {
             waits[record.whole(formats::SwfField::kJob)] = record.whole(formats::SwfField::kWait);
     } else {
         ZBS_REFERENCE_TRACE(table, which.waits);
-        std::istringstream lines(table);
-        for (std::string line; std::getline(lines, line);) {
-            std::istringstream words(line);
-            std::int64_t id = 0, wait = 0;
-            if (words >> id >> wait) waits[id] = wait;
-        }
+        waits = read_waits(table);
     }
-    const std::vector<WorkloadJob>& jobs = made.cleaned.workload.jobs;
-    ASSERT_EQ(jobs.size(), waits.size());
-    std::size_t different = 0;
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-        const auto found = waits.find(jobs[i].job.id.value);
-        ASSERT_NE(found, waits.end()) << "job " << jobs[i].job.id;
-        const Duration wait = made.outcome.start[i] - jobs[i].job.submit;
-        if (wait == std::chrono::seconds{found->second}) continue;
-        if (++different <= 3)
-            ADD_FAILURE() << "job " << jobs[i].job.id << " waits " << to_seconds(wait) << " s, published "
-                          << found->second;
-    }
-    EXPECT_EQ(different, 0u) << "of " << jobs.size() << " jobs";
+    expect_waits(made, waits);
     for (const Row& row : rows())
         if (is_job_by_job(row) && row.trace == which.trace && row.policy == which.policy) expect_averages(made, row);
 }
 
 TEST(ReferenceScheduleList, AllAreListed) { EXPECT_EQ(published().size(), 22u); }
+
+// --- excerpts, in every clone -------------------------------------------------------------------------------------
+
+/// A published schedule whose beginning is in the tree; see excerpts/README.md.
+struct Excerpt {
+    std::string trace;
+    std::int64_t processors;
+    std::string policy;
+    friend std::ostream& operator<<(std::ostream& out, const Excerpt& which) {
+        return out << which.trace << '_' << which.policy;
+    }
+};
+std::vector<Excerpt> excerpts() {
+    std::vector<Excerpt> all;
+    for (const auto& [trace, processors] : std::vector<std::pair<std::string, std::int64_t>>{
+             {"KTH-SP2", 100}, {"SDSC-SP2", 128}, {"SDSC-BLUE", 1152}, {"HPC2N", 240}, {"CEA-Curie", 80'640}})
+        for (const char* policy : {"fcfs", "easy", "sjbf", "cons"})
+            if (processors < 80'640 || policy[0] == 'f' || policy[0] == 's') all.push_back({trace, processors, policy});
+    return all;
+}
+
+class ReferenceExcerpt : public testing::TestWithParam<Excerpt> {};
+INSTANTIATE_TEST_SUITE_P(, ReferenceExcerpt, testing::ValuesIn(excerpts()),
+                         [](const auto& tested) { return test_name(testing::PrintToString(tested.param)); });
+
+TEST_P(ReferenceExcerpt, IsOursJobByJobAndToTheSecond) {
+    const Excerpt& which = GetParam();
+    const std::string path = zbs::test::source_folder() + "/tests/golden/swf/excerpts/" + which.trace;
+    const auto trace = zbs::test::read_packed(path + ".swf.gz");
+    const auto table = zbs::test::read_packed(path + "-" + which.policy + ".wait.gz");
+    ASSERT_TRUE(trace && table) << path;
+    Replay made;
+    replay(*trace, which.processors, false, which.policy == "cons" ? "conservative" : which.policy,
+           EventRules::kReference, made);
+    if (!HasFatalFailure()) expect_waits(made, read_waits(*table));
+}
 
 }  // namespace
 }  // namespace zbs
