@@ -16,8 +16,8 @@ namespace zbs {
 /// under load one sync of the disk serves dozens of calls, without load each has its own. Lives on the domain's strand.
 class CommitBarrier {
   public:
-    /// `failed` is told once, when a commit fails or another process has taken over (`Journal::is_ours`); it should end
-    /// the process. After that nothing gets out any more.
+    /// `failed` is called once, when a commit fails or another process has taken over (`Journal::is_ours`); it should
+    /// end the process. After that nothing gets out any more.
     CommitBarrier(Clock& clock, Journal& journal, AuditLog& audit, std::function<void(const Error&)> failed)
         : clock_(clock), journal_(journal), audit_(audit), failed_(std::move(failed)) {}
 

@@ -14,7 +14,7 @@ namespace zbs {
 /// that was under way when its sender was stopped. Any thread.
 class LeasedClient : public HttpClient {
   public:
-    /// `turn`: number of the lease that the zone acts under; 0: it has none, nothing is named. `lost` is told where
+    /// `turn`: number of the lease that the zone acts under; 0: it has none, nothing is named. `lost` is called where
     /// another has taken over (`Journal::is_ours`), and should end the process: that call is never answered.
     LeasedClient(HttpClient& client, const Journal& journal, std::int64_t turn, std::function<void(const Error&)> lost)
         : client_(client), journal_(journal), turn_(turn), lost_(std::move(lost)) {}

@@ -37,7 +37,7 @@ struct MeteredCall {
     Duration took{};
 };
 
-/// An HttpClient whose calls are timed; `called` is told on any thread.
+/// An HttpClient whose calls are timed; `called` may be called on any thread.
 class MeteredClient : public HttpClient {
   public:
     using Called = std::function<void(MeteredCall)>;

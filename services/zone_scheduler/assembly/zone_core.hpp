@@ -47,7 +47,7 @@ struct ZonePorts {
 /// A whole zone without its edges: the domain's services, wired to each other, and the routes to them. The program
 /// gives it sockets, a disk and processes; the simulated world gives it others. Lives on the domain's strand.
 class ZoneCore {
-    /// Tells both who count and who write down.
+    /// Forwards each event to the metrics and to the log of events.
     struct Observers : ZoneObserver {
         Observers(ZoneMetrics& m, EventLog& e) : metrics(m), events(e) {}
         void application_entered(const Application& application) override {
@@ -75,7 +75,7 @@ class ZoneCore {
     std::optional<std::size_t> body_limit(const http::Call& head) const { return router_.body_limit(head); }
     /// Answers a call, once.
     void serve(http::Call call, http::Respond respond);
-    /// Tells the registry and keeps what is kept back; an orderly stop.
+    /// Deregisters at the registry and stores the state that is kept back; an orderly stop.
     void leave();
     /// Makes durable what is not; for the end of an orderly stop.
     Result<void> commit();
@@ -86,7 +86,7 @@ class ZoneCore {
     void set_asks(std::vector<AskedOrganisation> asks) { peers_.set_asks(std::move(asks)); }
     /// Another queue discipline from now on, as `ZoneConfig::queue`. Errors: `queue_discipline`'s.
     Result<void> set_queue(const std::string& discipline) { return parts_.use_queue(discipline); }
-    /// To be set before `resume`: who is told of all that happens to the queue.
+    /// To be set before `resume`: the observer receives all that happens to the queue.
     void observe_queue(ZoneQueue::Observer observer) { parts_.observe_queue(std::move(observer)); }
     void restate_queue() const { parts_.restate_queue(); }
     void set_accounts(std::optional<AccountMap> accounts) { filter_.set_accounts(std::move(accounts)); }

@@ -20,7 +20,7 @@ const std::vector<double> kShortTimes = {0.0001, 0.00025, 0.0005, 0.001, 0.0025,
                                          0.025,  0.05,    0.1,    0.25,  0.5,    1,     2.5};
 /// Staged files are counted on the disk, so not at every look.
 constexpr int kFirstError = 400;
-/// Other services that are told apart; each has a dozen kinds of call.
+/// Other services with series of their own; each has a dozen kinds of call.
 constexpr std::size_t kPeerSeries = 600;
 
 /// What kind of call a path of ours is; the names of its parts and zones are left out.

@@ -17,8 +17,8 @@ namespace {
 
 using system::ConfigFile;
 
-/// The text at `key`, which must not be empty where it is written: nobody can tell what that was to mean. `meaning` is
-/// what it means to leave the key out.
+/// The text at `key`, which must not be empty where it is written: its meaning would be unclear. `meaning` is the
+/// effect of leaving the key out.
 std::optional<std::string> optional_word(ConfigFile& file, const std::string& key, const std::string& meaning) {
     if (!file.has(key)) return std::nullopt;
     std::string text = file.text(key, "");
@@ -27,7 +27,7 @@ std::optional<std::string> optional_word(ConfigFile& file, const std::string& ke
     return std::nullopt;
 }
 
-/// A value written as text, where it stands; a fault is told with its place.
+/// A value written as text, where it stands; an error names its place.
 template <class Parse>
 auto optional_text(ConfigFile& file, const std::string& key, const std::string& meaning, Parse parse)
     -> std::optional<std::decay_t<decltype(*parse(std::string{}))>> {

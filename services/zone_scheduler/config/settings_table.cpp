@@ -18,7 +18,7 @@ bool same_in_zone(S a, S b) {
 }
 
 auto listen_of(S s) { return std::tie(s.listen_address, s.listen_port); }
-/// Empty where it follows the listen address, whose change is told by itself.
+/// Empty where it follows the listen address, whose change is reported by itself.
 std::string advertise_of(S s) { return s.advertised_host == s.listen_address ? "" : s.advertised_host; }
 auto account_map_of(S s) { return std::tie(s.zone.account_map_file, s.zone.accounts); }
 auto machines_of(S s) { return std::tie(s.zone.zone.machines, s.zone.partition_of, s.zone.agents); }
@@ -65,7 +65,7 @@ constexpr std::array kSettings = {
     Setting{"queue", kReload, same_in_zone<&ZoneConfig::queue>},
     Setting{"queue_log", kRestart, same<&ZoneSettings::queue_log>},
     Setting{"reservations", kRestart, same_in_zone<&ZoneConfig::max_reservations>},
-    // Where Slurm has the machines, it tells of them, not the file.
+    // Where Slurm has the machines, Slurm defines them, not the file.
     Setting{"machine", kRestart, [](S a, S b) { return a.slurm || b.slurm || machines_of(a) == machines_of(b); }},
     Setting{"time_sharing", kRestart, [](S a, S b) { return turns_of(a) == turns_of(b); }},
     Setting{"slurm", kRestart, same<&ZoneSettings::slurm>},

@@ -275,7 +275,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     settings.values = file.values();
     settings.files = file.files();
     zone.has_slurm = settings.slurm.has_value();
-    if (settings.slurm) return settings;  // what it has is checked once Slurm has told
+    if (settings.slurm) return settings;  // its machines are checked once Slurm has reported them
     if (auto checked = ResourceGraph::make({zone.zone}, {}); !checked) return invalid(checked.error().message, path);
     return settings;
 }

@@ -28,7 +28,7 @@ struct SlurmSettings {
 struct DatabaseSettings {
     std::string url;     ///< as libpq reads it, without a password
     std::string schema;  ///< default: the zone's name
-    std::string node;    ///< as the others are told who is active; default: the host's name
+    std::string node;    ///< the name of the active one for the others; default: the host's name
     /// How long the active scheduler counts without a sign of life: a standby takes over soon after. A quarter of it
     /// between renewals, so that one slow answer does not end the zone.
     static constexpr Duration kLease = std::chrono::seconds{8};

@@ -18,9 +18,9 @@ struct EventFeedPorts {
     std::function<bool(const PeerIdentity&)> is_blocked = [](const PeerIdentity&) { return false; };
 };
 
-/// Tells each of many clients the events that it asked for, each once and in order. What a client has not been sent
-/// yet lies in the log and not in memory: a slow one costs no more than a fast one, and one that stays away goes on
-/// from the last id that it has seen. Lives on the domain's strand.
+/// Sends each of many clients the events that it asked for, each once and in order. Events not yet sent to a client lie
+/// in the log and not in memory: a slow one costs no more than a fast one, and one that stays away goes on from the
+/// last id that it has seen. Lives on the domain's strand.
 class EventFeed {
   public:
     EventFeed(Clock& clock, EventLog& log, EventFeedPorts ports);
@@ -37,7 +37,7 @@ class EventFeed {
     Result<std::shared_ptr<http::Stream>> open(const PeerIdentity& caller, EventQuery query);
     /// An event that is durable now.
     void publish(const StateEvent& event);
-    /// One that could not be stored: who would have been told of it has to come again and look for itself.
+    /// An event that could not be stored: its audience is disconnected and has to ask for the state anew.
     void interrupt(const StateEvent& event);
     /// Ends all, and takes no more: the zone stops.
     void end_all();

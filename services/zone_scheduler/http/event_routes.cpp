@@ -53,7 +53,7 @@ Reply watch_all(const Request& request, ZoneServices& services) {
     return stream_reply(request, services, query);
 }
 
-/// All that has happened to one application, and what will. 204 tells who comes again after its end that there is no
+/// All past and future events of one application. 204 answers a client that comes again after the end: there are no
 /// more.
 Reply watch_one(const Request& request, ZoneServices& services) {
     const Result<ApplicationId> id = codec::decode_id<ApplicationId>(request.call.parameters.at("id"), "id");

@@ -111,7 +111,7 @@ Result<void> ZoneGate::check(Action action, const http::Call& call) {
                     .name = services_.config.zone.name,
                     .accepts_subject = services_.peerings.accepts(call.caller())};
     const Decision decision = authorise(call.peer, action, object ? *object : Object{}, site);
-    // An id that is none is told to everybody alike: it says nothing about any object.
+    // An invalid id is reported to everybody alike: it reveals nothing about any object.
     if (bad_id && decision.verdict != Decision::Verdict::kUnauthenticated) return object.error();
     if (!decision) {
         decisions_.refuse(action, call, to_string(decision.verdict), decision.reason);

@@ -10,7 +10,7 @@ using http::Request;
 
 Json encode(const Link& link) { return {{"delay_s", link.delay_s}, {"bandwidth_Bps", link.bandwidth_Bps}}; }
 
-/// What is told of a link to a zone and of one between machines alike.
+/// The members that a link to a zone and one between machines have in common.
 template <class View>
 Json encode_measured(const View& view) {
     Json json = {{"failures", view.failures}};

@@ -16,7 +16,7 @@ namespace {
 constexpr std::array<std::string_view, 14> kKnownOptions = {
     "control-port", "rmk",      "launcher",      "demux", "iface",        "pgid",    "retries",
     "usize",        "pmi-port", "gpus-per-proc", "debug", "auto-cleanup", "topolib", "binding"};
-// Of these the value is a word with this one meaning; a proxy is never told to start anything by another launcher.
+// Of these the value is a word with this one meaning; no proxy starts anything by another launcher.
 constexpr std::string_view kLauncher = "manual";
 
 /// One launcher starts all ranks alike, but each zone has a folder of its own for staged files. Arguments: the program

@@ -8,8 +8,7 @@
 #include "services/common/messages/part.hpp"
 
 /// The command lines of MPICH's process manager (Hydra) with `-launcher manual`: mpiexec prints one proxy command per
-/// run of consecutive ranks on one host and waits; whoever is told to starts the proxies. Pure text work. Tried with
-/// MPICH 4.0.2.
+/// run of consecutive ranks on one host and waits; the zone starts the proxies. Pure text work. Tried with MPICH 4.0.2.
 namespace zbs::mpich {
 
 using Options = std::vector<std::pair<std::string, std::string>>;
@@ -72,8 +71,8 @@ struct LaunchLines {
 /// Errors: a command line with a word that is no known option of a proxy.
 Result<LaunchLines> read_launch_lines(std::string_view text);
 
-/// The signal that ended a rank, where mpiexec's report says so ("... (signal 9)"); 0 where it does not. mpiexec's own
-/// exit code cannot tell signal 9 from exit code 9.
+/// The signal that ended a rank, where mpiexec's report names it ("... (signal 9)"); 0 where it does not. mpiexec's own
+/// exit code does not distinguish signal 9 from exit code 9.
 int read_fatal_signal(std::string_view text);
 
 /// Whether mpiexec gave up because a proxy's connection ended before that had said how its ranks ended, by what it

@@ -8,9 +8,9 @@
 #include "services/common/messages/steps/rank_end.hpp"
 #include "services/zone_scheduler/launch/mpich.hpp"
 
-/// Starting programs of Open MPI on machines that take no ssh: `mpirun` has a remote-shell agent of ours, which writes
-/// down what it was told to run where and runs nothing. The zone starts these daemons (`orted`), one on each machine.
-/// Ranks lie where a rankfile says. Pure text work. Tried with Open MPI 4.1.4.
+/// Starting programs of Open MPI on machines that take no ssh: `mpirun` has a remote-shell agent of ours, which records
+/// the host and the command of each request and runs nothing. The zone starts these daemons (`orted`), one on each
+/// machine. Ranks lie where the rankfile places them. Pure text work. Tried with Open MPI 4.1.4.
 namespace zbs::open_mpi {
 
 using mpich::Options;

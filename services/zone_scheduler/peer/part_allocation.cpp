@@ -8,7 +8,7 @@
 namespace zbs {
 namespace {
 
-/// What that scheduler gives back by itself lives this much longer than what is told of it: clocks and calls take time.
+/// That scheduler releases a hold by itself this much later than the announced end: clocks and calls take time.
 constexpr Duration kExpirySlack = std::chrono::seconds{30};
 constexpr Duration kMachinesEvery = std::chrono::seconds{10};
 
@@ -62,7 +62,7 @@ void PartService::take_grant(const PartId& id, const Result<void>& granted) {
         respond(granted ? Result<PartStatus>(view(*part)) : refusal(*part, granted.error().message));
 }
 
-/// What a home is told that waits for a hold which is none.
+/// The error for a home that waits for a hold which was not granted.
 Error PartService::refusal(const Live& part, const std::string& why) const {
     const bool own = part.record.home_caller.organisation == config_.organisation;
     return {ErrorCode::kRejected,

@@ -94,7 +94,7 @@ void PartAllocations::look(const PartId& part, const Shared& entry) {
 }
 
 void PartAllocations::take_view(const PartId& part, Entry& entry, const AllocationView& seen) {
-    if (seen.phase == Phase::kEnding) return;  // why, it will tell when it has ended
+    if (seen.phase == Phase::kEnding) return;  // it will report why when it has ended
     Result<void> good;
     if (seen.phase == Phase::kHeld || seen.phase == Phase::kPromised) {
         entry.stage = seen.phase == Phase::kHeld ? Stage::kHeld : Stage::kPromised;

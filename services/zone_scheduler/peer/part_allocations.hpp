@@ -23,8 +23,8 @@ class PartAllocations {
     void use(Allocations& source) { source_ = &source; }
     bool in_use() const { return source_ != nullptr; }
 
-    /// Asks for the processors of a part; only where a scheduler is in use. `done` is told once; after an error nothing
-    /// is left behind, or it is being given back.
+    /// Asks for the processors of a part; only where a scheduler is in use. `done` is called once; after an error
+    /// nothing is left behind, or it is being released.
     void ask(const PartId& part, AllocationSpec spec, Allocations::Done done);
     /// Of a part that was there before a restart. `done` as of `ask`, once that scheduler has been seen to have it or
     /// not.
@@ -35,7 +35,7 @@ class PartAllocations {
     void release(const PartId& part);
     /// Of one whose processes have ended: why that scheduler ended it, or "" where it had not.
     void judge(const PartId& part, std::function<void(const std::string& why)> done);
-    /// Gives it back; `done` is told once nothing of it is left.
+    /// Releases it; `done` is called once nothing of it is left.
     void finish(const PartId& part, std::function<void()> done);
 
     bool is_asked(const PartId& part) const;
@@ -58,7 +58,7 @@ class PartAllocations {
         Duration next_look{};
         std::optional<Time> start;  ///< of one for later, where known
         std::string why_lost;
-        Allocations::Done adopted{};  ///< to be told once it has been seen
+        Allocations::Done adopted{};  ///< called once it has been seen
     };
     using Shared = std::shared_ptr<Entry>;
     Shared find(const PartId& part) const;

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t kMaxLooks = 512;
 
-/// At most `kMaxStartWindows`: those between two that are told are as the worst among them, so that nothing is promised
-/// that is not there.
+/// At most `kMaxStartWindows`: windows between two that are sent count as the worst among them, so that nothing is
+/// promised that is not there.
 std::vector<StartWindow> merge_windows(std::vector<StartWindow> windows) {
     const auto same = [](const StartWindow& a, const StartWindow& b) {
         return a.processors == b.processors && a.speed_sum == b.speed_sum && a.largest_machine == b.largest_machine;
@@ -119,7 +119,7 @@ std::vector<StartWindow> PartService::find_windows(const Question& question, int
             // That nothing is free goes without saying only as long as nothing was.
             if (window.processors > 0 || free_now > 0 || !windows.empty()) windows.push_back(window);
         }
-        // Nothing is told of what is behind the last look but what holds from the very end on.
+        // The answer describes nothing behind the last moment examined but the state from the very end on.
         if (at.size() > kMaxLooks) {
             windows.push_back({.after = at[kMaxLooks] - now, .expected = at[kMaxLooks] - now});
             if (at.back() > at[kMaxLooks]) windows.push_back(count_free(question, at.back(), by_experience));

@@ -14,7 +14,7 @@ constexpr Duration kDecideAgain = std::chrono::seconds{1};
 /// no more than half of this thread's time.
 constexpr Duration kPauseForEach{100};
 constexpr double kLeastWeight = 0.01;
-/// What is further away than this is not told.
+/// Moments further away than this are not announced.
 constexpr Duration kFarAway = std::chrono::hours{24 * 366};
 
 }  // namespace

@@ -110,7 +110,7 @@ ProcessorCalendar::Promise PartService::promise(const Live& part) const {
         latest = record.status.state == PartState::kHeld ? std::max(part.deadline, begin) + config_.launch_window
                                                          : part.deadline;
     }
-    // What should have ended long ago goes on for a while, as far as anybody can tell.
+    // A part that should have ended long ago goes on for a while: its end is unknown.
     const Duration end = std::max(latest + longest_run(record), now + kOverrun);
     const auto used = Duration{static_cast<std::int64_t>(used_share_ * static_cast<double>(walltime.count()))};
     return {record.processors, {begin, end}, std::clamp(begin + used, std::min(now + kStopSlack, end), end)};

@@ -50,7 +50,7 @@ class PartService {
     void use_address_check(std::function<Result<void>(const std::string& host)> check) {
         check_address_ = std::move(check);
     }
-    /// The link to another zone as it is told in capacities; default what the configuration declares or assumes.
+    /// The link to another zone as capacities announce it; default the declared or assumed one of the configuration.
     void use_links(std::function<Link(const std::string& zone)> link_to) { link_to_ = std::move(link_to); }
     /// Between machines of the zone; without it what the configuration says.
     void use_link_within(std::function<Link()> link_within) { link_within_ = std::move(link_within); }
@@ -70,9 +70,9 @@ class PartService {
     }
     /// How parts share processors now: by "turns", "nice levels" or "weights"; empty where each has its own.
     std::string sharing_means() const;
-    /// Where the machines are told whose turn it is, in a zone of several slots.
+    /// Receives the slices of the machines, in a zone of several slots.
     void use_slices(SliceSink& slices) { slices_ = &slices; }
-    /// Told of what happens to parts and of decisions of the queue; default nobody.
+    /// Receives events of parts and decisions of the queue; default nobody.
     void use_observer(ZoneObserver& observer) { observer_ = &observer; }
     /// Takes up what the store holds: holds get their full time again, running parts are found again. Errors: the
     /// store's.
@@ -80,7 +80,7 @@ class PartService {
     /// The discipline of the queue from now on, as `queue_discipline` reads it; empty: nobody can wait here. Those who
     /// wait stay in any case. Errors, nothing changed: `queue_discipline`'s.
     Result<void> use_queue(const std::string& discipline);
-    /// Is told of all that happens to the queue from now on. To be set before `use_queue` and `resume`.
+    /// `observer` receives all that happens to the queue from now on. To be set before `use_queue` and `resume`.
     void observe_queue(ZoneQueue::Observer observer) { queue_.observe(std::move(observer)); }
     void restate_queue() const { queue_.restate(); }
 
@@ -92,7 +92,7 @@ class PartService {
     Result<PartStatus> hold(const Caller& caller, const PartRequest& request);
     using Respond = std::function<void(Result<PartStatus>)>;
     /// Answers once it is settled whether a hold is one: at once, or when the site's scheduler has granted its
-    /// processors or not (then `hold`'s kRejected). Only then a home may be told of the hold.
+    /// processors or not (then `hold`'s kRejected). Only then may the hold be reported to a home.
     void when_settled(const Caller& caller, const PartId& id, Respond respond);
     /// Begins what it does by itself.
     void start();
@@ -107,7 +107,8 @@ class PartService {
     /// window begins anew, for `StagingConfig::window` at most. Errors: kConflict (token, state, other files than
     /// before); kRejected, kTooLarge where this zone does not take them.
     Result<StagingStatus> stage(const Caller& caller, const PartId& id, const StagingRequest& request);
-    /// A piece of one of them. Errors: as `stage`; kInvalidArgument for a file that was not told; `FileLibrary::put`'s.
+    /// A piece of one of them. Errors: as `stage`; kInvalidArgument for a file that was not announced;
+    /// `FileLibrary::put`'s.
     Result<FilePresence> put_file(const Caller& caller, const PartId& id, const std::string& digest,
                                   const FileChunk& chunk);
     /// What a part that has ended left of what its patterns ask for: regular files of the job's own. The first question
@@ -138,7 +139,7 @@ class PartService {
     /// Those that were launched here and ended after `time`, the last one first.
     /// Errors: the store's.
     Result<std::vector<PartRecord>> ended_since(Time time, std::size_t limit) const;
-    /// What a part that waits in the queue can expect, as this zone's own people are told; none of others.
+    /// The outlook of a part that waits in the queue, as this zone's own users receive it; none of others.
     std::optional<QueueOutlook> outlook_inside(const PartRecord& part) const;
     /// Row of the slice matrix that the part lies in, 0 to `slice_count()` - 1. None where processors are not shared,
     /// or it has none yet.
@@ -314,7 +315,7 @@ class PartService {
     std::map<PartId, std::shared_ptr<Collecting>> collecting_;  ///< results being laid aside
     SliceSink* slices_ = nullptr;
     bool is_looking_ = false;     ///< at the machines
-    bool slices_changed_ = true;  ///< what runs, since the machines were told
+    bool slices_changed_ = true;  ///< what runs, since the last columns were sent
     bool slices_sent_ = false;
     bool has_weights_ = false;       ///< all machines can give weights, as far as is known
     Time slices_epoch_{};            ///< of the last columns; their slices are counted from there on
@@ -322,7 +323,7 @@ class PartService {
     LookAtMachines look_at_machines_;
     Duration look_every_{};
     std::vector<bool> elsewhere_;                ///< by processor: others have it, or its machine is out of order
-    std::map<std::string, std::string> hosts_;   ///< of machines, where the site's scheduler tells
+    std::map<std::string, std::string> hosts_;   ///< of machines, where the site's scheduler reports them
     std::map<std::string, std::string> faults_;  ///< of machines that are out of order
     std::vector<double> speed_;                  ///< by machine, as seen last
     bool has_queue_ = false;

@@ -110,7 +110,7 @@ void PartService::begin_turns(Time now) {
     slices_turn_ += static_cast<std::uint64_t>(turns);
 }
 
-/// Tells the machines who runs when, after what runs has changed.
+/// Sends the machines their columns after a change of the running steps.
 void PartService::share_time() {
     if (slices_ == nullptr) return;
     see_weights();

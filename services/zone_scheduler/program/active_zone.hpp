@@ -35,8 +35,8 @@ struct ActiveZone {
     Result<void> begin(Engine& engine, const ZoneSettings& settings, Log& log);
 };
 
-/// The storage has failed, or another has taken over: what is stored is what was good before, and nobody has been told
-/// of more. Starting again takes up from there; going on, or trying once more, could not.
+/// The storage has failed, or another has taken over: the storage holds the last good state, and nothing newer was sent
+/// to anybody. Starting again recovers from there; going on, or trying once more, could not.
 [[noreturn]] void end_at_once(Log& log, const Error& error, bool is_shared);
 
 }  // namespace zbs::zone_program

@@ -12,8 +12,7 @@ Result<void> prepare(Engine& engine, const StateFolder& state, ZoneSettings& set
     Result<Credentials> credentials = load_credentials(state, settings, engine.trust, now, engine.secrets);
     if (!credentials) return credentials.error();
     engine.credentials = *std::move(credentials);
-    if (const auto& keys =
-            engine.credentials.keys) {  // a standby, which no zone has told whom to believe, knows its own
+    if (const auto& keys = engine.credentials.keys) {  // a standby has no bundle from a zone and uses its own
         if (auto pinned = engine.trust.pin(settings.zone.organisation, keys->bundle()); !pinned) return pinned;
     }
     return read_registry(state, settings.zone, engine.trust);

@@ -17,7 +17,7 @@ class Standby {
     /// there before the lease is, which goes to others while it says no. Where the lease is lost, or the database, the
     /// process ends at once.
     void start(std::function<void(std::int64_t epoch)> taken, std::function<bool()> could_take_over);
-    /// Whether this one could take over as things are now, as it was found last, about once a second; it is told with
+    /// Whether this one could take over as things are now, by the last check, about once a second; reported with
     /// "/livez", to the service manager, and in the log where it changes, again and again where nobody is active
     /// because of it. On the strand, as `answer` is.
     void note(const Result<void>& could_take_over);

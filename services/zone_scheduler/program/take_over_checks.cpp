@@ -19,7 +19,7 @@ Error bad_folder(const StateFolder& state, const std::string& what) {
     return {ErrorCode::kConflict, what + "; all zone schedulers of one database share one 'state' folder", state.path};
 }
 
-/// Rights alone do not tell of a disk that is full, or a share that other rules hold for.
+/// Rights alone do not show a disk that is full, or a share that other rules hold for.
 Result<void> try_to_write(const StateFolder& state) {
     std::string path = state.path + "/check-XXXXXX";
     const int file = mkstemp(path.data());

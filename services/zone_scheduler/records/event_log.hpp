@@ -8,8 +8,8 @@
 namespace zbs {
 
 /// Writes down each change of state of applications and parts, in the same step of the store as the change itself, and
-/// tells who listens. Ids are microseconds since 1970, or one more than the last where that is not less: so they grow
-/// also after a backup was restored. Lives on the domain's strand.
+/// notifies the listener. Ids are microseconds since 1970, or one more than the last where that is not less: so they
+/// grow also after a backup was restored. Lives on the domain's strand.
 class EventLog : public ZoneObserver {
   public:
     EventLog(const Clock& clock, ZoneStore& store, Log& log) : clock_(clock), store_(store), log_(log) {}
@@ -19,9 +19,9 @@ class EventLog : public ZoneObserver {
     void application_entered(const Application& application) override;
     void part_entered(const PartRecord& part) override;
 
-    /// Told of each event, which is not durable yet. Default nobody.
+    /// Receives each event, which is not durable yet. Default nobody.
     void listen(std::function<void(const StateEvent&)> listener) { listener_ = std::move(listener); }
-    /// Told of what was to become an event and could not be stored: its id is 0. Default nobody.
+    /// Receives an event that could not be stored: its id is 0. Default nobody.
     void listen_for_lost(std::function<void(const StateEvent&)> listener) { lost_ = std::move(listener); }
     /// Those that are stored, durable or not. Errors: the store's.
     Result<std::vector<StateEvent>> find(const EventQuery& query) const { return store_.events(query); }

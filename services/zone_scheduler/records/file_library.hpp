@@ -29,8 +29,8 @@ class FileLibrary {
     Result<FilePresence> find(const Caller& owner, const std::string& digest) const;
     /// As `find`, but nothing of it where it is not here.
     Result<FilePresence> look(const Caller& owner, const std::string& digest) const;
-    /// A file on its way counts with the size that its first piece told; with another one it begins anew, at offset 0.
-    /// Errors: kTooLarge over the bounds of a file or of the user; kConflict for another size; the depot's.
+    /// A file on its way counts with the size that its first piece declared; with another one it begins anew, at offset
+    /// 0. Errors: kTooLarge over the bounds of a file or of the user; kConflict for another size; the depot's.
     Result<FilePresence> put(const Caller& owner, const std::string& digest, const FileChunk& chunk);
     Result<std::string> read(const Caller& owner, const std::string& digest, std::uint64_t offset,
                              std::size_t limit) const;

@@ -13,8 +13,7 @@ constexpr const char* kCategory = "mpi";
 constexpr Duration kRetry = std::chrono::seconds{2};
 constexpr Duration kMaxRetry = std::chrono::seconds{30};
 constexpr std::size_t kMaxWarnings = 1'000;
-constexpr const char* kOwnEnrolment =
-    "\n";  // before the reason, in the set of what was told; no entry's name begins so
+constexpr const char* kOwnEnrolment = "\n";  // before the reason, in the set of warnings; no entry's name begins so
 constexpr auto kMaxListed = static_cast<std::size_t>(limits::kMaxZonesInRegistry);
 }  // namespace
 
@@ -151,7 +150,7 @@ std::optional<RivalClaim> RegistrySession::rival() const {
 
 void RegistrySession::discover() { look_on({}); }
 
-/// Page after page; what is told counts once all is there. A registry that never ends its list is not heard.
+/// Page after page; the list counts once all is there. A registry that never ends its list is ignored.
 void RegistrySession::look_on(const std::string& after) {
     if (leaving_) return;
     const ZoneQuery query{

@@ -36,7 +36,7 @@ class RegistrySession {
     /// The own certificate is another now: the entry is signed with it and published at the next renewal, because
     /// readers stop believing an entry when the certificate that signed it runs out.
     void sign_anew() { ++entry_version_; }
-    void leave();  ///< tells the registry, once, on an orderly stop
+    void leave();  ///< deregisters at the registry, once, on an orderly stop
     bool enrolled() const { return enrolled_; }
     /// The reason for which the zone is not enrolled; empty if it is, or if the registry has not yet answered.
     const std::string& fault() const { return fault_; }

@@ -34,9 +34,9 @@ bool Retention::clock_is_believable() {
     return true;
 }
 
-/// The first look after a start has no other to be compared with but the time that was last believed: a clock that was
+/// The first check after a start has no other to be compared with but the time that was last believed: a clock that was
 /// put a year ahead while the zone was off, and a zone that was off for a year, look the same. Where nothing was ever
-/// noted, a day goes by, too. False where the store does not tell: asked again at the next look.
+/// recorded, a day goes by, too. False where the store does not answer: asked again at the next check.
 bool Retention::compare_with_last_life(Duration ahead) {
     const Result<std::optional<Time>> believed = store_.believed_time();
     if (!believed) {
@@ -95,7 +95,7 @@ bool Retention::remove_some() {
     return more;
 }
 
-/// False where the budget was used up before they were gone. A folder that cannot be removed is told of and left: it
+/// False where the budget was used up before they were gone. A folder that cannot be removed is reported and left: it
 /// must not keep all younger ones.
 bool Retention::remove_files(const std::vector<std::string>& operations, std::size_t& budget) {
     for (const std::string& operation : operations) {

@@ -54,8 +54,8 @@ class Retention {
     FileLibrary* files_ = nullptr;
     std::optional<Duration> wall_ahead_;  ///< of the monotonic clock, at the last look
     Duration distrusted_until_{};         ///< monotonic
-    Duration note_at_{};                  ///< monotonic: when the store is told again that the clock is believed
-    std::size_t removed_ = 0;             ///< since the log was last told
+    Duration note_at_{};                  ///< monotonic: when the store next records that the clock is believed
+    std::size_t removed_ = 0;             ///< since the last entry in the log
 };
 
 }  // namespace zbs

@@ -10,7 +10,7 @@ enum class Cycle {
     kQueue,  ///< a decision of the queue discipline, and what follows from it at once
 };
 
-/// Told of what happens in a zone, on its strand, once that is stored (and before it is durable). For figures and
+/// Receives the events of a zone, on its strand, once they are stored (and before they are durable). For metrics and
 /// events: it changes nothing of the zone.
 class ZoneObserver {
   public:
@@ -28,7 +28,7 @@ inline ZoneObserver& no_observer() {
     return none;
 }
 
-/// Tells how long the scope takes that it lives in.
+/// Reports the duration of the scope that it lives in.
 class CycleTimer {
   public:
     CycleTimer(ZoneObserver& observer, const Clock& clock, Cycle cycle)

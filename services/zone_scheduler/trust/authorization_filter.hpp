@@ -49,7 +49,7 @@ class AuthorizationFilter {
     /// The map of this moment; null where there is none.
     const AccountMap* accounts() const { return accounts_ ? &*accounts_ : nullptr; }
 
-    /// Does the same work whatever comes out, so that the time tells nothing. O(lines of the map + machines).
+    /// Does the same work whatever comes out, so that the time reveals nothing. O(lines of the map + machines).
     Entitlement find(const EntitlementQuery& query) const;
     /// The account of an entitlement that was given, leased where it comes from a pool. Errors: kRejected where the
     /// pool has none left; the store's.

@@ -1,4 +1,4 @@
-// Who gets nothing here: blocks set here, blocks that other zones told of, and how either is taken back.
+// The subjects that get nothing here: blocks set here, blocks that other zones announced, and how either is taken back.
 #include <algorithm>
 #include <iterator>
 

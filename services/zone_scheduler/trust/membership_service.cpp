@@ -206,7 +206,7 @@ Result<EnrolmentAnswer> MembershipService::enrol(const EnrolmentRequest& wanted)
     const std::string hash = secrets_.digest(wanted.code);
     const std::string request = secrets_.digest(wanted.request);
     for (const auto& [name, known] : members_) {
-        if (known.code_hash != hash) continue;  // digests: their comparison's time tells nothing of the code
+        if (known.code_hash != hash) continue;  // digests: their comparison's time reveals nothing of the code
         if (name != wanted.name || known.code_expires < clock_.now()) return no_such_code();
         if (!known.code_request.empty() && known.code_request != request) return no_such_code();
         Member member = known;

@@ -69,9 +69,9 @@ class MembershipService {
     /// True where this zone has heard of the subject: an own user by name, others by their organisation. A block of
     /// anybody else holds too, but is likely a slip of the pen.
     bool is_known(const std::string& subject) const;
-    /// Takes a block back, also what other zones told of it, and of an own user the revocation; certificates that were
-    /// revoked stay so. Answers with the zones that had told of it: one that still runs tells it again, and then it
-    /// counts again. Errors: kNotFound where nothing is to be taken back.
+    /// Takes a block back, also where other zones announced it, and of an own user the revocation; certificates that
+    /// were revoked stay so. Returns the zones that had announced it: one that still runs announces it again, and then
+    /// it counts again. Errors: kNotFound where nothing is to be taken back.
     Result<std::vector<Caller>> unblock(const std::string& subject);
     std::vector<Block> blocks() const;  ///< set here
     /// A block that counts here because another zone set it.
@@ -80,14 +80,14 @@ class MembershipService {
         Caller announced_by;
         bool operator==(const AnnouncedBlock&) const = default;
     };
-    std::vector<AnnouncedBlock> announced_blocks() const;  ///< by subject, then teller
+    std::vector<AnnouncedBlock> announced_blocks() const;  ///< by subject, then announcer
     /// Blocked here, or by another zone whose word counts, or revoked. Other zones' words count while their
     /// organisation is believed: of its own subjects, of others' while `honour_blocks` names it. Those of siblings
     /// count, but never against this zone, its organisation or the organisation's operators.
     bool is_blocked(const Caller& subject) const;
     bool is_blocked(const PeerIdentity& peer) const;
 
-    /// All that this zone tells: bundle, own revocations, and blocks of own and foreign subjects.
+    /// This zone's statement: bundle, own revocations, and blocks of own and foreign subjects.
     TrustStatement statement() const;
     /// As much of it as concerns the reader. Zones, and operators of the own organisation: all. Zones that are blocked
     /// here may still serve our users: own revocations and blocks of own subjects. Everybody else: the bundle.
@@ -121,7 +121,7 @@ class MembershipService {
     Log& log_;
     std::map<std::string, Member> members_;
     std::map<std::string, Block> blocks_;
-    std::map<std::string, std::set<std::string>> announced_blocks_;  ///< by who told: subjects, not empty
+    std::map<std::string, std::set<std::string>> announced_blocks_;  ///< by announcer: subjects, not empty
     std::string revocations_;                                        ///< own list, PEM
 };
 

@@ -24,8 +24,8 @@ class PeerService {
     PeerService(const ZoneConfig& config, Clock& clock, ZoneStore& store, ZoneTransport& transport, const OwnKeys* keys,
                 const TrustBundles& trust, PeeringService& peerings, Log& log);
     Result<void> resume();  ///< loads known peers, then starts to enrol and to look around
-    /// What the registry lists, after every look. A name means one zone: an entry that gives this zone's, or a known
-    /// peer's, to another organisation is ignored and told once in the log, until the peer's organisation is removed.
+    /// Takes the registry's list, after every request. A name means one zone: an entry that gives this zone's, or a
+    /// known peer's, to another organisation is ignored and logged once, until the peer's organisation is removed.
     void found(const std::vector<ZoneEntry>& entries);
     /// Asks the known peers again while the registry lists none, so that their states stay true.
     void ask_known();
@@ -36,7 +36,7 @@ class PeerService {
     Result<void> ask_organisation(const std::string& organisation, const std::string& fingerprint,
                                   const std::string& bundle);
     /// Organisations to ask as `ask_organisation` does, without an operator, each once its zones are listed. One that
-    /// is believed already is asked anyway. What cannot be done is told once in the log and tried again at every look.
+    /// is believed already is asked anyway. A request that fails is logged once and tried again after every list.
     void set_asks(const std::vector<AskedOrganisation>& asks);
     /// Zones that were asked or have an accepted peering, with both directions and the condition of each.
     std::vector<Peer> peers() const;

@@ -10,8 +10,8 @@
 namespace zbs {
 
 /// Fetches the trust statement of every zone that is known, again and again, so that a revocation anywhere is in force
-/// here within 60 s: every 15 s unless told otherwise, with 5 s for an answer. A zone that does not answer keeps what
-/// was known of it.
+/// here within 60 s: every 15 s by default, with 5 s for an answer. A zone that does not answer keeps its last
+/// statement.
 class TrustExchange {
   public:
     static constexpr Duration kEvery = std::chrono::seconds{15};

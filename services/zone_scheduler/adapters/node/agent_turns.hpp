@@ -13,7 +13,7 @@ namespace zbs::node {
 /// Whether the same call may be answered otherwise soon.
 bool is_passing(const Error& error);
 
-/// Tells agents their columns and shares: the newest until the agent has it, and while there is anything in it again
+/// Sends agents their columns and shares: the newest until the agent has it, and while there is anything in it again
 /// and again, because an agent that was restarted has none. Lives on the domain's strand.
 class AgentTurns {
   public:

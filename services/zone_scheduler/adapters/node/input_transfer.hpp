@@ -60,7 +60,7 @@ class InputTransfer {
         bool busy = false;                    ///< a call or a look at the disk is under way
         bool rests = false;                   ///< all wait for another try
         std::map<Content, Duration> here;     ///< what the agent has; believed until then (steady time)
-        std::map<std::string, Error> faults;  ///< by who is to be told
+        std::map<std::string, Error> faults;  ///< by the step to be notified
     };
 
     void go_on(const std::string& machine);

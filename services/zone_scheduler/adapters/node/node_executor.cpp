@@ -103,7 +103,7 @@ Result<void> NodeExecutor::start(const StepSpec& spec) {
         return Error{ErrorCode::kUnavailable, "the agent of machine " + step->machine + " has not registered", {}};
     step->phase = Step::Phase::kStarting;
     step->spec = spec;
-    // Told where to leave a profile, the output or the ends of ranks, or asked for results.
+    // The spec has a place for a profile, for output or for the ends of ranks, or asks for results.
     step->wants_files =
         step->wanted || std::ranges::any_of(spec.environment, [](const auto& v) {
             return v.first == "ZBS_PROFILE_OUT" || v.first == "ZBS_OUTPUT" || v.first == kRankEndsVariable;

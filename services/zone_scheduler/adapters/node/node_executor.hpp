@@ -38,7 +38,7 @@ struct NodeExecutorOptions {
     ReadPiece read = [](const FilePiece& piece, const std::function<void(Result<std::string>)>& answer) {
         answer(read_piece(piece));
     };
-    /// How what was fetched is made durable, before the agent that has it is told to forget it; on the strand.
+    /// How fetched files are made durable, before their agent is asked to forget them; on the strand.
     StepResults::MakeDurable make_durable = StepResults::make_durable;
 };
 
@@ -50,9 +50,10 @@ struct KnownAgent {
 };
 
 /// Steps on the machines that they are placed on, by the agents of these (`zbs-node`); all others by a local Executor.
-/// What is asked here is answered at once, from what the agents have told: a start counts as running until its agent
-/// has said otherwise, and a step whose agent is silent goes on until its machine counts as lost. When a step has
-/// ended, its wanted files are fetched before that is told, and the agent forgets it. Lives on the domain's strand.
+/// A query is answered at once, from the last reports of the agents: a start counts as running until its agent has
+/// reported otherwise, and a step whose agent is silent goes on until its machine counts as lost. When a step has
+/// ended, its wanted files are fetched before the end is reported, and the agent forgets it. Lives on the domain's
+/// strand.
 class NodeExecutor : public Executor, public SliceSink {
   public:
     /// None where the machine's agent has never registered.

@@ -40,7 +40,7 @@ struct NodeExecutor::Step {
     std::uint64_t offset = 0;           ///< in it
     Duration fetch_until{};             ///< steady time; each piece that comes moves it
     Duration all_until{};               ///< steady time at which even a slow agent has sent all
-    std::size_t reported_left_out = 0;  ///< results of which it was told that they are left out
+    std::size_t reported_left_out = 0;  ///< results reported as left out
     std::optional<Wanted> wanted{};     ///< results
     /// Bytes of output that it, and those it shares them with, may still leave here.
     std::shared_ptr<std::uint64_t> output_room{};

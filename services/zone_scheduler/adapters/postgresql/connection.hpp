@@ -18,7 +18,7 @@ struct Address {
     /// As libpq reads it: "postgresql://user@host/database?sslmode=verify-full&passfile=/etc/zbs/pgpass".
     std::string url;
     std::string schema;   ///< all of the zone's tables are in it
-    std::string program;  ///< what the server is told of who calls, at most 63 bytes
+    std::string program;  ///< the name of the client for the server, at most 63 bytes
 };
 
 struct FreeResult {

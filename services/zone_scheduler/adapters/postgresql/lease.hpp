@@ -12,7 +12,7 @@
 namespace zbs::postgresql {
 
 struct LeaseOptions {
-    std::string node;  ///< as others are told who is active
+    std::string node;  ///< the name of the active one for others
     std::string url;   ///< where this one serves
     Duration length = std::chrono::seconds{8};
     Duration renew_every = std::chrono::seconds{2};
@@ -37,7 +37,7 @@ class Lease {
     struct Listener {
         std::function<void(std::int64_t epoch)> taken;
         /// It ran out, or another has it, or the database cannot be reached: nothing may be done any more, and the
-        /// process should end. Told once.
+        /// process should end. Called once.
         std::function<void(const Error&)> lost;
         /// Asked each time before the lease is asked for; while it says no the lease is left to others. Empty: always.
         std::function<bool()> may_take = {};

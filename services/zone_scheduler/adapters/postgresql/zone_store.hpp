@@ -33,8 +33,9 @@ Result<std::int64_t> examine_zone_database(const Address& address);
 
 /// For a schema that was put back from a backup, before its zone starts: fencing tokens and other counters go on behind
 /// any that can have been given since, and nobody has the lease. First of all, while nobody else can write to it or
-/// take the lease (for 10 min at most), `look` is told which steps ("mpi-ID" of an application, "run-ID-pN" of a part)
-/// the schema knows; nothing but the lease is changed where it fails. Not for one in use: kConflict. The next token.
+/// take the lease (for 10 min at most), `look` receives a predicate for the steps ("mpi-ID" of an application,
+/// "run-ID-pN" of a part) that the schema knows; nothing but the lease is changed where it fails. Not for one in use:
+/// kConflict. The next token.
 using KnowsStep = std::function<bool(const std::string& operation)>;
 Result<std::int64_t> go_on_from_restored(const Address& address, Time now,
                                          const std::function<Result<void>(const KnowsStep&)>& look);

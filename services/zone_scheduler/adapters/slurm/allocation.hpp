@@ -43,7 +43,7 @@ enum class Strength {
 /// How far the job is that holds the processors.
 enum class Phase { kWaiting, kRunning, kEnding, kEnded };
 
-/// One hold as Slurm tells it.
+/// One hold as Slurm reports it.
 struct Allocation {
     std::string operation;
     std::uint32_t job = 0;  ///< Slurm's number

@@ -53,7 +53,7 @@ class Pipe {
     int read_ = -1, write_ = -1;
 };
 
-/// How a run ended, as the process between tells it.
+/// How a run ended, as the process between reports it.
 struct Ending {
     int start_fault = 0;  ///< errno of exec; 0 = it ran
     int exit_code = 0;
@@ -147,7 +147,7 @@ Result<CommandOutput> collect(const Command& command, const Pipe& out, const Pip
             const bool whole = read(waiting[2].fd, &received, sizeof received) == sizeof received;
             if (!whole)
                 return Error{ErrorCode::kUnavailable, name_of(command) + " was killed" + last_words(output), {}};
-            if (!ended) ended = received;  // a program that cannot be run is told of twice
+            if (!ended) ended = received;  // a program that cannot be run is reported twice
             waiting[2].fd = -1;
         }
         if (output.out.size() > command.max_output || output.error.size() > command.max_output) {

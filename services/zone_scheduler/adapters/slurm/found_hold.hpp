@@ -8,7 +8,7 @@
 
 namespace zbs::slurm {
 
-/// What squeue told of one hold.
+/// squeue's report of one hold.
 struct FoundHold {
     JobLine line;
     Phase phase = Phase::kWaiting;

@@ -1,4 +1,4 @@
-// What Slurm tells of jobs.
+// Slurm's reports of jobs.
 #include <algorithm>
 #include <array>
 #include <utility>

@@ -32,10 +32,10 @@ struct LaunchSpec {
 /// kInvalidArgument; kConflict where the allocation does not run.
 Result<StepSpec> make_step(const SlurmCommands& commands, const Allocation& allocation, const LaunchSpec& spec);
 
-/// A step's end as its user should hear it, from the allocation as it was after that end and before its release: Slurm
-/// may end a step's tasks (walltime, lost node, cancellation) and srun tell of it as exit code 0. Then the code is not
-/// 0 and the reason says why; kWalltimeReason begins it where the time was over. None: Slurm is about to end the
-/// allocation and will know why; ask again. A step that runs is left as it is.
+/// A step's end for its user, from the allocation as it was after that end and before its release: Slurm may end a
+/// step's tasks (walltime, lost node, cancellation) and srun report exit code 0. Then the code is not 0 and the reason
+/// explains it; kWalltimeReason begins it where the time was over. None: Slurm is about to end the allocation and will
+/// know why; ask again. A step that runs is left as it is.
 std::optional<StepStatus> judge_end(StepStatus status, const Allocation& allocation);
 
 }  // namespace zbs::slurm

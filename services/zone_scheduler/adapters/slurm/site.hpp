@@ -30,7 +30,7 @@ struct Node {
     int processors = 0;
     std::string fault;   ///< why it runs no new jobs ("drained: disk failing"); empty where it does, now or later
     int allocated = 0;   ///< processors that jobs have, whoever's
-    std::string host{};  ///< that it runs on, where Slurm tells; several nodes may be on one, for tests
+    std::string host{};  ///< that it runs on, where Slurm reports one; several nodes may be on one, for tests
     bool operator==(const Node&) const = default;
 };
 
@@ -42,7 +42,7 @@ struct ClusterSettings {
     bool operator==(const ClusterSettings&) const = default;
 };
 
-/// A cluster as Slurm tells it: enough to make machines of a zone of it and to know what one job may take.
+/// A cluster as Slurm reports it: enough to make machines of a zone of it and to know the limits of one job.
 struct Site {
     Version version;
     ClusterSettings settings;

@@ -1,4 +1,4 @@
-// What Slurm tells of the cluster itself: release, settings, partitions, nodes.
+// Slurm's reports of the cluster itself: release, settings, partitions, nodes.
 #include <algorithm>
 #include <array>
 #include <set>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kMaxDays = 100'000;
 
-/// Words of a state after which a node takes no new job, in the spelling of any of its tellers.
+/// Words of a state after which a node takes no new job, in the spelling of any command that prints it.
 constexpr std::array kUnusable = {"DOWN",        "DRAIN",         "DRAINED",     "DRAINING",      "ERROR",
                                   "FAIL",        "FAILING",       "FUTURE",      "INVAL",         "INVALID",
                                   "INVALID_REG", "MAINT",         "MAINTENANCE", "NO_RESPOND",    "NOT_RESPONDING",

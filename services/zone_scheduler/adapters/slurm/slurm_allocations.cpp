@@ -24,7 +24,7 @@ bool is_granted(const Allocation& held, const HoldSpec& wanted) {
     return held.phase == Phase::kRunning || (wanted.start && held.strength == Strength::kReservation);
 }
 
-/// What a hold that is none is called where it is told; it has been given back.
+/// The error for a hold that Slurm did not grant at once; it has been released.
 Error not_now(const Allocation& waiting, bool for_later) {
     if (for_later) {
         return {ErrorCode::kRejected,
@@ -87,7 +87,8 @@ SlurmAllocations::~SlurmAllocations() {
     threads_->pool.join();  // what was asked is done, so that nothing is kept which was given back
 }
 
-/// `question` on a thread, after those of the same operation; `tell` of its answer on the domain's strand.
+/// Runs `question` on a thread, after those of the same operation, and `deliver` with its answer on the domain's
+/// strand.
 template <class Ask, class Deliver>
 void SlurmAllocations::ask(const std::string& operation, Ask question, Deliver deliver) {
     auto& strand = threads_->strands[std::hash<std::string>{}(operation) % kStrands];

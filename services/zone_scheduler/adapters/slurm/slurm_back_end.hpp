@@ -50,7 +50,7 @@ class SlurmBackEnd {
     Result<std::vector<Allocation>> look(const std::vector<HoldKey>& keys) const;
 
     /// Takes the expiry away. Errors: kNotFound, kConflict where it has ended. To be called so early that it cannot
-    /// expire on the way: the caller's clock is the judge, a hold should get some seconds more than is told of it.
+    /// expire on the way: the caller's clock decides, a hold should get some seconds more than are announced for it.
     Result<void> keep(const HoldKey& key) const;
 
     enum class Manner {

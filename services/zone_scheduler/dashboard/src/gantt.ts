@@ -232,7 +232,7 @@ function describe(row: Lanes, bar: Bar): string {
   return `${row.name}: ${bar.text}, ${bar.kind}, ${new Date(bar.begin).toLocaleString()} to ${new Date(bar.end).toLocaleString()}`;
 }
 
-/** Dragging moves; `choose` is told of a press that moved nothing. */
+/** Dragging moves; a press that moves nothing calls `choose`. */
 function listenToPointer(canvas: HTMLCanvasElement, view: View, moved: (dx: number, dy: number) => void, choose: (x: number, y: number) => void): void {
   let last: { x: number; y: number; far: number } | undefined;
   canvas.addEventListener("pointerdown", (event) => {

@@ -2,7 +2,7 @@
 import type { StateEvent } from "./api";
 import { h } from "./dom";
 
-/** Told of each event, and of nothing where some may have been missed: then all is to be asked for again. */
+/** Receives each event, or undefined where some may have been missed: then the page has to reload its data. */
 type Listener = (event: StateEvent | undefined) => void;
 const kKinds = ["application", "part"]; // names of the zone's events
 const kFirstPause = 500, kLongestPause = 15_000; // ms

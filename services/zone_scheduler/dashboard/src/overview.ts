@@ -8,7 +8,7 @@ import { instant, seconds } from "./format";
 import { atMostEvery, onEvent, repeatedly } from "./live";
 
 const kNewest = 200; // applications that are looked at
-const kWaits = 50; // ended ones whose waits are told
+const kWaits = 50; // ended ones whose waits are shown
 const kSamples = 720; // of the utilisation, while the page is open
 const kStates = ["running", "launching", "committed", "held", "planned", "accepted", "completed", "failed", "cancelled", "rejected"];
 const samples: { at: number; share: number }[] = [];

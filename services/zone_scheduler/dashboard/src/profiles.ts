@@ -1,4 +1,4 @@
-// Stored profiles: what earlier runs told.
+// Stored profiles of earlier runs.
 import { get, type Model, type Profile } from "./api";
 import { facts, h, link, table } from "./dom";
 import { bytes, instant, seconds } from "./format";

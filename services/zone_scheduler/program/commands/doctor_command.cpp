@@ -102,7 +102,7 @@ std::string remedy_of(const Error& fault, const std::string& folder, const std::
 bool look_at_keys(const ZoneSettings& settings, const StateFolder& state, Checks& checks) {
     std::error_code fault;
     if (!std::filesystem::exists(state.identity(), fault)) {
-        // ENOTDIR: the state folder is none, which was told.
+        // ENOTDIR: the state folder is no folder, which was reported.
         if (fault && fault != std::errc::not_a_directory) {
             checks.push_back(
                 {"keys", Verdict::kFail, state.identity() + " cannot be looked at: " + fault.message(), kAsOwner});

@@ -34,7 +34,7 @@ class OperatorClient {
 
 /// Members of what is sent (pointers into it), and the option or argument that says each.
 using Places = std::vector<std::pair<std::string, std::string>>;
-/// The same fault, told by what was typed where `places` knows that.
+/// The same error, with the typed option as its pointer where `places` knows it.
 Error point_to_option(Error error, const Places& places);
 
 /// What an operator's command needs: which zone, and where its exit code goes. Both must outlive it.

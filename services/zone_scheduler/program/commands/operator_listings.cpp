@@ -13,7 +13,7 @@ namespace {
 
 std::string said(const Json& json, const char* key) { return json.value(key, std::string{}); }
 
-/// "-" where it is not told.
+/// "-" where the answer has none.
 Cell moment(const Json& json, const char* key) {
     const std::int64_t at = json.value(key, std::int64_t{0});
     return at > 0 ? Cell(codec::utc_text(time_from_microseconds(at))) : Cell("-");

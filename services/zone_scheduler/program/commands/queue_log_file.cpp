@@ -113,7 +113,7 @@ void QueueLogFile::write(const QueueEvent& event) {
     const bool good =
         std::fwrite(line.data(), 1, line.size(), file_.get()) == line.size() && std::fflush(file_.get()) == 0;
     if (!good) return stop(std::strerror(errno));
-    // Only between two decisions is all that the queue knows told.
+    // Only between two decisions the events so far give the whole state of the queue.
     if (begin_anew_ && bytes_ > most_bytes_ / 2 && std::holds_alternative<Decided>(event)) turn_over();
 }
 

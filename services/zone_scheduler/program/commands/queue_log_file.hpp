@@ -19,7 +19,7 @@ class QueueLogFile {
   public:
     /// Appends to what is there, mode 0600. Errors: kUnavailable; kConflict where another process writes it;
     /// kInvalidArgument where it is none.
-    /// `begin_anew` has the queue tell all that the next file needs (`ZoneQueue::restate`), by way of `write`.
+    /// `begin_anew` has the queue emit all that the next file needs (`ZoneQueue::restate`), by way of `write`.
     static Result<std::shared_ptr<QueueLogFile>> open(const std::string& path, Log& log,
                                                       std::size_t most_bytes = limits::kMaxQueueLogBytes);
     /// Whether `open` could take `path`, whoever writes it now. Changes nothing. Errors: those of `open`.

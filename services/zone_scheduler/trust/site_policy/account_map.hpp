@@ -44,7 +44,7 @@ class AccountMap {
     /// Errors: kInvalidArgument with "file:line" as pointer; kTooLarge over `limits::kMaxAccountMap...`.
     static Result<AccountMap> parse(std::string_view text, std::string_view file);
 
-    /// Looks at every line whatever the outcome, so that the time tells nothing. kNone for who is not a user.
+    /// Reads every line whatever the outcome, so that the time reveals nothing. kNone for a caller that is not a user.
     AccountDecision find(const Caller& user, std::span<const std::string> groups) const;
     /// The accounts of a pool, in the order of the map; empty for a pool that does not exist.
     std::span<const std::string> pool(std::string_view name) const;

@@ -3,8 +3,8 @@
 namespace zbs {
 namespace {
 
-/// Looks at every letter of the pattern wherever the texts differ: how long the map of accounts took tells nothing
-/// about the names in it.
+/// Compares every letter of the pattern wherever the texts differ: the time that the map of accounts takes reveals
+/// nothing about the names in it.
 bool same_text(std::string_view pattern, std::string_view text) {
     unsigned difference = pattern.size() != text.size();
     for (std::size_t i = 0; i < pattern.size(); ++i)

@@ -127,7 +127,7 @@ Result<void> admit(const PeeringRights& rights, const PeeringUsage& usage, const
     const std::string asked = "asked for " + std::to_string(request.processors);
     if (request.processors > rights.processors)
         return never(limit("processors") + asked + ", allowed " + std::to_string(rights.processors));
-    // The size of the zone is nobody's business, so the share is not told as a number.
+    // The size of the zone is nobody's business, so the share is not shown as a number.
     const double share = std::floor(rights.share * request.zone_processors + kRounding);
     if (request.processors > share)
         return never(limit("share") + asked + ", which is more than your organisation's share of this zone");
@@ -207,7 +207,7 @@ Result<PeeringState> next_state(PeeringState state, PeeringAction action) {
     };
     switch (action) {
         case PeeringAction::kPeerRequests:
-            return state;  // the first request makes the peering; a repeat is told how it stands
+            return state;  // the first request makes the peering; the answer to a repeat is its state
         case PeeringAction::kRuleAccepts:
             if (state == kRequested || state == kAccepted) return kAccepted;
             return refused("the operator settled it and only the operator can accept it");

@@ -38,9 +38,9 @@ struct AdmissionRequest {
     std::string partition;    ///< empty = the zone chooses one that is allowed
     int zone_processors = 0;  ///< of the whole zone: what `share` is a share of
 };
-/// Whether a part may be held now. The *start* must lie in hours and weekdays; the walltime may run past them.
-/// Errors: kRejected where these rights never allow it, kConflict where they do at another time or with less in use;
-/// the message names the limit ("peering limit 'walltime': ...") and tells nothing of the zone's size.
+/// Whether a part may be held now. The *start* must lie in hours and weekdays; the walltime may run past them. Errors:
+/// kRejected where these rights never allow it, kConflict where they do at another time or with less in use; the
+/// message names the limit ("peering limit 'walltime': ...") and reveals nothing of the zone's size.
 Result<void> admit(const PeeringRights& rights, const PeeringUsage& usage, const AdmissionRequest& request, Time now);
 
 /// Whether a part may start at `at`.
