@@ -53,8 +53,8 @@ bool find_out_path() {
 }
 
 void name_program(char* to, std::size_t size) {
-    if (const char* told = std::getenv("ZBS_PROFILE_PROGRAM"); told && *told) {
-        std::snprintf(to, size, "%s", told);
+    if (const char* name = std::getenv("ZBS_PROFILE_PROGRAM"); name && *name) {
+        std::snprintf(to, size, "%s", name);
         return;
     }
     const ssize_t n = readlink("/proc/self/exe", to, size - 1);

@@ -88,8 +88,8 @@ void open_trace(std::uint64_t run_id, const char* program) noexcept {
     std::uint64_t mebibytes = kDefaultLimitMiB;
     if (const char* limit = std::getenv("ZBS_PROFILE_TRACE_MIB"); limit && *limit) {
         char* end = nullptr;
-        const unsigned long long told = std::strtoull(limit, &end, 10);
-        if (end != limit && *end == '\0' && told > 0) mebibytes = std::min<std::uint64_t>(told, 1U << 24);
+        const unsigned long long wanted = std::strtoull(limit, &end, 10);
+        if (end != limit && *end == '\0' && wanted > 0) mebibytes = std::min<std::uint64_t>(wanted, 1U << 24);
     }
     records_left = (mebibytes << 20) / sizeof(RankTraceRecord);
     RankTraceHeader header{};

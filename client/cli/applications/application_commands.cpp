@@ -46,7 +46,7 @@ bool check_own_output(Context& context, const std::string& why) {
     return false;
 }
 
-/// What the zone told of the application `id`; where it does not know it, which one that is.
+/// The zone's error for the application `id`; for an unknown one, with its id.
 Error of_application(const Error& error, const std::string& id) {
     if (error.code != ErrorCode::kNotFound) return error;
     return {ErrorCode::kNotFound, "there is no application " + id + " of yours; 'zbs list' shows them", {}};
@@ -339,7 +339,8 @@ bool is_meant(Context& context, client::ZoneClient& zone, const CancelOptions& o
     return false;
 }
 
-/// One that has ended is told, and no fault. Of several the others are cancelled also where one is a fault.
+/// An application that has ended is reported, and is no error. Of several the others are cancelled also where one
+/// fails.
 void cancel(Context& context, const CancelOptions& options) {
     const bool is_one = options.words.size() == 1 && !may_name_many(options.words);
     if (!check_selectors(context, options.words, Meant::kOpen) || (is_one && !settle_document_output(context))) return;
@@ -377,7 +378,7 @@ void explain(Context& context, std::string id) {
     const Result<Json> answer = zone->explain(id);
     if (!answer) return context.fail(of_application(answer.error(), id));
     if (!context.for_people()) return print_document(context, *answer);
-    // When it was planned and what its queue says is told there only.
+    // Only that answer has the time of the plan and the report of the queue.
     const Result<Json> view = zone->show(id);
     if (!view) return context.fail(view.error());
     std::cout << text_of(*answer, "state")
@@ -418,11 +419,11 @@ void logs(Context& context, std::string id, const std::string& rank, bool follow
         if (!complete && follow_it) return fail_to_follow(context, complete.error(), id);
         if (!complete) return context.fail(complete.error());
         const bool is_over = follower.is_cut() || (follower.is_output_cut() && follow_it) || *complete || !follow_it;
-        if (is_over) {  // main tells what could not be written to standard output; of standard error nobody can be told
+        if (is_over) {  // main reports a failed write to standard output
             if (follower.write_fault() != 0 && !follower.is_output_cut()) context.exit_code = exit_code_of({});
             return;
         }
-        // Before it runs there is no output; then there may be some at any time, and no event tells of it.
+        // Before it runs there is no output; then there may be some at any time, and no event announces it.
         const std::string state = events.state();
         const bool runs = state.empty() || state == "running" || is_ended(state);
         events.wait(runs ? polling.next_pause() : kLookWhileWaiting);

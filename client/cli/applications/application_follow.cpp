@@ -46,8 +46,8 @@ bool has_input() {
 /// Reasons of waiting change without an event.
 constexpr std::chrono::seconds kLookAgain{2};
 
-/// Until there may be something new of an application in this state: output, of which no event tells, or a change.
-/// True where the change should be looked at.
+/// Until there may be something new of an application in this state: output, which no event announces, or a change.
+/// True where the change should be examined.
 bool wait_to_follow(client::EventWaiter& events, const client::Polling& polling, const std::string& state) {
     const auto interrupted = [before = interrupts.load()] { return interrupts != before; };
     if (state != "running" && !is_ended(state)) return events.wait(kLookAgain, interrupted) || interrupted();
@@ -161,7 +161,7 @@ void follow(Context& context, client::ZoneClient& zone, const std::string& id, b
     LogFollower logs(zone, id, {}, label);
     std::string said, state;
     bool plan_shown = quiet;
-    bool input_told = quiet, loss_told = false;
+    bool input_reported = quiet, loss_reported = false;
     const auto is_interrupted = [] { return interrupts > handled; };
     outlast_absence(zone, id, is_interrupted);
     client::EventWaiter events(zone, id);
@@ -183,8 +183,8 @@ void follow(Context& context, client::ZoneClient& zone, const std::string& id, b
             context.exit_code = kFailed;
             return;
         }
-        if (!input_told && has_input()) {
-            input_told = true;
+        if (!input_reported && has_input()) {
+            input_reported = true;
             std::cerr << "zbs: standard input is not forwarded to the program\n";
         }
         if (look) {
@@ -210,8 +210,8 @@ void follow(Context& context, client::ZoneClient& zone, const std::string& id, b
         const Result<bool> complete = logs.copy();
         if (!complete && is_interrupted()) continue;
         if (!complete) return fail_to_follow(context, complete.error(), id);
-        if (const int fault = logs.write_fault(); fault != 0 && fault != EPIPE && !loss_told) {
-            loss_told = true;
+        if (const int fault = logs.write_fault(); fault != 0 && fault != EPIPE && !loss_reported) {
+            loss_reported = true;
             std::cerr << "zbs: the output cannot be written: " << std::strerror(fault) << "; " << id
                       << " goes on, and 'zbs logs " << id << "' has all of it\n";
         }

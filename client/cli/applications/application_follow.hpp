@@ -69,8 +69,8 @@ std::string way_back(const std::vector<std::string>& ids);
 /// Prints the error as `Context::fail` does. If the zone is away, a further line names the way back to the application.
 void fail_to_follow(Context& context, const Error& error, const std::string& id);
 
-/// Follows an application to its end, copying its output; the first interrupt cancels it, the second leaves it. Where
-/// the output cannot be written that is told once, and the application goes on.
+/// Follows an application to its end, copying its output; the first interrupt cancels it, the second leaves it. An
+/// output that cannot be written is reported once, and the application goes on.
 void follow(Context& context, client::ZoneClient& zone, const std::string& id, bool quiet, bool label,
             DelegationKeeper* delegation = nullptr);
 

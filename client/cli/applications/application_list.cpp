@@ -138,7 +138,7 @@ class Walk {
     }
 
   private:
-    /// Whether not all rows of a page are wanted, as far as can be told before.
+    /// Whether not all rows of a page are wanted, as far as is known before.
     bool chooses_here() const {
         return !context_.choice.sort.empty() || !context_.choice.filters.empty() || !choice_.name.empty();
     }
@@ -219,7 +219,7 @@ Result<FoundApplications> find_applications(const Context& context, client::Zone
 Result<FoundApplications> find_applications(const Context& context, client::ZoneClient& zone,
                                             const ApplicationChoice& choice, const std::vector<std::string>& groups) {
     const Caller caller = context.caller(zone);
-    // A wrong word is told before anything is asked.
+    // A wrong word is reported before any request.
     if (const auto good = chosen(applications_of(Json::array(), caller), context.choice); !good) return good.error();
     const Result<client::ZoneClient::ListQuery> query = query_of(context, zone, caller, choice);
     if (!query) return query.error();

@@ -22,7 +22,7 @@ struct ApplicationChoice {
     std::string since{};  ///< `command_line::parse_since`; empty: ever
     std::string name{};   ///< a shell pattern that the name fits; empty: any
     int limit = 100;
-    bool limit_was_asked = false;  ///< whoever asks for three need not be told that there are more
+    bool limit_was_asked = false;  ///< by the user: then no note that there are more
     std::size_t most_looked_at = kMostRowsLookedAt;
 };
 

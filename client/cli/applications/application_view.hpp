@@ -26,7 +26,7 @@ std::string user_text(const std::string& uri, const Caller& reader);
 Listing applications_of(const codec::Json& applications, const Caller& reader);
 /// "0-3,7".
 std::string ranks_text(const std::vector<TaskIndex>& ranks);
-/// When the application of this view was planned last; none where the view does not tell.
+/// The time of the last plan of this view's application; none where the view has none.
 std::optional<Time> planned_at(const codec::Json& view);
 /// `planned`: when the plan was made; what it expects counts from then on. None: now.
 void describe_plan(std::ostream& out, const ApplicationPlan& plan, const std::optional<Time>& planned = {});

@@ -16,7 +16,7 @@ struct FetchOptions {
 /// "2 results that were asked for did not come back".
 std::string left_out_text(std::uint64_t count);
 
-/// Results of an application into a folder. What cannot be fetched is told, and the exit code says so.
+/// Results of an application into a folder. A file that cannot be fetched is reported, also by the exit code.
 void fetch_results(Context& context, client::ZoneClient& zone, const std::string& id, const FetchOptions& options);
 
 }  // namespace zbs::cli

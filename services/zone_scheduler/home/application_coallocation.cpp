@@ -41,9 +41,9 @@ struct HoldTimes {
     Duration asked{}, answered{};
 };
 
-/// What is wrong with the start that the zone promised; empty where nothing is. It told how long it was until then at
-/// some moment between question and answer. What is off whenever that was is another start than the one asked for; what
-/// may be off because the answer took long must not be more than the launch can wait.
+/// The fault of the start that the zone promised; empty where it has none. The zone sent the time left until then at
+/// some moment between question and answer. A difference larger than that interval means another start than the
+/// requested one; a difference that a late answer may explain must not be more than the launch can wait.
 std::string start_fault(const PartStatus& held, const HoldTimes& times, Duration launch_can_wait) {
     if (!times.start)
         return held.starts_in == Duration{0} ? "" : "its hold is for a later start, and it was asked for one at once";
@@ -222,14 +222,14 @@ Result<ApplicationService::Plan> ApplicationService::choose_start(const Applicat
                                                                   const MayWait& may_wait) const {
     const CycleTimer timer(*observer_, clock_, Cycle::kPlan);
     Result<ApplicationPlan> now = make_plan(request, model.model, model.source, offers);
-    const auto tell_learned = [&](ApplicationPlan& plan) {
+    const auto set_learned = [&](ApplicationPlan& plan) {
         plan.learned = model.learned;
         plan.digest = model.digest;
         plan.predicted = model.predicted;
     };
     if (now) {
-        tell_learned(*now);
-        tell_starts(*now, request.ranks, offers);
+        set_learned(*now);
+        set_starts(*now, request.ranks, offers);
         now->queued = may_wait.queue && is_for_one_queue(*now, offers);
         return Plan{*std::move(now), std::nullopt};
     }
@@ -237,13 +237,13 @@ Result<ApplicationService::Plan> ApplicationService::choose_start(const Applicat
     std::optional<Duration> start;
     if (may_wait.reserve) start = earliest_common_start(request.ranks, offers, config_.reserve_ahead);
     if (start)
-        start = std::max(*start, kSoon);  // whoever tells of a moment is taken at its word, not asked again and again
+        start = std::max(*start, kSoon);  // a zone that answers with a moment is believed, not asked again and again
     const std::optional<QueueOffer> queue = may_wait.queue ? best_queue(request.ranks, offers) : std::nullopt;
     if (queue && (!start || (queue->start && *queue->start <= *start + kSoon))) {
         Result<ApplicationPlan> waiting =
             make_plan(request, model.model, model.source, offers_of_queue(offers, queue->zone));
         if (waiting) {
-            tell_learned(*waiting);
+            set_learned(*waiting);
             waiting->queued = true;
             for (ZoneVerdict& verdict : waiting->zones) {
                 const auto offer = std::find_if(offers.begin(), offers.end(),
@@ -255,7 +255,7 @@ Result<ApplicationService::Plan> ApplicationService::choose_start(const Applicat
                         "not used: zone " + queue->zone + " can be expected to start all ranks first, in its turn";
             }
             waiting->start_in = queue->start.value_or(Duration{0});
-            tell_starts(*waiting, request.ranks, offers);
+            set_starts(*waiting, request.ranks, offers);
             return Plan{*std::move(waiting), std::nullopt};
         }
     }
@@ -263,9 +263,9 @@ Result<ApplicationService::Plan> ApplicationService::choose_start(const Applicat
     const std::vector<Offer> then = offers_at(offers, *start);
     Result<ApplicationPlan> later = make_plan(request, model.model, model.source, then);
     if (!later) return now.error();
-    tell_learned(*later);
+    set_learned(*later);
     later->start_in = *start;
-    tell_starts(*later, request.ranks, offers);
+    set_starts(*later, request.ranks, offers);
     return Plan{*std::move(later), *start};
 }
 
@@ -359,11 +359,11 @@ ServiceAddress ApplicationService::address_of(const std::string& zone) const {
 }
 
 /// A peer is attacker-controlled: exactly our ranks, in order, no two on one processor.
-bool ApplicationService::is_complete(const ApplicationPart& part, const PartStatus& told) {
+bool ApplicationService::is_complete(const ApplicationPart& part, const PartStatus& answer) {
     std::set<std::pair<std::string_view, std::int32_t>> places;
-    for (const RankPlace& place : told.assignment) places.emplace(place.machine, place.processor);
+    for (const RankPlace& place : answer.assignment) places.emplace(place.machine, place.processor);
     return places.size() == part.ranks.size() &&
-           std::equal(part.ranks.begin(), part.ranks.end(), told.assignment.begin(), told.assignment.end(),
+           std::equal(part.ranks.begin(), part.ranks.end(), answer.assignment.begin(), answer.assignment.end(),
                       [](TaskIndex rank, const RankPlace& place) { return rank == place.rank; });
 }
 

@@ -23,17 +23,18 @@ bool denies(const Result<PartStatus>& answer) {
 /// Remembers how long the zone owes the part: counted from when it was asked, so that its own count ends later. Nothing
 /// of it survives a restart: then nobody is judged.
 void ApplicationService::note_promise(const std::shared_ptr<Run>& run, const PartId& id, Duration asked_at,
-                                      const PartStatus& told) {
-    // A part that runs is owed until it has ended, and what has ended is still told.
-    const Duration until =
-        told.state == PartState::kRunning ? Duration::max() : asked_at + told.expires_in * kSureTenths / 10 - kSureLess;
-    if (told.state == PartState::kCommitted && told.expires_in > told.starts_in)
-        run->windows[id] = told.expires_in - told.starts_in;
+                                      const PartStatus& answer) {
+    // A part that runs is owed until it has ended, and its end is still reported.
+    const Duration until = answer.state == PartState::kRunning
+                               ? Duration::max()
+                               : asked_at + answer.expires_in * kSureTenths / 10 - kSureLess;
+    if (answer.state == PartState::kCommitted && answer.expires_in > answer.starts_in)
+        run->windows[id] = answer.expires_in - answer.starts_in;
     run->owed[id] = {until, asked_at, clock_.now() - (clock_.steady_now() - asked_at)};
 }
 
-/// An honest zone cannot deny what it owes: it has stored each promise before it made it, and whatever ends a part
-/// early has a reason that it tells. A conflict does not tell it: the part's state is asked for.
+/// An honest zone cannot deny an obligation: it has stored each promise before it made it, and it reports the reason of
+/// whatever ends a part early. A conflict has no reason: the part's state is requested.
 void ApplicationService::judge(const std::shared_ptr<Run>& run, const std::string& zone, const PartId& id,
                                const Result<PartStatus>& answer) {
     const bool ours_to_end =

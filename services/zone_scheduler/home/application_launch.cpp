@@ -25,7 +25,7 @@ constexpr Duration kWalltimeNear = std::chrono::seconds{10};
 constexpr Duration kEndWait = std::chrono::seconds{10};
 /// The same where output comes home with the parts, from machines with agents.
 constexpr Duration kOutputWait = std::chrono::minutes{2};
-/// From the end of the last part to that of the launcher, which is told by each proxy over a connection of its own.
+/// From the end of the last part to that of the launcher, which each proxy notifies over a connection of its own.
 constexpr Duration kLauncherGrace = std::chrono::minutes{1};
 constexpr Duration kWeighEvery = std::chrono::seconds{2};
 constexpr int kWeighShare = 50;  ///< one part in so many of the time is spent on it at most
@@ -211,7 +211,7 @@ void ApplicationService::watch(const std::shared_ptr<Run>& run) {
     later(run, config_.poll_every, &ApplicationService::watch);
 }
 
-/// A launcher that lost the connection over which a proxy would have told its end waits until the walltime.
+/// A launcher that lost the connection over which a proxy would have reported its end waits until the walltime.
 void ApplicationService::stop_deserted_launcher(const std::shared_ptr<Run>& run) {
     const std::vector<ApplicationPart>& parts = run->app.status.parts;
     const Duration now = clock_.steady_now();
@@ -353,7 +353,7 @@ void ApplicationService::ask_how_it_ended(const std::shared_ptr<Run>& run) {
     const bool unclean = status.stop_reason.empty() && (launcher.state != StepStatus::State::kExited ||
                                                         launcher.exit_code != 0 || near_walltime || has_folders);
     const bool late = clock_.steady_now() >= run->deadline;
-    // A part's end is told once the output of its ranks has come home.
+    // A part's end is reported once the output of its ranks has come home.
     const bool output = leaves_output_in_parts(run->app.request.launcher) && !late;
     const bool profile = run->app.request.profile && !(run->profile && run->profile->complete);
     const bool wanted = profile || (unclean && !late) || output;
@@ -438,17 +438,18 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
             executor_.read(changed.operation, std::string(own_files::kStdout), 0, kMaxLauncherOutput);
         const Result<std::string> fault =
             executor_.read(changed.operation, std::string(own_files::kStderr), 0, kMaxLauncherOutput);
-        const RanksEnd told = read_end(run->app.request.launcher, *changed.exit_code,
-                                       report ? std::string_view(*report) : std::string_view{},
-                                       fault ? std::string_view(*fault) : std::string_view{});
-        changed.exit_code = told.exit_code;
-        int signal = told.signal;
+        const RanksEnd ranks_end = read_end(run->app.request.launcher, *changed.exit_code,
+                                            report ? std::string_view(*report) : std::string_view{},
+                                            fault ? std::string_view(*fault) : std::string_view{});
+        changed.exit_code = ranks_end.exit_code;
+        int signal = ranks_end.signal;
         // Of an abort the supervisor of a rank of Open MPI sees only the exit.
-        if ((!first || told.how == RankEndKind::kAborted) && told.rank >= 0 && told.rank < run->app.request.ranks) {
-            first = {.rank = told.rank,
-                     .how = signal > 0 ? RankEndKind::kSignalled : told.how,
-                     .code = signal > 0 ? signal : told.exit_code,
-                     .before_finalize = told.before_finalize};
+        if ((!first || ranks_end.how == RankEndKind::kAborted) && ranks_end.rank >= 0 &&
+            ranks_end.rank < run->app.request.ranks) {
+            first = {.rank = ranks_end.rank,
+                     .how = signal > 0 ? RankEndKind::kSignalled : ranks_end.how,
+                     .code = signal > 0 ? signal : ranks_end.exit_code,
+                     .before_finalize = ranks_end.before_finalize};
         }
         if (fault && mpich::lost_a_proxy(*fault)) {
             for (const ApplicationPart& part : changed.parts) {
@@ -496,7 +497,7 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
                          : reason + ": " + why;  // of a program that the program runs
     }
     if (run->profile) {
-        // Only a run that ended by itself tells how long the program takes.
+        // Only a run that ended by itself gives the time that the program takes.
         const bool timed = state == ApplicationState::kCompleted && !run->end_unknown &&
                            changed.history.back().state == ApplicationState::kRunning;
         const Profile profile = profiles_.of_run(

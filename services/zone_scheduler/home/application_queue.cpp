@@ -34,12 +34,12 @@ bool waits_in_queue(const ApplicationStatus& status) {
 
 /// Takes down what a zone says of a part that was queued: its place, or the processors that it has got. False where
 /// these are not for just its ranks.
-bool ApplicationService::take_turn(ApplicationPart& part, const PartStatus& told) {
-    part.status.queue = told.queue;
-    if (told.queue) return true;
-    if (!is_complete(part, told)) return false;
-    part.status.assignment = told.assignment;
-    part.status.can_profile = told.can_profile;
+bool ApplicationService::take_turn(ApplicationPart& part, const PartStatus& answer) {
+    part.status.queue = answer.queue;
+    if (answer.queue) return true;
+    if (!is_complete(part, answer)) return false;
+    part.status.assignment = answer.assignment;
+    part.status.can_profile = answer.can_profile;
     return true;
 }
 

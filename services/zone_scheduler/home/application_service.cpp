@@ -248,7 +248,7 @@ void ApplicationService::advance(const std::shared_ptr<Run>& run) {
         if (enter(run, std::move(changed), ApplicationState::kCancelled, why_cancelled(run))) release(run);
         return;
     }
-    // Stopping was under way before a restart or a fault of the store: nothing more is started, everything is told
+    // Stopping was under way before a restart or a fault of the store: nothing more is started, all requests are sent
     // again.
     if (!status.stop_reason.empty() && !run->watching) return stop_everything(run);
     if (!run->must_stop.empty()) return stop(run, run->must_stop);

@@ -64,7 +64,8 @@ class ApplicationService {
     };
     /// Errors: the store's.
     Result<std::vector<ApplicationSummary>> list(const Caller& caller, const Page& page) const;
-    /// How many of those that `list` tells of are in each state: all that have not ended, and what ended since `since`.
+    /// How many of the applications in `list` are in each state: all that have not ended, and those that ended since
+    /// `since`.
     struct Counts {
         std::map<ApplicationState, std::size_t> by_state;
         Time since{};
@@ -103,7 +104,7 @@ class ApplicationService {
 
     /// Where users' delegations are, to show them to zones of other organisations; without it none is shown.
     void use_delegations(DelegationService& delegations) { delegations_ = &delegations; }
-    /// What to tell other zones of a user's groups; default none.
+    /// The groups of a user for requests to other zones; default none.
     void use_groups(std::function<std::vector<std::string>(const Caller&)> groups_of) {
         groups_of_ = std::move(groups_of);
     }
@@ -123,13 +124,13 @@ class ApplicationService {
     /// What was learnt from runs, and what the next ones are planned with.
     ProfileLibrary& profiles() { return profiles_; }
 
-    /// Told what an organisation's zones did for us, at most once per part: held and ran it to a good end, or denied
+    /// Receives the conduct of an organisation's zones, at most once per part: held and ran it to a good end, or denied
     /// it while they owed it. Default nobody.
     void use_conduct(std::function<void(const std::string& organisation, TrustEvent)> note_conduct) {
         note_conduct_ = std::move(note_conduct);
     }
 
-    /// Told of what happens to applications and plans; default nobody.
+    /// Receives events of applications and plans; default nobody.
     void use_observer(ZoneObserver& observer) { observer_ = &observer; }
     /// How many there are in each state, of those with something left to do.
     std::map<ApplicationState, std::size_t> open_by_state() const;
@@ -181,7 +182,7 @@ class ApplicationService {
     bool take_plan(const std::shared_ptr<Run>& run, Plan made);
     void note(const std::shared_ptr<Run>& run, const std::string& zone, const char* what, bool ok,
               const std::string& answer);
-    void note_promise(const std::shared_ptr<Run>& run, const PartId& id, Duration asked_at, const PartStatus& told);
+    void note_promise(const std::shared_ptr<Run>& run, const PartId& id, Duration asked_at, const PartStatus& answer);
     void judge(const std::shared_ptr<Run>& run, const std::string& zone, const PartId& id,
                const Result<PartStatus>& answer);
     void charge(const std::shared_ptr<Run>& run, const std::string& zone, const PartId& id, const std::string& words);
@@ -191,8 +192,8 @@ class ApplicationService {
     std::set<std::string> doubtful_zones(const Run& run) const;
     void look_for_earlier(const std::shared_ptr<Run>& run);
     void check_ready(const std::shared_ptr<Run>& run);
-    static bool take_turn(ApplicationPart& part, const PartStatus& told);
-    static bool is_complete(const ApplicationPart& part, const PartStatus& told);
+    static bool take_turn(ApplicationPart& part, const PartStatus& answer);
+    static bool is_complete(const ApplicationPart& part, const PartStatus& answer);
     void await_turn(const std::shared_ptr<Run>& run);
     void ask_turn(const std::shared_ptr<Run>& run);
     void look_elsewhere(const std::shared_ptr<Run>& run);

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kPiece = 512 * 1024;
 constexpr Duration kAskAgain = std::chrono::milliseconds{500};
 constexpr Duration kLongPause = std::chrono::seconds{1};
-/// A zone that has its files is told again so often in a launch window that the others get theirs.
+/// A zone that has its files receives a new stage request this often in a launch window, until the others have theirs.
 constexpr int kAliveShare = 4;
 /// A zone may throw away what came with a wrong checksum so often.
 constexpr int kMostSetbacks = 5;

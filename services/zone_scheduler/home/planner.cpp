@@ -37,13 +37,13 @@ Aggregates aggregate(std::span<const Offer> offers) {
         for (const Capacity* b : given) {
             Link link = ResourceGraph::kDefaultZoneLink;
             if (a == b) link = a->within_zone;
-            const auto told =
+            const auto announced =
                 std::find_if(a->links.begin(), a->links.end(), [&](const LinkToZone& l) { return l.zone == b->zone; });
-            if (a != b && told != a->links.end()) link = told->link;
+            if (a != b && announced != a->links.end()) link = announced->link;
             out.between.push_back(link);
         }
     }
-    // Each end tells its own view; a plan needs one: the worse of the two.
+    // Each end reports its own view; a plan needs one: the worse of the two.
     const std::size_t n = given.size();
     for (std::size_t a = 0; a < n; ++a) {
         for (std::size_t b = a + 1; b < n; ++b) {
@@ -168,7 +168,7 @@ std::vector<Offer> offers_of_queue(std::span<const Offer> offers, const std::str
         double speed = c.speed_mean;
         for (const StartWindow& window : c.windows)
             if (!(speed > 0)) speed = window.speed_mean;
-        if (!(speed > 0)) speed = 1;  // not told: only zones beside each other would be compared by it
+        if (!(speed > 0)) speed = 1;  // not announced: only zones beside each other would be compared by it
         c.processors = c.largest_machine = chosen ? c.total_processors : 0;
         c.speed_mean = speed;
         c.speed_variance = 0;
@@ -186,7 +186,7 @@ bool is_for_one_queue(const ApplicationPlan& plan, std::span<const Offer> offers
     });
 }
 
-void tell_starts(ApplicationPlan& plan, int ranks, std::span<const Offer> offers) {
+void set_starts(ApplicationPlan& plan, int ranks, std::span<const Offer> offers) {
     for (ZoneVerdict& verdict : plan.zones) {
         const auto offer = std::find_if(offers.begin(), offers.end(),
                                         [&](const Offer& o) { return o.zone == verdict.zone && o.capacity; });

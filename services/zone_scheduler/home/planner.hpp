@@ -26,7 +26,7 @@ struct Offer {
 Result<ApplicationPlan> make_plan(const ApplicationRequest& request, const std::optional<ApplicationModel>& model,
                                   const std::string& profile, std::span<const Offer> offers);
 
-/// The same offers for a start `after` from the time of the answers on: what is free then is what is told as free.
+/// The same offers for a start `after` from the time of the answers on: the processors announced as free are free then.
 std::vector<Offer> offers_at(std::span<const Offer> offers, Duration after);
 
 /// The earliest start later than now at which the offers together hold `ranks`, and no later than `horizon`; none where
@@ -46,8 +46,8 @@ std::vector<Offer> offers_of_queue(std::span<const Offer> offers, const std::str
 /// Whether one zone has all ranks in the plan, and a queue.
 bool is_for_one_queue(const ApplicationPlan& plan, std::span<const Offer> offers);
 
-/// Tells with every zone of the plan when it may start its share, by what it offered: `ZoneVerdict::start`.
-void tell_starts(ApplicationPlan& plan, int ranks, std::span<const Offer> offers);
+/// Sets for every zone of the plan when it may start its share, by its offer: `ZoneVerdict::start`.
+void set_starts(ApplicationPlan& plan, int ranks, std::span<const Offer> offers);
 
 /// The share of `zone` in a planned application: its tasks, the edges among them, and the traffic to other parts summed
 /// by zone.

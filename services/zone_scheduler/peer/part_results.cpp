@@ -87,7 +87,7 @@ void PartService::remove_fetched(const PartRecord& record) {
     }
 }
 
-/// Tells which files of these steps are results.
+/// Selects the results among the files of these steps.
 void PartService::want_results(const PartRecord& record) {
     if (!record.staging || record.staging->results.empty()) return;
     const auto staging = std::make_shared<const Staging>(*record.staging);
@@ -118,7 +118,7 @@ std::deque<PartService::FoundResult> PartService::find_results(const PartRecord&
                 results.leave_out(unlisted_folder(file).value_or(file.name) + ": " + file.fault);
                 continue;
             }
-            // Each takes a turn of the zone, and is told of: a job may leave millions.
+            // Each takes a turn of the zone, and a note: a job may leave millions.
             if (found.size() >= limits::kMaxResultFiles && !names.contains(file.name)) {
                 ++too_many;
                 continue;
@@ -165,7 +165,8 @@ Result<StagedResults> PartService::results(const Caller& caller, const PartId& i
     return StagedResults{};
 }
 
-/// One piece, then others have their turn. What cannot be laid aside is left out, and home is told why.
+/// Collects one piece, then others have their turn. A file that cannot be stored is left out, and home receives the
+/// reason.
 void PartService::collect(const PartId& id) {
     Collecting& work = *collecting_.at(id);
     if (work.files.empty()) return note_collected(work);

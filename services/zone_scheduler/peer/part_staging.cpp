@@ -22,7 +22,7 @@ void PartService::use_files(FileLibrary& files) {
     });
 }
 
-/// What other organisations are told of a refusal is general; the log has the reason.
+/// Other organisations receive a general refusal; the log has the reason.
 Error PartService::refuse_files(const Caller& caller, const Error& error) const {
     const bool inside = error.code == ErrorCode::kRejected || error.code == ErrorCode::kTooLarge;
     if (caller.organisation == config_.organisation || !inside) return outward(caller, error);
@@ -67,8 +67,8 @@ Result<void> PartService::check_staging(const Staging& staging) const {
     return check_nodes();
 }
 
-/// Whether this zone would take the files of such an application. Other organisations are told which bound it is, not
-/// how much it allows.
+/// Whether this zone would take the files of such an application. The error names the bound to other organisations, not
+/// its value.
 Result<void> PartService::check_need(const Caller& caller, const std::optional<StagingNeed>& need) const {
     const std::string& shared = config_.staging.shared_file_system;
     if (!need || (!need->file_system.empty() && need->file_system == shared)) return {};
@@ -170,8 +170,9 @@ Result<FilePresence> PartService::put_file(const Caller& caller, const PartId& i
     const Result<std::shared_ptr<Live>> found = find_to_stage(caller, id, chunk.token);
     if (!found) return refuse_files(caller, found.error());
     Live& part = **found;
-    const std::vector<StagedFile>& told = part.record.staging ? part.record.staging->inputs : std::vector<StagedFile>{};
-    if (std::none_of(told.begin(), told.end(),
+    const std::vector<StagedFile>& announced =
+        part.record.staging ? part.record.staging->inputs : std::vector<StagedFile>{};
+    if (std::none_of(announced.begin(), announced.end(),
                      [&](const StagedFile& file) { return file.digest == digest && file.size == chunk.size; }))
         return invalid("part " + to_string(id) + " has no announced file with this checksum and size", "/size");
     renew_window(part);

@@ -34,7 +34,7 @@ void drain(Engine& engine, Edge& edge, const std::unique_ptr<ActiveZone>& active
 
 void say_listening(const ZoneSettings& settings) {
     std::cout << "zbs-zone " << settings.zone.zone.name << " listening on " << settings.zone.url << std::endl;
-    beast::tell_status("serves on " + settings.zone.url);
+    beast::report_status("serves on " + settings.zone.url);
 }
 
 /// A zone whose database is a file of its own: it is active from its start on, or does not start.

@@ -19,7 +19,7 @@ Result<std::unique_ptr<Standby>> Standby::make(const ZoneSettings& settings, Log
 }
 
 void Standby::start(std::function<void(std::int64_t epoch)> taken, std::function<bool()> could_take_over) {
-    beast::tell_status("stands by");
+    beast::report_status("stands by");
     log_.info("standing_by", {{"zone", zone_}});
     lease_->start({.taken =
                        [this, taken = std::move(taken)](std::int64_t epoch) {
@@ -40,7 +40,7 @@ void Standby::note(const Result<void>& could_take_over) {
         log_.warn(
             "could_not_take_over",
             {{"reason", fault}, {"what_now", "mend it while another is active; until then this one stands aside"}});
-    if (is_new || was_without != is_zone_without()) tell_status();
+    if (is_new || was_without != is_zone_without()) report_status();
     if (is_zone_without() && (is_new || (notes_without_ - kReportWithout) % kReportAgain == 0))
         log_.warn("zone_without_scheduler",
                   {{"zone", zone_},
@@ -50,10 +50,10 @@ void Standby::note(const Result<void>& could_take_over) {
                     "start a scheduler of the zone on a host that can"}});
 }
 
-void Standby::tell_status() const {
-    beast::tell_status(fault_.empty()      ? "stands by"
-                       : is_zone_without() ? "NOBODY IS ACTIVE, and this one cannot take over: " + fault_
-                                           : "stands by, but could not take over: " + fault_);
+void Standby::report_status() const {
+    beast::report_status(fault_.empty()      ? "stands by"
+                         : is_zone_without() ? "NOBODY IS ACTIVE, and this one cannot take over: " + fault_
+                                             : "stands by, but could not take over: " + fault_);
 }
 
 http::Reply Standby::answer(const http::Call& call, const std::string& id) const {

@@ -35,7 +35,7 @@ class Standby {
     std::string zone_;
     /// "nobody is active": for so long that no other one is about to be.
     bool is_zone_without() const { return notes_without_ >= kReportWithout; }
-    void tell_status() const;
+    void report_status() const;
 
     static constexpr int kReportWithout = 3, kReportAgain = 60;  ///< notes
     std::string fault_;                                          ///< why it could not take over; empty where it could

@@ -10,8 +10,8 @@
 namespace zbs {
 
 /// A part as another organisation may see it: machines are "n0", "n1", ... in the order in which its ranks meet them,
-/// processors are counted from 0 within each, and the reason tells what happened, not where or why inside of this zone.
-/// `asked`: home wanted it stopped. Pure, so the same part always looks the same. O(ranks log ranks).
+/// processors are counted from 0 within each, and the reason names the event, not its place or cause inside of this
+/// zone. `asked`: home wanted it stopped. Pure, so the same part always looks the same. O(ranks log ranks).
 PartStatus outside_view(PartStatus inside, bool asked);
 
 /// For the reason of a walltime, with ": " before it: that all `ranks` of these steps returned from MPI_Finalize and

@@ -72,6 +72,6 @@ void run_until_signalled(boost::asio::io_context& io, int threads, const Service
     controller.join();
 }
 
-void tell_status(const std::string& status) { sd_notify(0, ("STATUS=" + status).c_str()); }
+void report_status(const std::string& status) { sd_notify(0, ("STATUS=" + status).c_str()); }
 
 }  // namespace zbs::beast

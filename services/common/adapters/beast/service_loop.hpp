@@ -18,11 +18,11 @@ struct ServiceCalls {
 /// Runs `io` on `threads` threads until SIGTERM or SIGINT, then calls `drain` once and goes on until `io` runs dry, at
 /// most 10 s. `drain` and `reload` run on a thread of their own: they post what belongs to `io`. SIGPIPE is ignored,
 /// core files are off (they would hold secrets), nobody of the same user can read this process's memory, and as many
-/// connections as the system allows can be open. Where a service manager started this program (NOTIFY_SOCKET,
-/// sd_notify(3)), it is told: ready, reloading, stopping, and where it watches (WatchdogSec=), that `post` still works.
+/// connections as the system allows can be open. A service manager that started this program (NOTIFY_SOCKET,
+/// sd_notify(3)) receives: ready, reloading, stopping, and where it watches (WatchdogSec=), that `post` still works.
 void run_until_signalled(boost::asio::io_context& io, int threads, const ServiceCalls& calls);
 
 /// One line for the service manager to show beside the service's state; nothing where there is none. Any thread.
-void tell_status(const std::string& status);
+void report_status(const std::string& status);
 
 }  // namespace zbs::beast

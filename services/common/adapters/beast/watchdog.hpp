@@ -6,9 +6,9 @@
 
 namespace zbs::beast {
 
-/// Tells a service manager that asked for it (WATCHDOG_USEC, sd_watchdog_enabled(3)) that the service still decides:
-/// three times in each of the manager's spans a word goes the way of all work, and where it arrives the manager is
-/// told. A service that hangs is silent, and the manager starts it again. Nothing happens where no manager asked.
+/// Notifies a service manager that asked for it (WATCHDOG_USEC, sd_watchdog_enabled(3)) that the service still decides:
+/// three times in each of the manager's spans a task goes the way of all work, and its run sends the notification. A
+/// service that hangs is silent, and the manager starts it again. Nothing happens where no manager asked.
 class Watchdog {
   public:
     /// Runs its argument where the service decides, after all that waits there.
