@@ -124,6 +124,7 @@ inline ApplicationStatus some_application_status() {
             .stop_reason = "stop",
             .profile = ProfileId{some_id(4)},
             .start = time_from_microseconds(12),
+            .queue_start = time_from_microseconds(14),
             .events = {
                 {time_from_microseconds(1), time_from_microseconds(3), 2, 1, "gamma", "hold", "no \"room\"", false}}};
 }

@@ -26,6 +26,7 @@
 #include "client/cli/watch.hpp"
 #include "services/common/adapters/command_line/since.hpp"
 #include "services/common/adapters/command_line/values.hpp"
+#include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/codec/json/document_text.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
@@ -156,6 +157,17 @@ bool select_one(Context& context, client::ZoneClient& zone, std::string& word) {
     return true;
 }
 
+void print_times(client::ZoneClient& zone, const Json& view) {
+    for (const auto& [name, key] :
+         {std::pair{"started    ", "started_us"}, {"ended      ", "ended_us"}, {"expected   ", "expected_start_us"}})
+        if (view.contains(key)) std::cout << name << time_text(view, key) << "\n";
+    Time now = system::wall_clock();
+    if (runs_still(view))
+        if (const Result<Time> clock = zone.clock()) now = *clock;
+    if (const std::optional<Duration> elapsed = elapsed_of(view, now))
+        std::cout << "elapsed    " << format_duration(*elapsed) << "\n";
+}
+
 /// False where it has ended, or something went wrong.
 bool show(Context& context, std::string& id, const std::string& format, bool matrix) {
     if (!check_selectors(context, {id}, Meant::kNewest) || (format.empty() && !settle_document_output(context)))
@@ -198,6 +210,7 @@ bool show(Context& context, std::string& id, const std::string& format, bool mat
         if (note.is_string()) std::cout << "\nresults    " << printable(note.get<std::string>());
     std::cout << "\ndirectory  " << printable(text_of(*view, "directory")) << "\nranks      " << view->value("ranks", 0)
               << "\nsubmitted  " << time_text(*view, "submitted_us") << "\n";
+    print_times(*zone, *view);
     for (const Json& part : view->value("parts", Json::array())) {
         std::cout << "part       zone " << printable(text_of(part, "zone")) << " " << text_of(part, "state")
                   << ", ranks " << ranks_text(part.value("ranks", std::vector<TaskIndex>{}))

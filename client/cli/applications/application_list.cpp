@@ -248,7 +248,10 @@ Result<FoundApplications> find_applications(const Context& context, client::Zone
             has_ended_states(states) ? choice.most_looked_at : std::numeric_limits<std::size_t>::max();
         if (const auto done = collect(states, most); !done) return done.error();
     }
-    Result<Listing> sorted = chosen(applications_of(found, caller), {.sort = context.choice.sort});
+    std::optional<Time> now;
+    if (std::ranges::any_of(found, runs_still))
+        if (const Result<Time> clock = zone.clock()) now = *clock;
+    Result<Listing> sorted = chosen(applications_of(found, caller, now), {.sort = context.choice.sort});
     if (!sorted) return sorted.error();
     std::string cut;
     if (more && (needs_all || found.size() <= limit))

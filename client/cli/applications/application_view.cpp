@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include "algorithms/base/duration_text.hpp"
+#include "services/common/adapters/system/wall_clock.hpp"
 
 namespace zbs::cli {
 
@@ -44,7 +45,44 @@ std::string user_text(const std::string& uri, const Caller& reader) {
     return owner && owner->is_user_of(reader.organisation) ? owner->name : uri;
 }
 
-Listing applications_of(const Json& applications, const Caller& reader) {
+bool runs_still(const Json& application) {
+    return application.contains("started_us") && !application.contains("ended_us");
+}
+
+std::optional<Duration> elapsed_of(const Json& application, Time now) {
+    if (!application.contains("started_us")) return std::nullopt;
+    const Time started = time_from_microseconds(application.value("started_us", std::int64_t{0}));
+    const Time ended = time_from_microseconds(application.value("ended_us", to_microseconds(now)));
+    return std::max(Duration{0}, std::chrono::floor<std::chrono::seconds>(ended - started));
+}
+
+namespace {
+
+/// What a part that waits in a queue waits for, behind a text.
+std::string wait_text(const std::string& waits_for) {
+    if (waits_for == "turn") return "; others are before it, or too few processors are free";
+    if (waits_for == "reservation") return "; what is free now is reserved from a time on before it could end";
+    if (waits_for == "right") return "; you may not have as many processors there now";
+    return {};
+}
+
+Cell elapsed_cell(const Json& application, Time now) {
+    const std::optional<Duration> elapsed = elapsed_of(application, now);
+    if (!elapsed) return "-";
+    return {format_duration(*elapsed), to_seconds(*elapsed)};
+}
+
+/// Of what waits, until when and for what.
+std::string reason_text(const Json& application) {
+    const std::string until =
+        application.contains("expected_start_us") ? "until " + time_text(application, "expected_start_us") : "";
+    const std::string reason = text_of(application, "reason") + wait_text(text_of(application, "waits_for"));
+    return until + (until.empty() || reason.empty() ? "" : ": ") + reason;
+}
+
+}  // namespace
+
+Listing applications_of(const Json& applications, const Caller& reader, const std::optional<Time>& now) {
     // Wide is what 80 columns have no room for.
     Listing listing{"applications",
                     {"ID",
@@ -56,20 +94,26 @@ Listing applications_of(const Json& applications, const Caller& reader) {
                      "ZONES",
                      {"EXIT", "exit_code"},
                      {"SUBMITTED", "submitted_us"},
+                     {"STARTED", "started_us", true},
+                     {"ENDED", "ended_us", true},
+                     "ELAPSED",
+                     {"EXPECTED START", "expected_start_us", true},
                      "REASON",
                      {"PATH", true}},
                     {},
                     applications};
+    const Time until = now.value_or(system::wall_clock());
     for (const Json& item : listing.items) {
         std::string zones;
         for (const Json& name : item.value("zones", Json::array()))
             zones += (zones.empty() ? "" : ",") + name.get<std::string>();
         const std::string program = text_of(item, "program");
-        listing.rows.push_back({text_of(item, "id"), user_text(text_of(item, "owner"), reader), text_of(item, "name"),
-                                text_of(item, "state"), item.value("ranks", 0),
-                                std::filesystem::path(program).filename().string(), zones.empty() ? "-" : zones,
-                                item.contains("exit_code") ? Cell(item.value("exit_code", 0)) : Cell("-"),
-                                time_text(item, "submitted_us"), text_of(item, "reason"), program});
+        listing.rows.push_back(
+            {text_of(item, "id"), user_text(text_of(item, "owner"), reader), text_of(item, "name"),
+             text_of(item, "state"), item.value("ranks", 0), std::filesystem::path(program).filename().string(),
+             zones.empty() ? "-" : zones, item.contains("exit_code") ? Cell(item.value("exit_code", 0)) : Cell("-"),
+             time_text(item, "submitted_us"), time_text(item, "started_us"), time_text(item, "ended_us"),
+             elapsed_cell(item, until), time_text(item, "expected_start_us"), reason_text(item), program});
     }
     return listing;
 }
@@ -180,11 +224,7 @@ std::string queue_text(const Json& outlook) {
     std::string text = outlook.contains("place") ? "place " + std::to_string(outlook.value("place", 0)) + ", " : "";
     text += outlook.contains("start_in_s") ? "expected to start in " + in("start_in_s") : "start not known yet";
     if (outlook.contains("promised_in_s")) text += ", promised in " + in("promised_in_s");
-    const std::string reason = text_of(outlook, "waits_for");
-    if (reason == "turn") text += "; others are before it, or too few processors are free";
-    if (reason == "reservation") text += "; what is free now is reserved from a time on before it could end";
-    if (reason == "right") text += "; you may not have as many processors there now";
-    return text;
+    return text + wait_text(text_of(outlook, "waits_for"));
 }
 
 std::string grace_text(const Json& view) {

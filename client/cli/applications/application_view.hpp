@@ -22,8 +22,12 @@ std::string time_text(const codec::Json& json, const char* key);
 /// "ana" of the reader's own organisation, else the whole URI.
 std::string user_text(const std::string& uri, const Caller& reader);
 /// One row per application of a home zone's list. Whose it is stands in tables for operators only: others see their
-/// own.
-Listing applications_of(const codec::Json& applications, const Caller& reader);
+/// own. `now`: until when those that run have run, by the zone's clock; none: by this host's.
+Listing applications_of(const codec::Json& applications, const Caller& reader, const std::optional<Time>& now = {});
+/// Whether it has started and not ended, so that the time it has run depends on the clock.
+bool runs_still(const codec::Json& application);
+/// How long it has run, as of `now` where it runs still; none where it has not started.
+std::optional<Duration> elapsed_of(const codec::Json& application, Time now);
 /// "0-3,7".
 std::string ranks_text(const std::vector<TaskIndex>& ranks);
 /// The time of the last plan of this view's application; none where the view has none.

@@ -86,6 +86,11 @@ Json encode_history(const std::vector<StateChange>& history) {
     return json;
 }
 
+std::optional<Time> read_instant(JsonReader& in, const char* name) {
+    if (!in.has(name)) return std::nullopt;
+    return time_from_microseconds(in.integer(name, 0, INT64_MAX));
+}
+
 /// For people, on one line.
 std::string read_job_name(JsonReader& in) {
     if (!in.has("name")) return {};
@@ -261,6 +266,7 @@ Json encode(const ApplicationStatus& status) {
     if (status.plan) json["plan"] = encode(*status.plan);
     if (status.profile) json["profile"] = to_string(*status.profile);
     if (status.start) json["start_us"] = to_microseconds(*status.start);
+    if (status.queue_start) json["queue_start_us"] = to_microseconds(*status.queue_start);
     if (!status.events.empty()) json["events"] = encode_events(status.events);
     if (status.results) json["results"] = encode(*status.results);
     return json;
@@ -297,7 +303,8 @@ Result<ApplicationStatus> decode_application_status(const Json& json) {
         status.plan = *std::move(plan);
     }
     if (in.has("profile")) status.profile = read_id<ProfileId>(in, "profile");
-    if (in.has("start_us")) status.start = time_from_microseconds(in.integer("start_us", 0, INT64_MAX));
+    status.start = read_instant(in, "start_us");
+    status.queue_start = read_instant(in, "queue_start_us");
     if (in.has("events")) {
         Result<std::vector<ApplicationEvent>> events = read_events(in);
         if (!events) return events.error();
@@ -319,6 +326,10 @@ Json encode(const ApplicationSummary& row) {
                  {"reason", row.reason},          {"submitted_us", to_microseconds(row.submitted)}};
     if (row.exit_code) json["exit_code"] = *row.exit_code;
     if (!row.name.empty()) json["name"] = row.name;
+    if (row.started) json["started_us"] = to_microseconds(*row.started);
+    if (row.ended) json["ended_us"] = to_microseconds(*row.ended);
+    if (row.expected_start) json["expected_start_us"] = to_microseconds(*row.expected_start);
+    if (!row.waits_for.empty()) json["waits_for"] = row.waits_for;
     return json;
 }
 
@@ -343,6 +354,10 @@ Result<ApplicationSummary> decode_application_summary(const Json& json) {
     row.reason = in.text("reason", 1 << 20);
     row.submitted = time_from_microseconds(in.integer("submitted_us", 0, INT64_MAX));
     if (in.has("exit_code")) row.exit_code = static_cast<int>(in.integer("exit_code", 0, 255));
+    row.started = read_instant(in, "started_us");
+    row.ended = read_instant(in, "ended_us");
+    row.expected_start = read_instant(in, "expected_start_us");
+    if (in.has("waits_for")) row.waits_for = in.text("waits_for", 32);
     return in.finish(std::move(row));
 }
 

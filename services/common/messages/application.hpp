@@ -138,6 +138,7 @@ struct ApplicationStatus {
     std::string stop_reason;                 ///< why the job is being stopped; empty = it is not
     std::optional<ProfileId> profile;        ///< what this run left
     std::optional<Time> start{};             ///< common start that is reserved; none: as soon as all is held
+    std::optional<Time> queue_start{};       ///< while a part waits in a queue: its start, as its zone expected it last
     std::vector<ApplicationEvent> events{};  ///< by time
     std::optional<StagedResults> results{};  ///< once it has ended: what is at home of what it left
     bool operator==(const ApplicationStatus&) const = default;

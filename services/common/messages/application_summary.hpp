@@ -27,6 +27,10 @@ struct ApplicationSummary {
     std::string reason;
     Time submitted{};  ///< on the zone's clock; never changes
     std::optional<int> exit_code;
+    std::optional<Time> started{};         ///< when its ranks ran in every zone
+    std::optional<Time> ended{};           ///< when it came to its last state
+    std::optional<Time> expected_start{};  ///< while it waits, as far as it is known
+    std::string waits_for{};               ///< in a queue: `QueueOutlook::waits_for`
     bool operator==(const ApplicationSummary&) const = default;
 };
 
@@ -42,6 +46,18 @@ inline ApplicationSummary summary_of(const Application& application) {
                            .submitted = status.history.empty() ? Time{} : status.history.front().at,
                            .exit_code = status.exit_code};
     for (const ApplicationPart& part : status.parts) row.zones.push_back(part.zone);
+    for (const StateChange& change : status.history) {
+        if (change.state == ApplicationState::kRunning) row.started = change.at;
+        if (is_final(change.state)) row.ended = change.at;
+    }
+    if (status.state < ApplicationState::kLaunching) {
+        row.expected_start = status.start;
+        for (const ApplicationPart& part : status.parts) {
+            if (!part.status.queue) continue;
+            row.expected_start = status.queue_start;
+            row.waits_for = part.status.queue->waits_for;
+        }
+    }
     std::sort(row.zones.begin(), row.zones.end());
     row.zones.erase(std::unique(row.zones.begin(), row.zones.end()), row.zones.end());
     return row;

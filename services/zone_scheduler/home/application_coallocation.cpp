@@ -466,7 +466,7 @@ void ApplicationService::commit(const std::shared_ptr<Run>& run) {
                 ApplicationPart& committed = run->app.status.parts[i];
                 bool good = answer && answer->state == PartState::kCommitted;
                 if (good && committed.queued && committed.status.assignment.empty())
-                    good = take_turn(committed, *answer);
+                    good = take_turn(run->app.status, committed, *answer);
                 const std::string words = !answer ? answer.error().message
                                           : good  ? "committed"
                                                   : "it let the hold go: " + answer->reason;

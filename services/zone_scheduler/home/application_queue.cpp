@@ -34,8 +34,10 @@ bool waits_in_queue(const ApplicationStatus& status) {
 
 /// Takes down what a zone says of a part that was queued: its place, or the processors that it has got. False where
 /// these are not for just its ranks.
-bool ApplicationService::take_turn(ApplicationPart& part, const PartStatus& answer) {
+bool ApplicationService::take_turn(ApplicationStatus& status, ApplicationPart& part, const PartStatus& answer) const {
     part.status.queue = answer.queue;
+    status.queue_start.reset();
+    if (answer.queue && answer.queue->start_in) status.queue_start = clock_.now() + *answer.queue->start_in;
     if (answer.queue) return true;
     if (!is_complete(part, answer)) return false;
     part.status.assignment = answer.assignment;
@@ -86,7 +88,7 @@ void ApplicationService::ask_turn(const std::shared_ptr<Run>& run) {
             return plan_again(run, asked.zone, words);
         }
         if (!answer->queue && !answer->ready) return await_turn(run);
-        if (!take_turn(asked, *answer)) {
+        if (!take_turn(run->app.status, asked, *answer)) {
             note(run, asked.zone, "queue", false, "its processors are not for the ranks asked for");
             return plan_again(run, asked.zone, "its processors are not for the ranks asked for");
         }

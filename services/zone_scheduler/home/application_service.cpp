@@ -367,11 +367,16 @@ Result<std::shared_ptr<const Application>> ApplicationService::find(const Caller
 Result<std::vector<ApplicationSummary>> ApplicationService::list(const Caller& caller, const Page& page) const {
     const bool sees_all = caller.is_operator_of(config_.organisation);
     if (!sees_all && page.owner && !(*page.owner == caller)) return std::vector<ApplicationSummary>{};
-    return store_.list_applications({.owner = sees_all ? page.owner : caller,
-                                     .after = page.after,
-                                     .since = page.since,
-                                     .states = page.states,
-                                     .limit = page.limit});
+    Result<std::vector<ApplicationSummary>> rows = store_.list_applications({.owner = sees_all ? page.owner : caller,
+                                                                             .after = page.after,
+                                                                             .since = page.since,
+                                                                             .states = page.states,
+                                                                             .limit = page.limit});
+    if (!rows) return rows;
+    // The outlook in a queue changes more often than it is stored.
+    for (ApplicationSummary& row : *rows)
+        if (const auto run = runs_.find(row.id); run != runs_.end()) row = summary_of(run->second->app);
+    return rows;
 }
 
 Result<ApplicationService::Counts> ApplicationService::counts(const Caller& caller) const {

@@ -192,7 +192,7 @@ class ApplicationService {
     std::set<std::string> doubtful_zones(const Run& run) const;
     void look_for_earlier(const std::shared_ptr<Run>& run);
     void check_ready(const std::shared_ptr<Run>& run);
-    static bool take_turn(ApplicationPart& part, const PartStatus& answer);
+    bool take_turn(ApplicationStatus& status, ApplicationPart& part, const PartStatus& answer) const;
     static bool is_complete(const ApplicationPart& part, const PartStatus& answer);
     void await_turn(const std::shared_ptr<Run>& run);
     void ask_turn(const std::shared_ptr<Run>& run);

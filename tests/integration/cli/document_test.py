@@ -70,14 +70,14 @@ ASSIGNMENT_ROW = [{"rank": 0, "machine": "n1", "processor": 0}]
 ASSIGNMENT = {"application": ONE, "ranks": [{"rank": 0, "zone": "x", "machine": "n1", "processor": 0}], "rsl_rank_order": [0]}
 ACCEPTED = {key: VIEW[key] for key in ("id", "owner", "name", "state", "reason", "ranks", "argv", "submitted_us", "directory", "history")} | {
     "cancel_requested": False, "mapper": "hier", "program": "/bin/a", "walltime_s": 3600.0, "grace_s": 30.0, "zones": [], "parts": []}
-WHOLE_VIEW = VIEW | ACCEPTED | {"zones": ["x"], "exit_code": 0, "profile": ONE, "plan": WHOLE_PLAN,
+WHOLE_VIEW = VIEW | ACCEPTED | {"zones": ["x"], "started_us": 2, "ended_us": 3, "expected_start_us": 4, "waits_for": "turn", "exit_code": 0, "profile": ONE, "plan": WHOLE_PLAN,
                                 "parts": [VIEW["parts"][0] | {"assignment": ASSIGNMENT_ROW, "queue": VIEW["parts"][0]["queue"] | {"promised_in_s": 9.5}}]}
 SERIES = {"next": 0.1, "error": 0.1, "values": [0.1], "forecaster": "mean"}
 EVENT = {"at_us": 1, "last_us": 2, "times": 1, "round": 1, "zone": "x", "what": "commit", "ok": True, "answer": "a"}
 
 
 # Columns of lists that no member of the items tells, with the reason.
-NOT_IN_JSON = {"missing": "a text made of the member unseen", "path": "the member program is the whole path; PROGRAM shows its last part", "planned_with": "a text made of the members link.delay_s and link.bandwidth_Bps"}
+NOT_IN_JSON = {"elapsed": "the time between the members started_us and ended_us, or until now", "missing": "a text made of the member unseen", "path": "the member program is the whole path; PROGRAM shows its last part", "planned_with": "a text made of the members link.delay_s and link.bandwidth_Bps"}
 
 
 class Golden(Manners):
@@ -102,7 +102,7 @@ class Golden(Manners):
                          "/v1/peerings": {"peers": [{"zone": "y", "organisation": "org-b", "they_accept_us": "accepted", "we_accept_them": "accepted", "url": "https://y:1", "reason": "", "last_heard_us": 1, "leased_until_us": 1, "condition": {"state": "up", "age_s": 0.5, "clock_ahead_s": 0.0}}]}}
         Zone.answers |= {"/v1/applications/" + TWO: dict(WHOLE_VIEW, id=TWO, state="completed"), "/v1/applications/" + ONE + "/assignment": ASSIGNMENT, "/v1/delegations/" + ONE: {},
                          "/v1/applications/" + ONE + "/results": {"complete": True, "notes": [], "files": [{"name": "out", "digest": hashlib.sha256(b"7").hexdigest(), "size": 1, "zone": "x"}]}}
-        Zone.answers |= {"/v1/applications": {"applications": [JOBS[0] | {"owner": "spiffe://org-a/user/ana", "name": "n"}, *(job | {"owner": "spiffe://org-a/user/ana"} for job in JOBS[1:])]},
+        Zone.answers |= {"/v1/applications": {"applications": [JOBS[0] | {"owner": "spiffe://org-a/user/ana", "name": "n", "started_us": 2, "ended_us": 3, "expected_start_us": 4, "waits_for": "turn"}, *(job | {"owner": "spiffe://org-a/user/ana"} for job in JOBS[1:])]},
                          "/v1/applications/counts": {"counts": {"running": 2, "failed": 1}, "ended_since_us": 1}}
         with open(os.path.join(SOURCE, "schemas/examples/valid/model.ring.json")) as f:
             Zone.answers["/v1/profiles/" + ONE] = json.load(f)

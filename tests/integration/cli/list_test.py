@@ -102,7 +102,7 @@ class Formats(Manners):
         self.assertEqual(json.loads(self.good("list", "--columns", "id,exit_code,submitted_us", "--filter", "id=02", "-o", "json"))["applications"],
                          [{"id": "02", "exit_code": 3, "submitted_us": 2_000_000}])
         self.assertEqual(self.good("list", "--columns", "id,exit_code", "--filter", "id=02"), "ID  EXIT\n02  3\n")
-        self.assertIn("known are id, user, owner, name, state, ranks, program, zones, exit, exit_code, submitted, submitted_us, reason, path", self.refused("list", "--columns", "nothing_of_that_kind"))
+        self.assertIn("known are id, user, owner, name, state, ranks, program, zones, exit, exit_code, submitted, submitted_us, started, started_us, ended, ended_us, elapsed, expected_start, expected_start_us, reason, path", self.refused("list", "--columns", "nothing_of_that_kind"))
 
     def test_an_unknown_column_is_told_with_the_nearest(self):
         self.assertIn("--columns: there is no column 'stat'; did you mean 'state'?", self.refused("list", "--columns", "stat"))

@@ -2,7 +2,9 @@
 
 usage: usage_test.py ZBS SOURCE_DIR
 """
+import csv
 import fcntl
+import io
 import json
 import os
 import pty
@@ -16,7 +18,7 @@ import termios
 import time
 import unittest
 
-from manners import JOBS, ONE, ZBS, Manners, Zone
+from manners import JOBS, ONE, VIEW, ZBS, Manners, Zone
 
 
 class Usage(Manners):
@@ -297,6 +299,21 @@ class Watching(Manners):
         with Terminal(self, ["list"]) as screen:
             text = screen.until(lambda seen: ONE in seen and seen.endswith("\n"))
         self.assertEqual(max(map(len, text.replace("\r", "").splitlines())), 60)
+
+    def test_lists_have_times_and_what_is_waited_for(self):
+        hour = 3_600_000_000
+        Zone.answers["/v1/applications"] = {"applications": [
+            dict(JOBS[0], id="01", state="committed", reason="waiting in a queue", waits_for="turn", expected_start_us=2 * hour),
+            dict(JOBS[0], id="02", state="completed", started_us=hour, ended_us=hour + 90_500_000), dict(JOBS[0], id="03", state="running", started_us=hour)]}
+        row = dict(zip(("waits", "over", "runs"), csv.DictReader(io.StringIO(self.good("list", "-o", "csv"))), strict=True))
+        self.assertEqual((row["waits"]["EXPECTED START"], row["waits"]["STARTED"], row["waits"]["ELAPSED"]), ("1970-01-01 02:00:00", "", ""))
+        self.assertEqual(row["waits"]["REASON"], "until 1970-01-01 02:00:00: waiting in a queue; others are before it, or too few processors are free")
+        self.assertEqual((row["over"]["STARTED"], row["over"]["ENDED"], row["over"]["ELAPSED"]), ("1970-01-01 01:00:00", "1970-01-01 01:01:30", "90.0"))
+        self.assertGreater(float(row["runs"]["ELAPSED"]), 90.0)
+        Zone.answers["/v1/applications/" + ONE] = dict(VIEW, started_us=hour, ended_us=hour + 90_500_000)
+        self.assertIn("started    1970-01-01 01:00:00\nended      1970-01-01 01:01:30\nelapsed    1m30s\n", self.good("show", ONE))
+        Zone.answers["/v1/applications/" + ONE] = dict(VIEW, expected_start_us=2 * hour)
+        self.assertIn("expected   1970-01-01 02:00:00\n", self.good("show", ONE))
 
     def test_one_of_a_kind_is_no_plural(self):
         Zone.answers["/v1/nodes"] = {"zone": "x", "nodes": [{"name": "n1", "processors": 1, "used": 0, "speed": 1}]}

@@ -77,6 +77,14 @@ Result<SampleStep> decode_sample_step(const Json& json) {
     return SampleStep{*std::move(spec)};
 }
 
+ApplicationSummary whole_summary() {
+    ApplicationSummary row = summary_of(some_application());
+    row.ended = row.started;
+    row.expected_start = time_from_microseconds(15);
+    row.waits_for = "turn";
+    return row;
+}
+
 const std::vector<Message>& all_messages() {
     static const std::vector<Message> all = {
         message("Model", some_model(), [](const Json& j) { return decode_model(j); }),
@@ -124,6 +132,7 @@ const std::vector<Message>& all_messages() {
         message("ProfileImport", some_profile_import(),
                 [](const Json& json) { return decode_profile_import(json, {}); }),
         message("ApplicationSummary", summary_of(some_application()), decode_application_summary),
+        message("WholeApplicationSummary", whole_summary(), decode_application_summary),
         message("NodeStatus", some_node_status(), decode_node_status),
         message("NodeRegistration", some_node_registration(), decode_node_registration),
         message("NodeLease", NodeLease{"node-1", std::chrono::seconds{40}}, decode_node_lease),

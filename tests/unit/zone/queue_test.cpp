@@ -406,10 +406,23 @@ TEST_F(ZoneQueueTest, WaitingApplicationSaysWhereItWaits) {
     EXPECT_EQ(status.reason, "waiting in the queue of its zone");
     ASSERT_TRUE(status.parts.at(0).status.queue);
     EXPECT_TRUE(status.parts.at(0).status.queue->start_in);
+    const ApplicationService& home = *world.node("a").applications;
+    const std::vector<ApplicationSummary> rows = home.list(world.user(), {}).value();
+    ASSERT_EQ(rows.at(0).id, id);
+    const ApplicationSummary& waits = rows.at(0);
+    const ApplicationSummary& runs = rows.at(1);
+    EXPECT_EQ(waits.waits_for, "turn");
+    ASSERT_TRUE(waits.expected_start && runs.started);
+    EXPECT_GT(*waits.expected_start, *runs.started) << "as the walltime of the other one says";
+    EXPECT_FALSE(waits.started || waits.ended || runs.expected_start || runs.ended);
     EXPECT_TRUE(std::any_of(status.events.begin(), status.events.end(),
                             [](const ApplicationEvent& e) { return e.what == "queue" && e.ok; }));
     world.run(30min);
     EXPECT_EQ(state(id), ApplicationState::kCompleted);
+    const ApplicationSummary over = home.list(world.user(), {}).value().at(0);
+    ASSERT_TRUE(over.started && over.ended);
+    EXPECT_EQ(*over.ended - *over.started, world.status(id).history.back().at - *over.started);
+    EXPECT_TRUE(*over.started < *over.ended && !over.expected_start && over.waits_for.empty());
 }
 
 TEST_F(ZoneQueueTest, WaitingApplicationGoesWhereItCanStartNow) {
