@@ -9,7 +9,8 @@ namespace zbs::client {
 /// Where a zone can be called: one address, or those of all its schedulers, of which one is active. Knows no network.
 class HomeAddresses {
   public:
-    /// Addresses with commas between them; spaces around them do not count.
+    /// Addresses with commas between them; spaces around them do not count. An empty one stays, and is refused as any
+    /// that is no address.
     explicit HomeAddresses(std::string_view list);
     /// The one to call; empty where the list was.
     const std::string& current() const { return urls_[at_]; }

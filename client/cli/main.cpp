@@ -12,6 +12,7 @@
 #include "services/common/adapters/command_line/pages/program_words.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
 #include "services/common/adapters/command_line/standard_output.hpp"
+#include "services/common/adapters/command_line/values.hpp"
 
 namespace {
 
@@ -31,6 +32,7 @@ int run(int argc, char** argv) {
         app.add_option(
                "--url", context.url,
                "addresses of the zone, with commas between them where it has several schedulers; needed without TLS")
+            ->check(zbs::command_line::something("write https://HOST:PORT, or leave the option out"))
             ->envname("ZBS_URL");
     app.add_option("--identity", context.identity,
                    "a zone without TLS, on loopback: who you are, spiffe://ORGANISATION/user/NAME")

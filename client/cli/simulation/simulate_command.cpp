@@ -668,16 +668,12 @@ void add_simulate_command(CLI::App& app, Context& context) {
         ->capture_default_str();
     command->add_flag("--lenient", source.lenient,
                       "--trace: skip and count lines that cannot be read, and repeated job numbers");
-    command
-        ->add_option(
-            "--refuse", source.refuse,
-            "--trace: make it an error, with its line, to have jobs of a kind: no-size, oversized, no-runtime, "
-            "no-submit, duplicate, unsorted, all")
-        ->delimiter(',')
-        ->allow_extra_args(false);
-    command->add_option("--drop", source.drop, "--trace: drop jobs of a kind, too: cancelled, failed, duplicate")
-        ->delimiter(',')
-        ->allow_extra_args(false);
+    command_line::add_list(
+        *command, "--refuse", source.refuse,
+        "--trace: make it an error, with its line, to have jobs of a kind: no-size, oversized, no-runtime, no-submit, "
+        "duplicate, unsorted, all");
+    command_line::add_list(*command, "--drop", source.drop,
+                           "--trace: drop jobs of a kind, too: cancelled, failed, duplicate");
     command
         ->add_option("--size", source.size,
                      "--trace: a job's size is what was requested (default), or allocated, first")

@@ -119,9 +119,8 @@ void add_submit_options(CLI::App& command, SubmitOptions& options) {
     command.add_option("--mapper", options.mapper, "heuristic that maps clusters of ranks to zones")
         ->check(command_line::one_of({"hier", "block", "round_robin", "random"}))
         ->capture_default_str();
-    command_line::offer(
-        command.add_option("--zones", options.zones, "only these zones")->delimiter(',')->allow_extra_args(false),
-        {.words = {}, .is_list = true, .kind = "zones"});
+    command_line::offer(command_line::add_list(command, "--zones", options.zones, "only these zones"),
+                        {.words = {}, .is_list = true, .kind = "zones"});
     command
         .add_option(
             "--env", options.exports,

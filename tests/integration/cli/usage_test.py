@@ -40,6 +40,10 @@ class Usage(Manners):
                 done = self.zbs(*words, **environment)
                 self.assertEqual((done.returncode, done.stderr), (2, f"zbs: {place}: '{re.sub('^.*@', '...@', url)}' is no service's address: {told}\n"))
         self.assertIn("'y' is no service's address", self.refused("list", "--url", "http://127.0.0.1:1, y"))
+        for url in ("http://127.0.0.1:1,", ",http://127.0.0.1:1", "http://127.0.0.1:1, ,http://127.0.0.1:2"):
+            self.assertIn("--url: '' is no service's address", self.refused("list", "--url", url))
+        for words in (("list", "--url", ""), ("list", "--url=")):
+            self.assertIn("--url: it is empty; write https://HOST:PORT", self.refused(*words))
         self.assertIn("fail  home zone: ZBS_URL: 'x' is no service's address", self.zbs("doctor", ZBS_URL="x").stdout)
         self.assertEqual(self.zbs("simulate", "--list-policies", ZBS_URL="x").returncode, 0, "what asks no zone needs no address")
         folder = os.path.join(self.folder, "credentials")
@@ -48,6 +52,15 @@ class Usage(Manners):
             file.write("https://x:8001/v1 spiffe://o/zone/z\n")
         done = self.zbs("list", ZBS_URL="", ZBS_IDENTITY="", ZBS_CREDENTIALS=folder)
         self.assertEqual((done.returncode, done.stderr), (2, f"zbs: {folder}/home: 'https://x:8001/v1' is no service's address: nothing may follow host and port; write https://x:8001; log in again with 'zbs login'\n"))
+
+    def test_an_empty_element_of_a_list_is_no_word_that_counts_for_nothing(self):
+        for words in (("run", "--zones", "{}", "true"), ("submit", "--zones={}", "true"), ("list", "--columns", "{}"), ("list", "--sort", "{}"), ("simulate", "--trace", "x", "--refuse", "{}"), ("simulate", "--drop={}", "--trace", "x")):
+            option = next(word for word in words if word.startswith("--") and word != "--trace").removesuffix("={}")
+            for text, place in (("id,", 2), (",id", 1), ("id,,id", 2), ("id, ,id", 2)):
+                self.assertIn(f"zbs: {option}: element {place} of '{text}' is empty; write one comma between two values", self.refused(*(word.format(text) for word in words)))
+            self.assertIn(f"zbs: {option}: it is empty", self.refused(*(word.format("") for word in words)))
+        self.script("#!/bin/sh\n#ZBS --zones a,\n")
+        self.assertIn("job.sh, line 2: --zones: element 2 of 'a,' is empty", self.refused("submit", "./job.sh"))
 
     def test_the_place_of_a_fault_that_the_zone_tells_is_told_to_programs_and_people(self):
         fault = {"pointer": "/ranks", "detail": "must be less"}

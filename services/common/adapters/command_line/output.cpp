@@ -9,6 +9,7 @@
 #include "algorithms/base/suggestion.hpp"
 #include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/adapters/command_line/terminal.hpp"
+#include "services/common/adapters/command_line/values.hpp"
 #include "services/common/codec/json/document_text.hpp"
 
 namespace zbs::command_line {
@@ -59,19 +60,13 @@ void add_list_options(CLI::App& command, listing::RowChoice& choice, const listi
         conditions.words.push_back(column.key() + "=");
     }
     conditions.words.insert(conditions.words.end(), filters.begin(), filters.end());
-    offer(command
-              .add_option("--columns", choice.columns,
-                          "only these columns, in this order: state,ranks; by their titles or as JSON calls them, here "
-                          "as in --sort and --filter; -o wide " +
-                              (wide.empty() ? "has no more than a table" : "has also " + wide))
-              ->delimiter(',')
-              ->take_all()
-              ->allow_extra_args(false),
+    offer(add_list(command, "--columns", choice.columns,
+                   "only these columns, in this order: state,ranks; by their titles or as JSON calls them, here as in "
+                   "--sort and --filter; -o wide " +
+                       (wide.empty() ? "has no more than a table" : "has also " + wide))
+              ->take_all(),
           columns);
-    offer(command.add_option("--sort", choice.sort, "by these columns; -COLUMN from large to small")
-              ->delimiter(',')
-              ->take_all()
-              ->allow_extra_args(false),
+    offer(add_list(command, "--sort", choice.sort, "by these columns; -COLUMN from large to small")->take_all(),
           columns);
     offer(command
               .add_option("--filter", choice.filters,

@@ -1,7 +1,9 @@
 #include "services/common/adapters/command_line/values.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <sstream>
 #include <string_view>
 
@@ -19,6 +21,31 @@ bool is_decimal(std::string_view text) {
     if (text.starts_with('-')) text.remove_prefix(1);
     const bool has_leading_zero = text.size() > 1 && text.front() == '0';
     return !text.empty() && !has_leading_zero && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+std::vector<std::string> elements_of(const std::string& list) {
+    std::vector<std::string> elements;
+    for (std::size_t begin = 0;;) {
+        const std::size_t end = list.find(',', begin);
+        elements.push_back(list.substr(begin, end - begin));
+        if (end == std::string::npos) return elements;
+        begin = end + 1;
+    }
+}
+
+/// None of its elements is empty.
+CLI::Validator comma_list() {
+    return {[](const std::string& text) -> std::string {
+                const std::vector<std::string> elements = elements_of(text);
+                const auto empty = std::ranges::find_if(elements, [](const std::string& element) {
+                    return element.find_first_not_of(' ') == std::string::npos;
+                });
+                if (empty == elements.end()) return {};
+                if (elements.size() == 1) return "it is empty; give a value, or leave the option out";
+                return "element " + std::to_string(empty - elements.begin() + 1) + " of " + in_quotes(text) +
+                       " is empty; write one comma between two values";
+            },
+            ""};
 }
 
 template <class Number>
@@ -58,6 +85,17 @@ CLI::Validator one_of(const std::vector<std::string>& words) {
 
 CLI::Validator something(const std::string& remedy) {
     return {[remedy](const std::string& text) { return text.empty() ? "it is empty; " + remedy : std::string{}; }, ""};
+}
+
+CLI::Option* add_list(CLI::App& command, const std::string& name, std::vector<std::string>& into,
+                      const std::string& text) {
+    const auto divide = [&into](const std::vector<std::string>& lists) {
+        into.clear();
+        for (const std::string& list : lists) std::ranges::move(elements_of(list), std::back_inserter(into));
+    };
+    return command.add_option_function<std::vector<std::string>>(name, divide, text)
+        ->check(comma_list())
+        ->allow_extra_args(false);
 }
 
 CLI::Validator name_of(const std::string& what) {

@@ -4,8 +4,10 @@
 #include <vector>
 
 namespace CLI {
+class App;
+class Option;
 class Validator;
-}
+}  // namespace CLI
 
 /// Checks of option values; the error of each names a value to give instead. Help, man pages and completion read them
 /// as they read the parser's own.
@@ -19,6 +21,10 @@ CLI::Validator number_in(double least, double most);
 CLI::Validator one_of(const std::vector<std::string>& words);
 /// Anything but the empty text, which an unset variable of a shell makes, too. `remedy` completes "it is empty; ".
 CLI::Validator something(const std::string& remedy);
+/// Adds an option that takes lists with commas, and may be repeated: `into` has their elements, of which none is empty
+/// or blank. CLI11's own delimiter would drop those without an error, and an unset variable of a shell makes them.
+CLI::Option* add_list(CLI::App& command, const std::string& name, std::vector<std::string>& into,
+                      const std::string& text);
 /// A name as identities have them, of `what` ("an organisation"): what it says is safe as one step of a path.
 CLI::Validator name_of(const std::string& what);
 /// The fingerprint of a bundle, sha256: and 64 hexadecimal digits; also the empty text, which `something` rejects.
