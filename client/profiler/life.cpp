@@ -257,9 +257,12 @@ void start(int thread_level) noexcept {
     int first[] = {none, none, none};
     PMPI_Allreduce(own, first, 3, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (first[0] < none || PMPI_Comm_dup(MPI_COMM_WORLD, &private_comm) != MPI_SUCCESS) {
-        if (rank == 0 && first[2] < none && !has_clash) {
+        const char* const trace = std::getenv("ZBS_PROFILE_TRACE");
+        const bool wants_trace = trace && *trace;
+        if (rank == 0 && (first[2] < none || wants_trace) && !has_clash) {
             if (first[1] < none)
-                std::fprintf(stderr, "zbs-profile: rank %d has ZBS_PROFILE=0: this run is not profiled\n", first[1]);
+                std::fprintf(stderr, "zbs-profile: rank %d has ZBS_PROFILE=0: this run is not profiled%s\n", first[1],
+                             wants_trace ? " and leaves no trace" : "");
             else if (first[0] == 0)
                 std::fprintf(stderr, "zbs-profile: cannot write beside %s (%s): this run is not profiled\n", out_path,
                              file_fault ? std::strerror(file_fault) : "path too long");

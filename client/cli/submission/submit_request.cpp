@@ -332,6 +332,8 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options, const Id12
     if (!options.trace.empty()) {
         if (options.no_profile)
             return invalid("a trace is part of the profile, which --no-record turns off", "--trace");
+        if (const auto wanted = environment->find("ZBS_PROFILE"); wanted != environment->end() && wanted->second == "0")
+            return invalid("a trace is part of the profile, which ZBS_PROFILE=0 turns off", "--trace");
         if (!is_utf8(options.trace)) return invalid("'" + ascii(options.trace) + "' is not UTF-8", "--trace");
         (*environment)["ZBS_PROFILE_TRACE"] = system::absolute_path(options.trace);
     }

@@ -62,6 +62,10 @@ class Usage(Manners):
         self.script("#!/bin/sh\n#ZBS --zones a,\n")
         self.assertIn("job.sh, line 2: --zones: element 2 of 'a,' is empty", self.refused("submit", "./job.sh"))
 
+    def test_a_trace_needs_a_profile(self):
+        for words, what in ((("--no-record",), "--no-record"), (("--env", "ZBS_PROFILE=0"), "ZBS_PROFILE=0")):
+            self.assertIn(f"zbs: --trace: a trace is part of the profile, which {what} turns off", self.refused("submit", "--trace", "x", *words, "/bin/true"))
+
     def test_the_place_of_a_fault_that_the_zone_tells_is_told_to_programs_and_people(self):
         fault = {"pointer": "/ranks", "detail": "must be less"}
         Zone.answers = {"refusal": {"detail": "at /ranks: must be less", "errors": [fault]}}

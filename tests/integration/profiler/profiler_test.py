@@ -132,6 +132,12 @@ class Messages(ProfilerTest):
         self.assertEqual(self.run_mpi(2, APPS + "/ring", env={"ZBS_PROFILE": "0"}).returncode, 0)
         self.assertEqual(self.files(), [])
 
+    def test_a_trace_that_nothing_is_left_of_is_named(self):
+        for off in ("0 1 2", "1"):
+            run = self.run_mpi(3, "sh", "-c", f"case ' {off} ' in *\" $PMI_RANK \"*) export ZBS_PROFILE=0;; esac; exec {APPS}/ring", env={"ZBS_PROFILE_TRACE": self.out + ".trace"})
+            self.assertEqual((run.returncode, run.stderr), (0, f"zbs-profile: rank {off[0]} has ZBS_PROFILE=0: this run is not profiled and leaves no trace\n"))
+            self.assertEqual(self.files(), [])
+
     def test_rank_that_is_off_among_others_is_named(self):
         for off in (0, 2):
             run = self.run_mpi(3, "sh", "-c", f"[ $PMI_RANK = {off} ] && export ZBS_PROFILE=0; exec {APPS}/ring")
