@@ -22,6 +22,8 @@ constexpr std::array<std::string_view, 6> kKnown = {"ess_base_jobid", "ess_base_
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kFixed = {
     {{"ess", "env"}, {"plm", "rsh"}, {"plm_rsh_agent", "/bin/false"}, {"plm_rsh_no_tree_spawn", "1"}}};
 
+constexpr const char* kShell = "SHELL";
+
 /// mpirun reads these, and passes them on by itself.
 bool is_own(std::string_view name) { return name.starts_with("OMPI_"); }
 
@@ -148,7 +150,7 @@ std::vector<std::string> launcher_argv(const mpich::CoordinatorSpec& spec) {
     }
     argv.insert(argv.end(), {"--stdin", "none", "--hostfile", kHostFile, "--rankfile", kRankFile});
     for (const auto& [name, value] : launcher_environment(spec.environment)) {
-        if (!is_own(name)) argv.insert(argv.end(), {"-x", name});  // those go by themselves
+        if (!is_own(name) && name != kShell) argv.insert(argv.end(), {"-x", name});  // own ones go by themselves
     }
     const std::string folder = "\"$" + std::string(kOutputVariable) + "/", rank = "$OMPI_COMM_WORLD_RANK\"";
     argv.insert(argv.end(), {"-wdir", "/", "-n", std::to_string(spec.ranks), "/bin/sh", "-c",
@@ -166,6 +168,8 @@ Options launcher_environment(const Options& environment) {
     Options kept = mpich::carried_environment(without_own(all));
     for (const auto& [name, value] : all)
         if (is_own(name) && !name.starts_with("OMPI_ALLOW_RUN_AS_ROOT")) kept.emplace_back(name, value);
+    // It warns on the job's stderr if it knows neither the account's shell, as nologin, nor this one.
+    kept.emplace_back(kShell, "/bin/bash");
     kept.emplace_back("OMPI_ALLOW_RUN_AS_ROOT", "1");
     kept.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
     return kept;

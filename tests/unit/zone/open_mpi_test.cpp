@@ -104,13 +104,14 @@ TEST(OpenMpiLauncher, PassesTheEnvironmentOnByNameAndTheProgramUnchanged) {
     EXPECT_EQ(argv.front(), "/opt/mpirun");
     EXPECT_EQ(std::count(argv.begin(), argv.end(), "-x"), 1);
     EXPECT_THAT(argv, Contains("ZBS_RANK_ENV_A"));
+    EXPECT_THAT(argv, Not(Contains("SHELL"))) << "ranks have the one of their account";
     EXPECT_THAT(argv, Not(Contains(HasSubstr("OMPI_MCA"))));
     EXPECT_THAT(argv, Contains(HasSubstr("\"$ZBS_RANK_PROGRAM\" rank")));
     // The program and the folder, the program if it is staged, the user's words.
     EXPECT_EQ(std::vector<std::string>(argv.end() - 5, argv.end()),
               (std::vector<std::string>{"/bin/prog", "/work", "/bin/prog", "a b", "$x"}));
     EXPECT_THAT(launcher_environment(environment),
-                ElementsAre(Pair("ZBS_RANK_ENV_A", "x y"), Pair("OMPI_MCA_btl", "tcp,self"),
+                ElementsAre(Pair("ZBS_RANK_ENV_A", "x y"), Pair("OMPI_MCA_btl", "tcp,self"), Pair("SHELL", "/bin/bash"),
                             Pair("OMPI_ALLOW_RUN_AS_ROOT", "1"), Pair("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")));
 }
 
