@@ -9,31 +9,44 @@
 
 #include "tests/support/source_folder.hpp"
 
-// Documents are in plain technical English (CONTRIBUTING.md). Each pattern has its replacement.
+// Documents and the code are in plain technical English (CONTRIBUTING.md). Each pattern has its replacement.
 
 namespace {
 namespace fs = std::filesystem;
 
 struct Banned {
-    const char* pattern;
+    std::regex pattern;
     const char* instead;
 };
-constexpr Banned kBanned[] = {
-    {"\\b([Tt]ells?|[Tt]old|[Tt]elling)\\b", "return, report, print, announce, send"},
-    {"\\bhears? (of|about)\\b", "receive"},
-    {"\\blay(s|ing)? aside\\b|\\blaid aside\\b", "store"},
-};
+using BannedWords = std::vector<Banned>;
+constexpr const char* kForTell = "return, report, print, announce, send";
 
-/// "12: told: report", a line each.
-std::vector<std::string> banned_words(const std::string& text) {
+const BannedWords& banned_in_documents() {
+    static const BannedWords words{
+        {std::regex("\\b([Tt]ells?|[Tt]old|[Tt]elling)\\b"), kForTell},
+        {std::regex("\\bhears? (of|about)\\b"), "receive"},
+        {std::regex("\\blay(s|ing)? aside\\b|\\blaid aside\\b"), "store"},
+    };
+    return words;
+}
+
+/// Also in identifiers: `tell_again`, `told_`, `kNamesTold`; not `tellg`, `untold` or `constellation`.
+const BannedWords& banned_in_code() {
+    static const BannedWords words{
+        {std::regex("(T|(^|[^A-Za-z])t)(old|elling|ellers?|ells?)(?![a-z])|TOLD|TELL"), kForTell}};
+    return words;
+}
+
+/// "12: 'told'; write report", one for each line and pattern.
+std::vector<std::string> found_in(const std::string& text, const BannedWords& words) {
     std::vector<std::string> found;
     std::istringstream lines(text);
     int number = 0;
     for (std::string line; std::getline(lines, line);) {
         ++number;
-        for (const Banned& banned : kBanned) {
+        for (const Banned& banned : words) {
             std::smatch match;
-            if (std::regex_search(line, match, std::regex(banned.pattern)))
+            if (std::regex_search(line, match, banned.pattern))
                 found.push_back(std::to_string(number) + ": '" + match.str() + "'; write " + banned.instead);
         }
     }
@@ -60,13 +73,37 @@ TEST(Language, DocumentsHaveNoBannedWords) {
     for (const fs::path& document : documents) {
         const std::string text = text_of(document);
         EXPECT_FALSE(text.empty()) << document;
-        for (const std::string& fault : banned_words(text)) ADD_FAILURE() << document.string() << ":" << fault;
+        for (const std::string& fault : found_in(text, banned_in_documents()))
+            ADD_FAILURE() << document.string() << ":" << fault;
     }
 }
 
+TEST(Language, CodeHasNoBannedWords) {
+    std::size_t files = 0;
+    for (const char* folder : {"algorithms", "services", "client", "studies"}) {
+        for (const auto& entry : fs::recursive_directory_iterator(fs::path(zbs::test::source_folder()) / folder)) {
+            const fs::path& file = entry.path();
+            if (file.extension() != ".cpp" && file.extension() != ".hpp") continue;
+            if (file.string().find("node_modules") != std::string::npos) continue;
+            ++files;
+            for (const std::string& fault : found_in(text_of(file), banned_in_code()))
+                ADD_FAILURE() << file.string() << ":" << fault;
+        }
+    }
+    EXPECT_GT(files, 100U);
+}
+
 TEST(Language, CatchesABannedWord) {
-    EXPECT_EQ(banned_words("The zone tells it.\nfine\nHe heard of it, and is told.").size(), 2U);
-    EXPECT_EQ(banned_words("A teller, an untold retelling").size(), 0U);
+    const BannedWords& words = banned_in_documents();
+    EXPECT_EQ(found_in("The zone tells it.\nfine\nHe heard of it, and is told.", words).size(), 2U);
+    EXPECT_EQ(found_in("A teller, an untold retelling", words).size(), 0U);
+}
+
+TEST(Language, CatchesABannedWordInAnIdentifier) {
+    for (const char* line : {"// it tells", "void tell_again();", "bool told_;", "kNamesTold", "struct ToldBlock {",
+                             "Caller was_told_by;", "\"TOLD BY\"", "teller"})
+        EXPECT_EQ(found_in(line, banned_in_code()).size(), 1U) << line;
+    EXPECT_EQ(found_in("log.tellg(); untold, constellation, Holding, StellarCell", banned_in_code()).size(), 0U);
 }
 
 }  // namespace
