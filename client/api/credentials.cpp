@@ -181,9 +181,9 @@ Result<void> Credentials::log_in(const std::string& folder, const JoinToken& tok
     const ServiceAddress home{token.url, token.service};
     // Nobody is believed yet: the bundle counts because its fingerprint is the one that the operator handed over.
     cpprest::HttpCaller anybody({.tls = std::make_shared<openssl::TlsClient>()});
-    const Result<codec::Json> trust = call(anybody, home, "GET", "/v1/trust");
-    if (!trust) return trust.error();
-    const Result<TrustStatement> statement = codec::decode_trust_statement(*trust);
+    const Result<codec::Json> published = call(anybody, home, "GET", "/v1/trust");
+    if (!published) return published.error();
+    const Result<TrustStatement> statement = codec::decode_trust_statement(*published);
     if (!statement) return statement.error();
     auto trust = std::make_shared<openssl::TrustStore>(wall_clock);
     const Result<std::string> fingerprint = trust->fingerprint(statement->bundle);

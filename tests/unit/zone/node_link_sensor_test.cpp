@@ -129,7 +129,7 @@ TEST_F(NodeLinkSensorTest, TheLogOfPairsThatFailHasABound) {
     for (const NodeLinkSensor::Agent& agent : agents) dead.insert(agent.name);
     sensor.start();
     run(39 * 2);
-    EXPECT_EQ(log.count("node_probe_failed"), static_cast<int>(NodeLinkSensor::kMostTold));
+    EXPECT_EQ(log.count("node_probe_failed"), static_cast<int>(NodeLinkSensor::kMaxLogged));
 }
 
 TEST_F(NodeLinkSensorTest, WhatTheProgramsTakeIsNotTheWay) {
