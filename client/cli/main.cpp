@@ -16,6 +16,21 @@
 
 namespace {
 
+/// The words that may name a format: of some commands -o is a file.
+std::vector<std::string> words_about_format(const CLI::App& app, const std::vector<std::string>& words) {
+    const CLI::App* command = &app;
+    std::vector<std::string> others;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (const CLI::App* const next = command->get_subcommand_no_throw(words[i])) command = next;
+        const bool is_file = command != &app && command->get_option_no_throw("-o") != nullptr;
+        if (is_file && words[i] == "-o")
+            ++i;
+        else if (!is_file || !words[i].starts_with("-o"))
+            others.push_back(words[i]);
+    }
+    return others;
+}
+
 int run(int argc, char** argv) {
     CLI::App app{
         "zbs runs MPI programs over the clusters of several organisations.\n\nExample: zbs run -n 6 -- ./my_program "
@@ -58,7 +73,7 @@ int run(int argc, char** argv) {
     zbs::cli::add_complete_command(app, context);
     const std::vector<std::string> words = zbs::command_line::divide_words(app, {argv + 1, argv + argc}).own;
     context.url_place = zbs::command_line::place_of(*url, words);
-    const std::optional<std::string> asked = zbs::command_line::asked_format(words);
+    const std::optional<std::string> asked = zbs::command_line::asked_format(words_about_format(app, words));
     context.output_is_asked = asked.has_value();
     zbs::cli::add_json_flag(app, context, asked);
     zbs::command_line::add_page_commands(

@@ -2,11 +2,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <optional>
 
 #include "client/api/delegate.hpp"
@@ -53,8 +56,52 @@ Error of_application(const Error& error, const std::string& id) {
     return {ErrorCode::kNotFound, "there is no application " + id + " of yours; 'zbs list' shows them", {}};
 }
 
+using File = std::unique_ptr<std::FILE, decltype([](std::FILE* file) { std::fclose(file); })>;
+
+/// The files of -o and -e, which may be one.
+struct OutputFiles {
+    File out, err;
+    OutputStreams streams;
+};
+
+Result<OutputFiles> open_output(const SubmitOptions& options) {
+    OutputFiles files;
+    const auto open = [](const std::string& path, const char* option, File& file, std::FILE*& stream) -> Result<void> {
+        if (path.empty()) return {};
+        file.reset(std::fopen(path.c_str(), "wbe"));
+        if (!file)
+            return Error{ErrorCode::kInternal, "'" + path + "' cannot be written: " + std::strerror(errno), option};
+        stream = file.get();
+        return {};
+    };
+    if (auto good = open(options.stdout_file, "-o", files.out, files.streams.out); !good) return good.error();
+    std::error_code fault;
+    if (files.out && fs::equivalent(options.stdout_file, options.stderr_file, fault))
+        files.streams.err = files.streams.out;
+    else if (auto good = open(options.stderr_file, "-e", files.err, files.streams.err); !good)
+        return good.error();
+    return files;
+}
+
+/// A job that nobody waits for writes into no file here.
+Result<void> check_output_files(const SubmitOptions& options) {
+    if (options.wait && !options.dry_run) return {};
+    for (const auto& [file, option] : {std::pair{&options.stdout_file, "-o"}, std::pair{&options.stderr_file, "-e"}}) {
+        if (file->empty()) continue;
+        const bool is_format = std::ranges::count(listing::output_formats(), *file) > 0;
+        return invalid(std::string(option) + " names a file for the job's output, and " +
+                           (options.dry_run ? "a dry run has none"
+                                            : "this command does not wait for it; 'zbs run' and --wait write the file, "
+                                              "and 'zbs logs ID' prints the output later") +
+                           (is_format ? "; the format is --output " + *file : ""),
+                       {});
+    }
+    return {};
+}
+
 void submit(Context& context, CLI::App& command, SubmitOptions& options) {
     if (const Result<void> read = apply_directives(command, options); !read) return context.fail(read.error());
+    if (const Result<void> good = check_output_files(options); !good) return context.fail(good.error());
     if (options.wait && !options.dry_run &&
         !check_own_output(context,
                           "what is followed is the program's own output, byte "
@@ -93,6 +140,8 @@ void submit(Context& context, CLI::App& command, SubmitOptions& options) {
             std::cerr << "zbs: sent " << printable(paths[i]) << " (" << human_bytes(static_cast<double>(*sent))
                       << ")\n";
     }
+    const Result<OutputFiles> output = open_output(options);
+    if (!output) return context.fail(output.error(), output.error().pointer);
     const std::string id = to_string(request->id);
     const PendingFile pending;
     pending.add(id, zone->url(), request->argv[0]);
@@ -122,7 +171,7 @@ void submit(Context& context, CLI::App& command, SubmitOptions& options) {
         return;
     }
     if (!options.quiet) std::cerr << "zbs: application " << id << "\n";
-    follow(context, *zone, id, options.quiet, false, &delegation);
+    follow(context, *zone, id, options.quiet, output->streams, &delegation);
     const int ended_with = context.exit_code;
     if (!request->staging.results.empty()) {
         const InterruptLine line("zbs: not all results of " + id + " were fetched; 'zbs fetch " + id + " -d " +
@@ -158,8 +207,8 @@ bool select_one(Context& context, client::ZoneClient& zone, std::string& word) {
 }
 
 void print_times(client::ZoneClient& zone, const Json& view) {
-    for (const auto& [name, key] :
-         {std::pair{"started    ", "started_us"}, {"ended      ", "ended_us"}, {"expected   ", "expected_start_us"}})
+    for (const auto& [name, key] : {std::pair{"started    ", "started_us"}, std::pair{"ended      ", "ended_us"},
+                                    std::pair{"expected   ", "expected_start_us"}})
         if (view.contains(key)) std::cout << name << time_text(view, key) << "\n";
     Time now = system::wall_clock();
     if (runs_still(view))
@@ -452,8 +501,9 @@ void add_application_commands(CLI::App& app, Context& context) {
         CLI::App* run = app.add_subcommand(
             "run",
             "run an MPI program over the zones and follow it; exits with the program's own code\n\nIts output is the "
-            "program's: a format (-o) is for --dry-run only. Standard input is "
-            "not forwarded: give the program a file.\n\nCtrl-C or SIGTERM cancels the application; another one, at "
+            "program's; -o and -e write it into files, as in batch systems. The format of a dry run is --output. "
+            "Standard input is not forwarded: give the program a file.\n\nCtrl-C or SIGTERM cancels the application; "
+            "another one, at "
             "least "
             "a second later, leaves it. If the terminal closes, the application goes on: 'zbs wait ID' and 'zbs logs "
             "-f ID' return to "
@@ -465,11 +515,12 @@ void add_application_commands(CLI::App& app, Context& context) {
     }
     {
         auto options = std::make_shared<SubmitOptions>();
-        CLI::App* command =
-            app.add_subcommand("submit",
-                               "hand in an MPI program and print its id\n\nA script can say its options itself, in "
-                               "lines \"#ZBS -n 8 --walltime 1h\" above its first command; those of the command line "
-                               "win.\n\nExample: zbs submit -n 6 -- ./solver input.dat");
+        CLI::App* command = app.add_subcommand(
+            "submit",
+            "hand in an MPI program and print its id\n\nA script can say its options itself, in "
+            "lines \"#ZBS -n 8 --walltime 1h\" above its first command; those of the command line "
+            "win.\n\nWith --wait, -o and -e write the output into files, as in batch systems. The format of what this "
+            "command prints is --output.\n\nExample: zbs submit -n 6 -- ./solver input.dat");
         add_submit_options(*command, *options);
         command->add_flag("--wait", options->wait, "follow it as 'run' does");
         command->callback([&context, command, options] { submit(context, *command, *options); });

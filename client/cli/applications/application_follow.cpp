@@ -58,7 +58,7 @@ bool wait_to_follow(client::EventWaiter& events, const client::Polling& polling,
 
 LogFollower::~LogFollower() {
     for (const auto& [key, rest] : partial_) {
-        if (!rest.empty()) emit_line(key.substr(0, key.find('/')), rest, key.ends_with("/stderr") ? stderr : stdout);
+        if (!rest.empty()) emit_line(key.substr(0, key.find('/')), rest, stream_of(key.substr(key.find('/') + 1)));
     }
 }
 
@@ -71,7 +71,7 @@ Result<bool> LogFollower::copy() {
         if (!only_rank_.empty() && rank != only_rank_) continue;
         rank_known_ = true;
         std::uint64_t& at = offsets_[rank + "/" + stream];
-        while (fault_of(stream == "stderr" ? stderr : stdout) == 0 && at < file.value("bytes", std::uint64_t{0})) {
+        while (fault_of(stream_of(stream)) == 0 && at < file.value("bytes", std::uint64_t{0})) {
             const Result<client::ZoneClient::LogChunk> chunk = zone_.log(id_, rank, stream, at);
             if (!chunk) return chunk.error();
             if (chunk->bytes.empty()) break;
@@ -79,7 +79,8 @@ Result<bool> LogFollower::copy() {
             at = chunk->next_offset;
         }
     }
-    flush(stdout);
+    flush(streams_.out);
+    flush(streams_.err);
     if (!only_rank_.empty() && !rank_known_) {
         // One without output is in no index, as one that does not exist: the zone knows which.
         const Result<client::ZoneClient::LogChunk> nothing = zone_.log(id_, only_rank_, "stdout", 0);
@@ -90,7 +91,7 @@ Result<bool> LogFollower::copy() {
 }
 
 void LogFollower::emit(const std::string& rank, const std::string& stream, const std::string& bytes) {
-    std::FILE* out = stream == "stderr" ? stderr : stdout;
+    std::FILE* const out = stream_of(stream);
     if (!label_) {
         return put(bytes, out);
     }
@@ -152,13 +153,13 @@ void fail_to_follow(Context& context, const Error& error, const std::string& id)
     if (error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTimeout) std::cerr << way_back({id}) << "\n";
 }
 
-void follow(Context& context, client::ZoneClient& zone, const std::string& id, bool quiet, bool label,
+Json follow(Context& context, client::ZoneClient& zone, const std::string& id, bool quiet, const OutputStreams& streams,
             DelegationKeeper* delegation) {
     struct sigaction action {};
     action.sa_handler = on_interrupt;
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
-    LogFollower logs(zone, id, {}, label);
+    LogFollower logs(zone, id, {}, false, streams);
     std::string said, state;
     bool plan_shown = quiet;
     bool input_reported = quiet, loss_reported = false;
@@ -174,14 +175,14 @@ void follow(Context& context, client::ZoneClient& zone, const std::string& id, b
             if (auto answer = zone.cancel(id); !answer) {
                 context.fail(answer.error());
                 std::cerr << "zbs: the zone may not have received the cancel; 'zbs cancel " << id << "' repeats it\n";
-                return;
+                return {};
             }
         }
         if (interrupts > 1) {
             std::cerr << "zbs: left " << id << ", which is being cancelled; 'zbs wait " << id
                       << "' takes it up again\n";
             context.exit_code = kFailed;
-            return;
+            return {};
         }
         if (!input_reported && has_input()) {
             input_reported = true;
@@ -190,7 +191,10 @@ void follow(Context& context, client::ZoneClient& zone, const std::string& id, b
         if (look) {
             Result<Json> now = zone.show(id);
             if (!now && is_interrupted()) continue;
-            if (!now) return fail_to_follow(context, now.error(), id);
+            if (!now) {
+                fail_to_follow(context, now.error(), id);
+                return {};
+            }
             view = *std::move(now);
         }
         state = text_of(view, "state");
@@ -209,7 +213,10 @@ void follow(Context& context, client::ZoneClient& zone, const std::string& id, b
         }
         const Result<bool> complete = logs.copy();
         if (!complete && is_interrupted()) continue;
-        if (!complete) return fail_to_follow(context, complete.error(), id);
+        if (!complete) {
+            fail_to_follow(context, complete.error(), id);
+            return {};
+        }
         if (const int fault = logs.write_fault(); fault != 0 && fault != EPIPE && !loss_reported) {
             loss_reported = true;
             std::cerr << "zbs: the output cannot be written: " << std::strerror(fault) << "; " << id
@@ -218,7 +225,7 @@ void follow(Context& context, client::ZoneClient& zone, const std::string& id, b
         if (is_ended(state) && *complete) {
             context.exit_code = code_of_end(view);
             if (state != "completed") std::cerr << "zbs: " << id << " " << state << ": " << printable(reason) << "\n";
-            return;
+            return view;
         }
     }
 }

@@ -12,11 +12,18 @@
 /// Staying with an application until it ends.
 namespace zbs::cli {
 
-/// Copies new output of all ranks to our own streams.
+/// Where the output of the ranks goes; both may be one.
+struct OutputStreams {
+    std::FILE* out = stdout;
+    std::FILE* err = stderr;
+};
+
+/// Copies new output of all ranks to our own streams, or others.
 class LogFollower {
   public:
-    LogFollower(client::ZoneClient& zone, std::string id, std::string only_rank = {}, bool label = false)
-        : zone_(zone), id_(std::move(id)), only_rank_(std::move(only_rank)), label_(label) {}
+    LogFollower(client::ZoneClient& zone, std::string id, std::string only_rank = {}, bool label = false,
+                OutputStreams streams = {})
+        : zone_(zone), id_(std::move(id)), only_rank_(std::move(only_rank)), label_(label), streams_(streams) {}
     /// Ends the last line of each stream that its program did not end.
     ~LogFollower();
     LogFollower(const LogFollower&) = delete;
@@ -33,15 +40,17 @@ class LogFollower {
     bool is_output_cut() const { return write_fault_[0] != 0; }
 
   private:
+    std::FILE* stream_of(std::string_view name) const { return name == "stderr" ? streams_.err : streams_.out; }
     void emit(const std::string& rank, const std::string& stream, const std::string& bytes);
     void emit_line(const std::string& rank, std::string_view line, std::FILE* out);
-    int& fault_of(const std::FILE* out) { return write_fault_[out == stderr]; }
+    int& fault_of(const std::FILE* out) { return write_fault_[out != streams_.out]; }
     void put(std::string_view bytes, std::FILE* out);
     void flush(std::FILE* out);
 
     client::ZoneClient& zone_;
     std::string id_, only_rank_;
     bool label_;
+    OutputStreams streams_;
     bool rank_known_ = false;      ///< there is such a rank
     int write_fault_[2] = {0, 0};  ///< of standard output, of standard error
     std::map<std::string, std::uint64_t> offsets_;
@@ -70,8 +79,9 @@ std::string way_back(const std::vector<std::string>& ids);
 void fail_to_follow(Context& context, const Error& error, const std::string& id);
 
 /// Follows an application to its end, copying its output; the first interrupt cancels it, the second leaves it. An
-/// output that cannot be written is reported once, and the application goes on.
-void follow(Context& context, client::ZoneClient& zone, const std::string& id, bool quiet, bool label,
-            DelegationKeeper* delegation = nullptr);
+/// output that cannot be written is reported once, and the application goes on. Returns the zone's view of it at its
+/// end; null where the command left it before.
+codec::Json follow(Context& context, client::ZoneClient& zone, const std::string& id, bool quiet,
+                   const OutputStreams& streams, DelegationKeeper* delegation = nullptr);
 
 }  // namespace zbs::cli

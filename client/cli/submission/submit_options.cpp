@@ -182,6 +182,13 @@ void add_submit_options(CLI::App& command, SubmitOptions& options) {
         ->capture_default_str();
     command.add_option("--results", options.results_folder, "folder for what comes back, where this command waits")
         ->capture_default_str();
+    command
+        .add_option("-o,--stdout", options.stdout_file,
+                    "file for what the ranks write to standard output, in place of this command's; of 'run' and "
+                    "'submit --wait'. Its content is replaced. The format is --output, which has no short form here")
+        ->check(command_line::something("name a file"));
+    command.add_option("-e,--stderr", options.stderr_file, "the same for standard error; may be the file of -o")
+        ->check(command_line::something("name a file"));
     command.add_flag("--dry-run", options.dry_run, "show the plan, change nothing");
     command_line::add_program(command, options.argv, "program and its arguments; all words after it are the program's")
         ->required();

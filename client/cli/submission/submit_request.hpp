@@ -26,6 +26,7 @@ struct SubmitOptions {
     std::vector<std::string> stage_out;  ///< names or patterns
     std::string stage = "auto";          ///< or "always"
     std::string results_folder = ".";
+    std::string stdout_file, stderr_file;  ///< for the output of the ranks; empty: our own streams
     int priority = kUsualPriority;
     std::optional<int> share;
     bool dry_run = false, no_profile = false, ignore_profile = false, quiet = false, wait = false;

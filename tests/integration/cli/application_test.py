@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import unittest
+from pathlib import Path
 
 from manners import JOBS, ONE, PLAN, TWO, VIEW, WHOLE_PLAN, ZBS, Manners, Zone
 
@@ -29,6 +30,34 @@ class Applications(Manners):
         self.assertEqual((done.returncode, done.stdout, done.stderr), (3, "", "zbs: nothing there\n"))
         self.assertEqual(self.good("logs", ONE, "--rank", "1"), "", "it is there, and has said nothing")
         self.assertIn("'x' is neither a rank nor 'launcher'", self.refused("logs", ONE, "--rank", "x"))
+
+    def end(self, state, **more):
+        """One that wrote, and ended so."""
+        files = [{"rank": "0", "stream": stream, "bytes": 1} for stream in ("stdout", "stderr")]
+        Zone.answers |= {"/v1/applications/" + ONE: dict(VIEW, state=state, **more), "/v1/applications/" + ONE + "/logs": {"files": files, "complete": True},
+                         "/v1/applications/" + ONE + "/logs/0": lambda asked: {"of": asked["stream"]}}
+
+    def test_output_of_a_job_goes_into_files(self):
+        self.end("completed", exit_code=0)
+        read = lambda name: Path(self.folder, name).read_text()  # noqa: E731
+        Path(self.folder, "out").write_text("of an earlier run, longer than what comes now")
+        done = self.zbs("run", "-q", "--id", ONE, "-o", "out", "-e", "err", "/bin/true")
+        self.assertEqual((done.returncode, done.stdout, read("out"), read("err")), (0, "", '{"of": "stdout"}', '{"of": "stderr"}'), done.stderr)
+        self.script("#!/bin/sh\n#ZBS -o both -e both\n")
+        done = self.zbs("submit", "--wait", "--id", ONE, "./job.sh", ZBS_OUTPUT="json")
+        self.assertEqual((done.returncode, done.stdout, read("both")), (0, "", '{"of": "stdout"}{"of": "stderr"}'), done.stderr)
+        done = self.zbs("run", "-q", "--id", ONE, "-e", "err", "/bin/true")
+        self.assertEqual((done.returncode, done.stdout), (0, '{"of": "stdout"}'), done.stderr)
+
+    def test_files_for_output_that_nobody_writes_are_refused(self):
+        self.script("#!/bin/sh\n#ZBS -o out\n")
+        for words, told in ((("submit", "-o", "out", "/bin/true"), "-o names a file for the job's output, and this command does not wait for it; 'zbs run' and --wait write the file"),
+                            (("submit", "./job.sh"), "-o names a file"), (("submit", "-e", "err", "/bin/true"), "-e names a file"), (("run", "--dry-run", "-e", "err", "/bin/true"), "a dry run has none"),
+                            (("submit", "-o", "json", "/bin/true"), "; the format is --output json"), (("run", "--dry-run", "-o", "json", "/bin/true"), "; the format is --output json")):
+            self.assertIn(told, self.refused(*words))
+        done = self.zbs("run", "--id", ONE, "-o", "no/folder", "/bin/true")
+        self.assertEqual((done.returncode, done.stderr), (1, "zbs: -o: 'no/folder' cannot be written: No such file or directory\n"))
+        self.assertEqual((Zone.sent, os.path.exists(os.path.join(self.folder, "out"))), ([], False), "before anything is done")
 
     def test_a_matrix_of_what_is_not_learnt_is_told_with_the_remedy(self):
         for profile in ("none", "request"):
@@ -198,7 +227,7 @@ class Applications(Manners):
         for words in (("show", ONE), ("explain", ONE), ("cancel", ONE), ("submit", "--", "/bin/true"), ("run", "--dry-run", "--", "/bin/true"), ("profile", "show", ONE)):
             self.assertIn("--output: csv is for lists; this command prints table, wide, json", self.refused("-o", "csv", *words))
         self.assertEqual(Zone.sent, [], "before anything is done")
-        self.assertIn("--output: name is for what has an id", self.refused("run", "--dry-run", "-o", "name", "/bin/true"))
+        self.assertIn("--output: name is for what has an id", self.refused("run", "--dry-run", "--output", "name", "/bin/true"))
         self.assertEqual((self.good("show", ONE, "-o", "name"), self.good("explain", ONE, "-o", "name")), (ONE + "\n", ONE + "\n"))
 
     def test_top_prints_its_applications_as_rows(self):

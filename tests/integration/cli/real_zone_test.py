@@ -55,7 +55,7 @@ class RealZone(unittest.TestCase):
 
     def ask(self, *words, code=0, **environment):
         end = words.index("--") if "--" in words else len(words)
-        form = () if "--format" in words else ("-o", "json")
+        form = () if "--format" in words else ("--output", "json")
         done = self.f.zbs(*words[:end], *form, *words[end:], cwd=self.work, env=environment)
         self.assertEqual(done.returncode, code, (words, done.stderr))
         return json.loads(done.stdout)

@@ -69,7 +69,7 @@ class Usage(Manners):
     def test_the_place_of_a_fault_that_the_zone_tells_is_told_to_programs_and_people(self):
         fault = {"pointer": "/ranks", "detail": "must be less"}
         Zone.answers = {"refusal": {"detail": "at /ranks: must be less", "errors": [fault]}}
-        done = self.zbs("submit", "-o", "json", "/bin/true")
+        done = self.zbs("submit", "--output", "json", "/bin/true")
         self.assertEqual((done.returncode, json.loads(done.stdout)["errors"], json.loads(done.stdout)["detail"]), (2, [fault], "at /ranks: must be less"))
         self.assertEqual(done.stderr, "zbs: -n: must be less\n")
 

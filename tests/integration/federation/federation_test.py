@@ -131,7 +131,7 @@ class Runs(Shared):
             os.chmod(other, 0o711)  # the zone does not read what not everybody may: it goes by the path
             imported = self.f.zbs("profile", "import", folder + "/model.json", "--run-time", "2m", "--", other, "1")
             self.assertEqual(imported.returncode, 0, imported.stderr)
-            plan = json.loads(self.f.zbs("run", "-n", "4", "--dry-run", "-o", "json", "--", other, "2").stdout)
+            plan = json.loads(self.f.zbs("run", "-n", "4", "--dry-run", "--output", "json", "--", other, "2").stdout)
             self.assertEqual((plan["profile"], plan["predicted_s"]), (imported.stdout.strip(), 120))
             twice = self.f.zbs("profile", "import", folder + "/model.json", "--run-time", "1m", "--id", imported.stdout.strip(), "--", other, "1")
             self.assertEqual(twice.returncode, 8, twice.stderr)

@@ -73,7 +73,7 @@ class WithAgents(World):
     def begin(self, mark, then="true"):
         """A job of one rank on each machine, all of which run."""
         script = RANK.format(mark=self.folder / mark, then=then)
-        job = self.good("zbs", "submit", "-n", str(len(MACHINES)), "--walltime", "10m", "--launcher", "mpich", "--no-record", "-o", "name", "--", "/bin/sh", "-c", script).split()[0]
+        job = self.good("zbs", "submit", "-n", str(len(MACHINES)), "--walltime", "10m", "--launcher", "mpich", "--no-record", "--output", "name", "--", "/bin/sh", "-c", script).split()[0]
         until(lambda: self.begun(mark) == ["0", "1"], DEADLINE_S, lambda: f"{mark}: {self.begun(mark)} {self.view(job)}")
         return job
 

@@ -146,7 +146,7 @@ class World:
 
     def submit(self, mark, ranks, script, *options):
         """The id, once a scheduler has acknowledged it."""
-        done = subprocess.run([self.bin / "zbs", "submit", "-n", str(ranks), "--walltime", "10m", "-o", "name", "--no-record", "--launcher", "mpich", *options, "--", "/bin/sh", "-c", RANK % (PROCESSORS, script), mark],
+        done = subprocess.run([self.bin / "zbs", "submit", "-n", str(ranks), "--walltime", "10m", "--output", "name", "--no-record", "--launcher", "mpich", *options, "--", "/bin/sh", "-c", RANK % (PROCESSORS, script), mark],
                               cwd=self.folder, capture_output=True, text=True, timeout=DEADLINE_S, stdin=subprocess.DEVNULL,
                               env={"PATH": "/usr/bin:/bin", "HOME": str(self.folder), "ZBS_URL": ",".join(s.url for s in self.schedulers), "ZBS_IDENTITY": "spiffe://org-a/user/ana",
                                    "ZBS_TOKEN": self.token()})

@@ -53,7 +53,7 @@ def fail_over(world, registry_port):
     two.start().wait_for(" standing by on https://")
     for user in ("ana", "bob"):
         good("zbs", *good("zbs-zone", "user", "add", user, "--config", one.config).split()[1:], credentials=user)
-    job = good("zbs", "submit", "--launcher", "mpich", "--no-record", "-o", "name", "--", "/bin/sh", "-c", "true").split()[0]
+    job = good("zbs", "submit", "--launcher", "mpich", "--no-record", "--output", "name", "--", "/bin/sh", "-c", "true").split()[0]
     good("zbs-zone", "user", "revoke", "bob", "--config", one.config)
 
     both = f"{one.url},{two.url}"
