@@ -99,6 +99,14 @@ Result<void> check_output_files(const SubmitOptions& options) {
     return {};
 }
 
+/// The next command to type after one that failed; the last line of 'zbs run'.
+void print_next(const std::string& id, const Json& view) {
+    if (text_of(view, "state") == "failed" && view.contains("exit_code"))
+        std::cerr << "zbs: 'zbs logs -l " << id << "' shows which rank wrote what\n";
+    else
+        std::cerr << "zbs: 'zbs show " << id << "' shows its plan, its parts and why it ended\n";
+}
+
 void submit(Context& context, CLI::App& command, SubmitOptions& options) {
     if (const Result<void> read = apply_directives(command, options); !read) return context.fail(read.error());
     if (const Result<void> good = check_output_files(options); !good) return context.fail(good.error());
@@ -171,7 +179,7 @@ void submit(Context& context, CLI::App& command, SubmitOptions& options) {
         return;
     }
     if (!options.quiet) std::cerr << "zbs: application " << id << "\n";
-    follow(context, *zone, id, options.quiet, output->streams, &delegation);
+    const Json view = follow(context, *zone, id, options.quiet, output->streams, &delegation);
     const int ended_with = context.exit_code;
     if (!request->staging.results.empty()) {
         const InterruptLine line("zbs: not all results of " + id + " were fetched; 'zbs fetch " + id + " -d " +
@@ -179,6 +187,8 @@ void submit(Context& context, CLI::App& command, SubmitOptions& options) {
         fetch_results(context, *zone, id, {.folder = options.results_folder, .quiet = options.quiet, .ended = false});
     }
     if (ended_with != kOk) context.exit_code = ended_with;  // the program's own code comes first
+    if (context.exit_code != kOk && !options.quiet && view.is_object() && text_of(view, "state") != "cancelled")
+        print_next(id, view);
 }
 
 bool failed_with(Context& context, const Error& error) {

@@ -59,6 +59,16 @@ class Applications(Manners):
         self.assertEqual((done.returncode, done.stderr), (1, "zbs: -o: 'no/folder' cannot be written: No such file or directory\n"))
         self.assertEqual((Zone.sent, os.path.exists(os.path.join(self.folder, "out"))), ([], False), "before anything is done")
 
+    def test_a_failing_run_ends_with_the_next_command(self):
+        for state, more, told in (("failed", {"exit_code": 3}, f"zbs: 'zbs logs -l {ONE}' shows which rank wrote what"), ("failed", {}, f"zbs: 'zbs show {ONE}' shows its plan, its parts and why it ended"),
+                                  ("rejected", {}, f"zbs: 'zbs show {ONE}' shows its plan, its parts and why it ended")):
+            self.end(state, reason="r", **more)
+            done = self.zbs("run", "--id", ONE, "/bin/true")
+            self.assertNotEqual(done.returncode, 0)
+            self.assertEqual(done.stderr.splitlines()[-2:], [f"zbs: {ONE} {state}: r", told])
+        self.end("completed", exit_code=0)
+        self.assertNotIn("'zbs ", self.zbs("run", "--id", ONE, "/bin/true").stderr)
+
     def test_a_matrix_of_what_is_not_learnt_is_told_with_the_remedy(self):
         for profile in ("none", "request"):
             Zone.answers["/v1/applications/" + ONE] = dict(VIEW, plan=dict(PLAN, profile=profile))
