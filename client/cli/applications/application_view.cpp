@@ -53,7 +53,7 @@ std::optional<Duration> elapsed_of(const Json& application, Time now) {
     if (!application.contains("started_us")) return std::nullopt;
     const Time started = time_from_microseconds(application.value("started_us", std::int64_t{0}));
     const Time ended = time_from_microseconds(application.value("ended_us", to_microseconds(now)));
-    return std::max(Duration{0}, std::chrono::floor<std::chrono::seconds>(ended - started));
+    return std::max<Duration>(Duration{0}, std::chrono::floor<std::chrono::seconds>(ended - started));
 }
 
 namespace {

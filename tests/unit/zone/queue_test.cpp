@@ -406,8 +406,7 @@ TEST_F(ZoneQueueTest, WaitingApplicationSaysWhereItWaits) {
     EXPECT_EQ(status.reason, "waiting in the queue of its zone");
     ASSERT_TRUE(status.parts.at(0).status.queue);
     EXPECT_TRUE(status.parts.at(0).status.queue->start_in);
-    const ApplicationService& home = *world.node("a").applications;
-    const std::vector<ApplicationSummary> rows = home.list(world.user(), {}).value();
+    const std::vector<ApplicationSummary> rows = world.node("a").applications->list(world.user(), {}).value();
     ASSERT_EQ(rows.at(0).id, id);
     const ApplicationSummary& waits = rows.at(0);
     const ApplicationSummary& runs = rows.at(1);
