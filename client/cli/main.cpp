@@ -21,7 +21,8 @@ std::vector<std::string> words_about_format(const CLI::App& app, const std::vect
     const CLI::App* command = &app;
     std::vector<std::string> others;
     for (std::size_t i = 0; i < words.size(); ++i) {
-        if (const CLI::App* const next = command->get_subcommand_no_throw(words[i])) command = next;
+        const auto named = command->get_subcommands([&](const CLI::App* sub) { return sub->check_name(words[i]); });
+        if (!named.empty()) command = named.front();
         const bool is_file = command != &app && command->get_option_no_throw("-o") != nullptr;
         if (is_file && words[i] == "-o")
             ++i;

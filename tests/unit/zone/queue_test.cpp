@@ -418,7 +418,7 @@ TEST_F(ZoneQueueTest, WaitingApplicationSaysWhereItWaits) {
                             [](const ApplicationEvent& e) { return e.what == "queue" && e.ok; }));
     world.run(30min);
     EXPECT_EQ(state(id), ApplicationState::kCompleted);
-    const ApplicationSummary over = home.list(world.user(), {}).value().at(0);
+    const ApplicationSummary over = world.node("a").applications->list(world.user(), {}).value().at(0);
     ASSERT_TRUE(over.started && over.ended);
     EXPECT_EQ(*over.ended - *over.started, world.status(id).history.back().at - *over.started);
     EXPECT_TRUE(*over.started < *over.ended && !over.expected_start && over.waits_for.empty());

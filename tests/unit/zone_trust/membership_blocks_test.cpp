@@ -97,7 +97,7 @@ TEST_F(MembershipBlocksTest, WhatADeadZoneToldIsListedAndTakenBack) {
                             MembershipService::AnnouncedBlock{to_uri(carl), sibling}));
     EXPECT_THAT(home.membership->blocks(), IsEmpty()) << "nobody set it here";
     const auto announcers = home.membership->unblock("org-b");
-    ASSERT_TRUE(announcers) << tellers.error();
+    ASSERT_TRUE(announcers) << announcers.error();
     EXPECT_THAT(*announcers, ElementsAre(sibling));
     for (int start = 0; start < 2; ++start) {
         EXPECT_FALSE(home.membership->is_blocked(away.self())) << start << " restarts";
