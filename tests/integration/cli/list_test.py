@@ -300,10 +300,10 @@ class ManyApplications(Manners):
 
     def test_wide_and_operators_see_whose_and_all_see_the_name(self):
         self.all = [JOBS[0] | {"owner": "spiffe://org-a/user/ana", "name": "my run"}, JOBS[1] | {"owner": "spiffe://org-b/user/bo"}]
-        self.assertEqual(self.good("list").splitlines()[0].split(), ["ID", "NAME", "STATE", "RANKS", "PROGRAM", "ZONES", "EXIT", "SUBMITTED", "REASON"])
+        self.assertEqual(self.good("list").splitlines()[0].split(), ["ID", "NAME", "STATE", "RANKS", "PROGRAM", "ZONES", "EXIT", "SUBMITTED", "ELAPSED", "REASON"])
         self.assertIn("01  my run  running", self.good("list"))
         wide = self.good("list", "-o", "wide").splitlines()
-        self.assertEqual(wide[0].split(), ["ID", "USER", "NAME", "STATE", "RANKS", "PROGRAM", "ZONES", "EXIT", "SUBMITTED", "REASON", "PATH"])
+        self.assertEqual(wide[0].split(), ["ID", "USER", "NAME", "STATE", "RANKS", "PROGRAM", "ZONES", "EXIT", "SUBMITTED", "STARTED", "ENDED", "ELAPSED", "EXPECTED", "START", "REASON", "PATH"])
         self.assertEqual(([line.split()[1] for line in wide[1:]], wide[1].split()[-1]), (["ana", "spiffe://org-b/user/bo"], "/bin/a"))
         self.assertIn("USER", self.zbs("list", ZBS_IDENTITY="spiffe://org-a/operator/ada").stdout)
 

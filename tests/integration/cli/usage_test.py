@@ -171,7 +171,7 @@ class Directives(Manners):
         for line, wrong in (("--waltime 1h", "did you mean '--walltime'?"), ("-n 0", "-n"), ("-n", "-n"), ("--env 'A", "does not end"),
                             ("--walltime soon", "'soon' is no duration"), ("--dry-run", "command line only"), ("--id x", "command line only"),
                             ("other.sh", "the script itself is the program"), ("-- other.sh", "the script itself is the program"),
-                            ("--mapper best", "best"), ("-o json", "no option"), ("--help", "no option")):
+                            ("--mapper best", "best"), ("--output json", "no option"), ("--help", "no option")):
             self.script(f"#!/bin/sh\n\n#ZBS {line}\n")
             told = self.refused("submit", "--dry-run", "./job.sh")
             self.assertIn(f"{self.folder}/job.sh, line 3: ", told, line)

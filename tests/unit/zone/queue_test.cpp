@@ -410,7 +410,7 @@ TEST_F(ZoneQueueTest, WaitingApplicationSaysWhereItWaits) {
     ASSERT_EQ(rows.at(0).id, id);
     const ApplicationSummary& waits = rows.at(0);
     const ApplicationSummary& runs = rows.at(1);
-    EXPECT_EQ(waits.waits_for, "turn");
+    EXPECT_EQ(waits.waits_for, status.parts.at(0).status.queue->waits_for) << "other organisations do not report it";
     ASSERT_TRUE(waits.expected_start && runs.started);
     EXPECT_GT(*waits.expected_start, *runs.started) << "as the walltime of the other one says";
     EXPECT_FALSE(waits.started || waits.ended || runs.expected_start || runs.ended);
