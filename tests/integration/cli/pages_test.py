@@ -130,7 +130,7 @@ class Pages(unittest.TestCase):
         self.assertEqual(COMMANDS.read_text(), text, "ZBS_WRITE_GOLDEN=1 writes the page anew")
 
     def test_help_of_every_command_says_where_the_options_of_all_are(self):
-        format = {("map",): "-o", ("profile",): "--output", ("profile", "plot"): "--output", ("profile", "export"): "--output"}  # where the other name is that of a file
+        format = {("map",): "-o", ("profile",): "--output", ("profile", "plot"): "--output", ("profile", "export"): "--output", ("run",): "--output", ("submit",): "--output"}  # where the other name is that of a file
         format |= {("profile", name): "" for name in ("list", "show", "import")}  # which have their own
         told = {"zbs": "--credentials --proxy --url --identity --token -o,--output --json", "zbs-zone": "--config", "zbs-node": "--config"}
         for program, options in told.items():
@@ -191,7 +191,7 @@ COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*"; _{program.replace("-", 
         self.assertEqual(self.complete_in_bash("zbs", "list", "--columns", "ra"), ["ranks"])
         self.assertEqual(self.complete_in_bash("zbs", "list", "--columns", "id,ra"), ["id,ranks"])
         self.assertEqual(self.complete_in_bash("zbs", "list", "--sort", "-sub"), ["-submitted"])
-        self.assertEqual(self.complete_in_bash("zbs", "list", "--filter", "sta"), ["state="] + [f"state={state}" for state in STATES])
+        self.assertEqual(self.complete_in_bash("zbs", "list", "--filter", "sta"), ["state=", "started="] + [f"state={state}" for state in STATES])
         self.assertEqual(self.complete_in_bash("zbs", "list", "--filter", "state", "=", "ru"), ["running"])
         self.assertEqual(self.complete_in_bash("zbs", "list", "--filter", "state", "="), STATES)
         self.assertEqual(self.complete_in_bash("zbs", "list", "--state", "running,comp"), ["running,completed"])
