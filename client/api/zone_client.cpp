@@ -41,9 +41,9 @@ ZoneClient::~ZoneClient() = default;
 Result<void> ZoneClient::check_addresses(std::string_view urls) {
     // A password may hold a comma, and no piece of it may be shown: the whole text is refused.
     if (urls.find('@') != std::string_view::npos) return cpprest::parse_service_url(std::string(urls)).error();
+    if (urls.empty()) return {};
     const HomeAddresses addresses(urls);
     for (const std::string& url : addresses.all()) {
-        if (url.empty()) continue;
         if (const auto read = cpprest::parse_service_url(url); !read) return read.error();
     }
     return {};

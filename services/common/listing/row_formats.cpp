@@ -14,15 +14,16 @@ bool drives_terminals(char32_t c) {
            (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
 }
 
-/// Of a column as wide as an instant, or narrower, nothing is left out.
-constexpr std::size_t kLeastCut = 20;
+/// Of a column as wide as an instant with milliseconds, or narrower, nothing is left out.
+constexpr std::size_t kLeastCut = 26;
 constexpr std::size_t kLeastLeft = 10;
 
-/// Whether texts of the column can be cut: those of its name are to be typed again.
+/// Whether texts of the column can be cut: names of rows and of callers are to be typed again.
 bool can_be_cut(const Listing& listing, std::size_t column) {
-    return column != listing.name && std::ranges::any_of(listing.rows, [column](const std::vector<Cell>& row) {
-               return row[column].value.is_string();
-           });
+    const auto is_text = [column](const std::vector<Cell>& row) { return row[column].value.is_string(); };
+    const auto is_caller = [column](const std::vector<Cell>& row) { return row[column].text.starts_with("spiffe://"); };
+    return column != listing.name && std::ranges::any_of(listing.rows, is_text) &&
+           std::ranges::none_of(listing.rows, is_caller);
 }
 
 /// Makes the widest of the columns that can be cut narrower until all fit into `width`, as far as that goes.
