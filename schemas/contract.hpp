@@ -2,7 +2,7 @@
 
 namespace zbs {
 
-/// Text of schemas/openapi/zone.json, registry.json and node.json.
+/// OpenAPI documents of the zone, the registry and the node agent, which schemas/bundle.py merges.
 const char* zone_contract();
 const char* registry_contract();
 const char* node_contract();

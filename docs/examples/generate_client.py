@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes a Python module from a service's OpenAPI document: one method for each operation, standard library only.
 
-usage: generate_client.py DOCUMENT > zbs_zone.py     (DOCUMENT: schemas/openapi/zone.json, or what a zone gives as /openapi.json)
+usage: generate_client.py DOCUMENT > zbs_zone.py     (DOCUMENT: what a zone gives as /openapi.json, or schemas/bundle.py zone writes)
 """
 import json
 import keyword

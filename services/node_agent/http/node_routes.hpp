@@ -20,10 +20,10 @@ struct NodeServices {
     const Clock& clock;
     Caller self;           ///< name of this agent
     Caller zone;           ///< the only one that may call, but for `getProbe`
-    std::string contract;  ///< text of schemas/openapi/node.json
+    std::string contract;  ///< text of the OpenAPI document, schemas/openapi/node
 };
 
-/// Routes of schemas/openapi/node.json. `services` must outlive the router.
+/// Routes of schemas/openapi/node. `services` must outlive the router.
 http::Router make_node_routes(NodeServices& services);
 
 /// What every call passes before a handler sees it. Errors as `authorise` says.

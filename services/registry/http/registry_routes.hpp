@@ -16,12 +16,12 @@ struct RegistryServices {
     Registry& registry;
     const TrustBundles& trust;
     AuditLog& audit;
-    std::string contract{};  ///< text of schemas/openapi/registry.json
+    std::string contract{};  ///< text of the OpenAPI document, schemas/openapi/registry
     std::function<std::string(metrics::TextFormat)> metrics_text{};
     bool has_public_metrics = false;  ///< anybody who reaches the registry may read its figures
 };
 
-/// Routes of schemas/openapi/registry.json. `services` must outlive the router.
+/// Routes of schemas/openapi/registry. `services` must outlive the router.
 http::Router make_registry_routes(RegistryServices& services);
 
 /// What every call passes before a handler sees it. Errors as `authorise` says; kUnavailable where it cannot be put on

@@ -64,7 +64,7 @@ class ZoneCore {
     };
 
   public:
-    /// `config` is looked at for as long as the zone lives. `contract`: text of schemas/openapi/zone.json.
+    /// `config` is looked at for as long as the zone lives. `contract`: text of the OpenAPI document.
     ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contract);
 
     /// Takes up what the stores hold. Errors: the stores'; then nothing may be served.

@@ -40,24 +40,24 @@ struct ZoneServices {
     ZoneStore& store;
     AuditLog& audit;
     http::TraceBook& traces;
-    std::string contract;  ///< text of schemas/openapi/zone.json
+    std::string contract;  ///< text of the OpenAPI document, schemas/openapi/zone
     /// All figures of the zone as text.
     std::function<std::string(metrics::TextFormat)> metrics_text{};
     bool serves = false;  ///< what the stores hold was taken up, and the zone is not about to end
 };
 
-/// Routes of schemas/openapi/zone.json. `services` must outlive the router.
+/// Routes of schemas/openapi/zone. `services` must outlive the router.
 http::Router make_zone_routes(ZoneServices& services);
 
 /// Own users and the operator see the inside of the zone; nobody else. Errors: kUnauthenticated, kDenied.
 Result<void> check_insider(const http::Request& request, const ZoneServices& services);
 
-/// Adds `registry`, as `RegistryStanding` of schemas/openapi/zone.json, if the zone has one.
+/// Adds `registry`, as `RegistryStanding` of schemas/openapi/zone, if the zone has one.
 void add_registry(codec::Json& answer, const ZoneServices& services);
 
 /// Those about links to other zones and between machines; part of `make_zone_routes`.
 void add_link_routes(http::Router& router, ZoneServices& services);
-/// As `LinkDelay` and `ProcessorShare` of schemas/openapi/zone.json.
+/// As `LinkDelay` and `ProcessorShare` of schemas/openapi/zone.
 codec::Json encode_series(const SeriesView& series);
 
 /// Server-sent events; part of `make_zone_routes`.

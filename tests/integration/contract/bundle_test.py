@@ -7,7 +7,7 @@ import unittest
 
 SOURCE = pathlib.Path(sys.argv[1])
 sys.path.insert(0, str(SOURCE / "schemas"))
-from bundle import BundleError, bundle  # noqa: E402
+from bundle import OPENAPI, BundleError, bundle, read, references  # noqa: E402
 
 
 def schema_of(name):
@@ -86,6 +86,18 @@ class Bundle(unittest.TestCase):
     def test_a_service_that_is_not_there_is_refused(self):
         with self.assertRaisesRegex(BundleError, "nobody: no files"):
             bundle("nobody", self.folder)
+
+
+class Files(unittest.TestCase):
+    def test_common_components_are_used_by_two_services_and_refer_to_each_other_only(self):
+        documents = [bundle(folder.name) for folder in OPENAPI.iterdir() if folder.is_dir()]
+        self.assertEqual(len(documents), 3)
+        common = read(OPENAPI / "common.json")["components"]
+        pointers = {f"#/components/{kind}/{name}" for kind, named in common.items() for name in named}
+        self.assertLessEqual(set(references(common)), pointers)
+        for kind, named in common.items():
+            for name in named:
+                self.assertGreaterEqual(sum(name in document["components"][kind] for document in documents), 2, name)
 
 
 if __name__ == "__main__":

@@ -28,6 +28,12 @@ def documented_id(name):
     return found["own_id"](name)
 
 
+def documented_line(what):
+    """The command of docs/examples/README.md that runs Python with `what`."""
+    [line] = (line for line in (SOURCE / "docs/examples/README.md").read_text().splitlines() if line.startswith(f"$ python3 {what} "))
+    return line.removeprefix("$ ")
+
+
 class GeneratedClient(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -37,8 +43,7 @@ class GeneratedClient(unittest.TestCase):
         cls.process = subprocess.Popen([ZONE, "run", "--config", cls.folder / "zone.toml"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         cls.addClassCleanup(cls.end)
         url = cls.process.stdout.readline().split()[-1]
-        generated = subprocess.run([sys.executable, SOURCE / "docs/examples/generate_client.py", SOURCE / "schemas/openapi/zone.json"], capture_output=True, text=True, check=True)
-        (cls.folder / "zbs_zone.py").write_text(generated.stdout)
+        subprocess.run(documented_line("schemas/bundle.py").replace("> ", f"> {cls.folder}/"), shell=True, cwd=SOURCE, check=True)
         spec = importlib.util.spec_from_file_location("zbs_zone", cls.folder / "zbs_zone.py")
         cls.module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(cls.module)
@@ -92,9 +97,7 @@ class GeneratedClient(unittest.TestCase):
             url = process.stdout.readline().split()[-1]
             words = output_of(ZONE, "user", "add", "ana", "--config", config).split()
             output_of(pathlib.Path(ZONE).parent / "zbs", *words[1:])
-            lines = [line.removeprefix("$ ") for line in (SOURCE / "docs/examples/README.md").read_text().splitlines() if line.startswith("$ python3 -c ")]
-            self.assertEqual(len(lines), 1)
-            line = lines[0].replace("https://zone-a.example.org:7001", url).replace("/home/ana/", f"{home}/")
+            line = documented_line("-c").replace("https://zone-a.example.org:7001", url).replace("/home/ana/", f"{home}/")
             self.assertIn(url, line)
             self.assertEqual(ast.literal_eval(output_of(*shlex.split(line)))["applications"], [])
         finally:

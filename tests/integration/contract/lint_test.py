@@ -10,8 +10,11 @@ import sys
 import unittest
 
 SOURCE, WORK = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+sys.path.insert(0, str(SOURCE / "schemas"))
+from bundle import bundle_text  # noqa: E402
+
 SPECTRAL = WORK / "node_modules/.bin/spectral"
-DOCUMENTS = sorted((SOURCE / "schemas/openapi").glob("*.json"))
+DOCUMENTS = {service: WORK / f"{service}.json" for service in ("zone", "registry", "node")}
 
 
 def why_not():
@@ -40,13 +43,17 @@ def lint(*documents):
 
 
 class Lint(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        for service, file in DOCUMENTS.items():
+            file.write_text(bundle_text(service))
+
     def test_documents_have_no_fault(self):
-        self.assertEqual(len(DOCUMENTS), 3)
-        done = lint(*DOCUMENTS)
+        done = lint(*DOCUMENTS.values())
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_a_fault_would_be_found(self):
-        document = json.loads(DOCUMENTS[-1].read_text())
+        document = json.loads(DOCUMENTS["zone"].read_text())
         document["paths"]["/v1/whoami"]["get"]["security"] = [{"nobody": []}]
         faulty = WORK / "faulty.json"
         faulty.write_text(json.dumps(document))

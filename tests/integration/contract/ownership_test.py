@@ -16,11 +16,11 @@ import time
 import unittest
 
 from identities import context, run
-from service import fresh_id
+from service import bundle, fresh_id
 from stand_ins import MODEL, write_stand_ins
 from world import DEADLINE_S, World
 
-REGISTRY, ZONE, SOURCE = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+REGISTRY, ZONE = sys.argv[1:3]
 NOBODYS = "01J9Z3V7Q9ZZZZZZZZZZZZZZZZ"
 OWNERS = {"application": ("alpha", "user", "ana"), "profile": ("alpha", "user", "ana"), "delegation": ("alpha", "user", "ana"),
           "own part": ("alpha", "zone", "alpha-two"), "foreign part": ("beta", "zone", "beta-one")}
@@ -55,7 +55,7 @@ class Ownership(unittest.TestCase):
         cls.world.begin()
         cls.world.cas["beta"] = cls.folder / "beta/identity"
         run(ZONE, "peer", "accept", "beta", "--bundle", cls.folder / "beta/identity/bundle.pem", "--no-delegation", "--config", cls.folder / "zone.toml")
-        cls.document = json.loads((SOURCE / "schemas/openapi/zone.json").read_text())
+        cls.document = bundle("zone")
         cls.ids = cls.make_things()
 
     @classmethod

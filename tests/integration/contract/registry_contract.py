@@ -5,7 +5,7 @@ from service import OPERATOR, Service, ServiceTest
 
 
 class RegistryContract(EveryService, ServiceTest):
-    contract_file = "registry.json"
+    documented = "registry"
     sources = ("services/registry/http/registry_routes.cpp",)
     big_body = ("/v1/enrolments", None, 256 * 1024)
 

@@ -15,7 +15,9 @@ import urllib.parse
 
 import jsonschema
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path[:0] = [str(ROOT / "tests/support"), str(ROOT / "schemas")]
+from bundle import bundle, bundle_text  # noqa: E402, F401 (also for those who import this)
 from identities import Organisations, context  # noqa: E402
 from ids import fresh_id  # noqa: E402, F401 (for those who import this)
 
@@ -84,10 +86,10 @@ class Reply:
 
 
 class Contract:
-    """An OpenAPI document, and which of its replies have been seen."""
+    """The OpenAPI document of a service (zone, registry, node), and which of its replies have been seen."""
 
-    def __init__(self, path):
-        self.text = path.read_bytes()
+    def __init__(self, service):
+        self.text = bundle_text(service).encode()
         self.document = json.loads(self.text)
         self.seen = set()
         self.validators = {}
@@ -156,13 +158,12 @@ class Contract:
         assert reply.json["status"] == reply.status, f"{what}: the body tells another status"
 
 
-SCHEMAS = pathlib.Path(__file__).resolve().parents[3] / "schemas/openapi"
 _contracts = {}
 
 
 def checked(kind, method, target, status, headers, body):
     """The body of a whole reply of a service of this kind (zone, registry, node), which must be as its contract says."""
-    contract = _contracts.get(kind) or _contracts.setdefault(kind, Contract(SCHEMAS / f"{kind}.json"))
+    contract = _contracts.get(kind) or _contracts.setdefault(kind, Contract(kind))
     contract.check(method, target, Reply(status, headers, body))
     return body
 
@@ -170,7 +171,7 @@ def checked(kind, method, target, status, headers, body):
 class ServiceTest(unittest.TestCase):
     """One service for all tests of a class; `call` checks every reply against the contract."""
     program = source = None  # set before the tests run: the program, the root of the repository
-    contract_file = None
+    documented = None        # whose document: zone or registry
     sources = ()             # where its routes are
     big_body = None          # target and caller of a call with a body, and its limit
 
@@ -179,7 +180,7 @@ class ServiceTest(unittest.TestCase):
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="zbs-contract-"))
         cls.service = None
         cls.addClassCleanup(cls.end)
-        cls.contract = Contract(cls.source / "schemas/openapi" / cls.contract_file)
+        cls.contract = Contract(cls.documented)
         cls.service = cls.start()
 
     @classmethod

@@ -20,7 +20,7 @@ import tempfile
 import unittest
 
 from identities import Identity, context, own, run
-from service import fresh_id
+from service import bundle, fresh_id
 from world import DEADLINE_S, World
 
 REGISTRY, ZONE, SOURCE = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
@@ -53,7 +53,7 @@ class TlsContract(unittest.TestCase):
         cls.world = World(cls.folder, REGISTRY, ZONE)
         cls.addClassCleanup(cls.world.stop)
         cls.world.begin()
-        cls.documents = {name: json.loads((SOURCE / f"schemas/openapi/{name}.json").read_text()) for name in ("zone", "registry")}
+        cls.documents = {name: bundle(name) for name in ("zone", "registry")}
         rows = [line for line in (SOURCE / "tests/unit/site_policy/authorisation.tsv").read_text().splitlines() if not line.startswith("#")]
         cls.nothing_of_yours = cls.call(cls, "zone", "GET", "/v1/applications/" + "0" * 26, cls.world.issue("alpha", "user", "ana"))[1]["detail"]
         cls.table = {row["action"]: row for row in csv.DictReader(rows, delimiter="\t")}

@@ -5,7 +5,7 @@ from stand_ins import write_stand_ins
 
 
 class ZoneTest(ServiceTest):
-    contract_file = "zone.json"
+    documented = "zone"
     sources = tuple(f"services/zone_scheduler/http/{name}_routes.cpp" for name in ("zone", "identity", "delegation", "peering", "staging", "event", "dashboard", "link"))
     big_body = ("/v1/parts", HOME, 16 * 1024 * 1024)
 

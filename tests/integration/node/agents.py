@@ -86,9 +86,9 @@ class Starter:
 
 
 class Agents:
-    def __init__(self, folder, programs, source):
+    def __init__(self, folder, programs):
         self.folder, self.programs = folder, programs
-        self.contract = Contract(source / "schemas/openapi/node.json")
+        self.contract = Contract("node")
         self.agents, self.zone = {}, None
         for name in ("alpha", "gamma"):
             (folder / f"{name}.toml").write_text(self.zone_text(name, 0))

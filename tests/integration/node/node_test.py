@@ -16,7 +16,7 @@ import unittest
 
 from agents import Agents, Starter, marked, own, run, until
 
-PROGRAMS, SOURCE = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
+PROGRAMS = pathlib.Path(sys.argv[1]).resolve()
 
 
 def overlap_s(a, b):
@@ -53,7 +53,7 @@ class NodeTest(unittest.TestCase):
         cls.group = make_control_group()
         if cls.group:
             cls.addClassCleanup(cls.remove_group)
-        cls.world = Agents(cls.folder, PROGRAMS, SOURCE)
+        cls.world = Agents(cls.folder, PROGRAMS)
         cls.addClassCleanup(cls.world.stop)
         cls.world.add("n1")
         cls.world.add("n2")
@@ -309,7 +309,7 @@ class StarterTest(unittest.TestCase):
             cls.addClassCleanup(NodeTest.remove_group.__func__, cls)
         cls.starter = Starter(PROGRAMS / "zbs-step", cls.folder, cls.group)
         cls.addClassCleanup(lambda: cls.starter.end())
-        cls.world = Agents(cls.folder, PROGRAMS, SOURCE)
+        cls.world = Agents(cls.folder, PROGRAMS)
         cls.addClassCleanup(cls.world.stop)
         cls.world.add("n1", f'step_starter = "{cls.starter.socket}"')
         cls.world.add("n2", f'step_starter = "{cls.starter.socket}"\ncontrol_group = "none"')
@@ -400,7 +400,7 @@ class UnitsTest(unittest.TestCase):
         manager.chmod(0o700)
         cls.starter = Starter(PROGRAMS / "zbs-step", cls.folder, own, ("--units", str(manager)))
         cls.addClassCleanup(lambda: cls.starter.end())
-        cls.world = Agents(cls.folder, PROGRAMS, SOURCE)
+        cls.world = Agents(cls.folder, PROGRAMS)
         cls.addClassCleanup(cls.world.stop)
         cls.world.add("n1", f'step_starter = "{cls.starter.socket}"')
 

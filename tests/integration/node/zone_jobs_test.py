@@ -71,7 +71,7 @@ class OnMachines(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.temporary = tempfile.TemporaryDirectory(prefix="zbs-node-jobs-")
-        cls.world = cls.world_of(pathlib.Path(cls.temporary.name), PROGRAMS, SOURCE)
+        cls.world = cls.world_of(pathlib.Path(cls.temporary.name), PROGRAMS)
         cls.world.log_in()
         for machine in MACHINES:
             cls.world.add(machine, cls.agent_settings)
@@ -183,7 +183,7 @@ class LinksBetweenMachines(OnMachines):
 
     def links(self):
         reply = self.world.ask_zone("GET", "/v1/links", own(self.world.cas["alpha"] / "operator"))
-        Contract(SOURCE / "schemas/openapi/zone.json").check("GET", "/v1/links", reply)
+        Contract("zone").check("GET", "/v1/links", reply)
         return reply.json["machines"]
 
     def measured(self):

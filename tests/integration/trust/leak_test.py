@@ -14,10 +14,9 @@ import sqlite3
 import sys
 import unittest
 
-from live import DEADLINE_S, Live, context, federation, fresh_id, until
+from live import DEADLINE_S, Live, bundle, context, federation, fresh_id, until
 from stub_service import StubService
 
-SOURCE = pathlib.Path()
 ACCOUNTS = "pool {pool} = {pool_account}[01-02]\norg-a  denied  *  ->  deny\norg-a  ana  *  ->  {account}\norg-b  *  {group}  ->  pool:{pool}\norg-*  *  *  ->  {guest}\n"
 IDS = ("application", "part", "profile", "delegation")
 
@@ -111,7 +110,7 @@ class Leaks(unittest.TestCase):
         self.assertNotIn(self.words["code"].encode(), inside)
 
     def test_what_a_peer_can_ask_for(self):
-        ana, document = self.f.user("a", "ana"), json.loads((SOURCE / "schemas/openapi/zone.json").read_text())
+        ana, document = self.f.user("a", "ana"), bundle("zone")
         callers = [self.f.zone_identity("a"), ana, self.f.organisations.proxy("full", ana), self.f.organisations.issue("org-a", "operator", "operator"), None]
         asked = 0
         for path, methods in document["paths"].items():
@@ -211,5 +210,5 @@ class Leaks(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    federation.BIN, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
+    federation.BIN = sys.argv[1]
     unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

@@ -15,7 +15,7 @@ sys.path[:0] = [str(HERE.parent / "contract"), str(HERE.parent / "federation")]
 import federation  # noqa: E402
 from federation import Federation, read, until  # noqa: E402
 from identities import Identity, Organisations, context, own  # noqa: E402
-from service import checked, fresh_id  # noqa: E402, F401
+from service import bundle, checked, fresh_id  # noqa: E402, F401
 
 DEADLINE_S = 60  # for what takes seconds on an idle machine
 ZONES = "abc"

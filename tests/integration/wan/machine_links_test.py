@@ -24,7 +24,7 @@ SITES = {"zone": "a", "n1": "a", "n2": "b"}
 class World(Agents):
     def __init__(self, folder, wan):
         self.wan, self.network = wan, ""
-        super().__init__(folder, PROGRAMS, SOURCE)
+        super().__init__(folder, PROGRAMS)
 
     def zone_text(self, name, port):
         machines = "".join(f'\n[[machine]]\nname = "{machine}"\nprocessors = 1\nagent = true\n' for machine in ("n1", "n2"))
@@ -49,7 +49,7 @@ probe_s = 1
 
     def links(self):
         reply = self.ask_zone("GET", "/v1/links", own(self.cas["alpha"] / "operator"))
-        Contract(SOURCE / "schemas/openapi/zone.json").check("GET", "/v1/links", reply)
+        Contract("zone").check("GET", "/v1/links", reply)
         return reply.json["machines"]
 
     def measured(self, probes):

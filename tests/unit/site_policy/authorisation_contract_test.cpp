@@ -4,9 +4,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <utility>
 
+#include "schemas/contract.hpp"
 #include "services/common/authorisation/action.hpp"
-#include "tests/support/source_folder.hpp"
 #include "tests/unit/site_policy/authorisation_table.hpp"
 
 // The contracts of the services and the actions name the same operations and the same callers.
@@ -27,9 +28,9 @@ struct Operation {
 
 std::map<std::string, Operation> operations() {
     std::map<std::string, Operation> all;
-    for (const char* service : {"zone", "registry", "node"}) {
-        std::ifstream in((zbs::test::source_folder() + "/schemas/openapi/") + service + ".json");
-        const json contract = json::parse(in);
+    for (const auto& [service, text] :
+         {std::pair{"zone", zone_contract()}, {"registry", registry_contract()}, {"node", node_contract()}}) {
+        const json contract = json::parse(text);
         for (const auto& [path, methods] : contract.at("paths").items()) {
             for (const auto& [method, operation] : methods.items()) {
                 if (!operation.is_object() || !operation.contains("operationId")) continue;

@@ -1,4 +1,4 @@
-// The zone's interface as far as the pages use it (schemas/openapi/zone.json), by addresses relative to the page.
+// The zone's interface as far as the pages use it (schemas/openapi/zone), by addresses relative to the page.
 
 export interface Change { state: string; at_us: number }
 export interface Place { rank: number; machine: string; processor: number }
