@@ -10,7 +10,7 @@
 #include "services/common/messages/profile.hpp"
 #include "services/common/messages/registry.hpp"
 
-/// One decode_x / encode pair per message, in the order of schemas/openapi. Times are seconds on the wire; instants are
+/// One decode_x / encode pair per message of schemas/openapi. Times are seconds on the wire; instants are
 /// microseconds since the Unix epoch; enums are words; ids are their 26 characters.
 namespace zbs::codec {
 
