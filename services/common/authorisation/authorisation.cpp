@@ -153,7 +153,9 @@ Decision authorise(const PeerIdentity& subject, Action action, const Object& obj
     const Role role = role_of(subject, site);
     if ((rule->roles & bit(role)) == 0) {
         if (role == Role::kAnonymous) return {Verdict::kUnauthenticated, why_anonymous(subject)};
-        return denied("only " + roles_text(rule->roles) + " may " + words);
+        const bool is_peer = role == Role::kStrangerZone && site.service == ServiceKind::kZone;
+        return denied((is_peer ? "organisation " + subject.name().organisation + " is not accepted here now; " : "") +
+                      "only " + roles_text(rule->roles) + " may " + words);
     }
     if (is_proxy(subject) && rule->through == Through::kCertificate)
         return denied(what + " needs the certificate itself; a proxy is not enough");

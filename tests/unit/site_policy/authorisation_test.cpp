@@ -187,6 +187,9 @@ TEST(Authorise, ARefusalSaysWhatToDo) {
     EXPECT_THAT(reason("full_proxy", Action::kRenewCertificate), HasSubstr("needs the certificate itself"));
     EXPECT_EQ(reason("foreign_user", Action::kListQueue),
               "only users of this organisation, operators of this organisation may list queue");
+    // A home learns by this reason alone that its peering was suspended, until it requests its state again.
+    EXPECT_THAT(reason("stranger_zone", Action::kAskCapacity),
+                HasSubstr("organisation gamma is not accepted here now"));
 }
 
 TEST(ToResult, GivesTheErrorOfTheVerdict) {
