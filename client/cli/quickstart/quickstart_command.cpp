@@ -200,9 +200,13 @@ std::string last_line(const std::string& path) {
 /// Starts again what has ended, at most once a second each.
 void revive(std::vector<Service>& services) {
     for (Service& service : services) {
-        if (service.pid > 0 && waitpid(service.pid, nullptr, WNOHANG) == service.pid) {
-            const std::string why = last_line(service.log);
-            std::cerr << "zbs: " << service.name << " ended" << (why.empty() ? "" : " (" + harmless_line(why) + ")")
+        int status = 0;
+        if (service.pid > 0 && waitpid(service.pid, &status, WNOHANG) == service.pid) {
+            const std::string last = last_line(service.log);
+            std::cerr << "zbs: " << service.name
+                      << (WIFSIGNALED(status) ? " was ended by signal " + std::to_string(WTERMSIG(status))
+                                              : " ended with code " + std::to_string(WEXITSTATUS(status)))
+                      << (last.empty() ? "" : " (last line of its log: " + harmless_line(last) + ")")
                       << "; starting it again\n";
             service.pid = 0;
             ++service.endings;

@@ -7,6 +7,7 @@ import pathlib
 import pwd
 import re
 import shutil
+import signal
 import socket
 import ssl
 import subprocess
@@ -69,6 +70,23 @@ class Quickstart(unittest.TestCase):
         self.addCleanup(dashboard.terminate)
         with urllib.request.build_opener(urllib.request.HTTPCookieProcessor()).open(dashboard.stdout.readline().strip(), timeout=30) as page:
             self.assertEqual(page.status, 200)
+
+    def test_a_killed_zone_is_started_again_and_its_signal_is_named(self):
+        folder = tempfile.mkdtemp(prefix="zbs-quickstart-")
+        self.addCleanup(shutil.rmtree, folder, True)
+        process = subprocess.Popen([PROGRAMS / "zbs", "quickstart", *AS_CALLER, "--folder", folder + "/state"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.wait, 60)
+        self.addCleanup(process.terminate)
+        while "Stop with Ctrl-C." not in (line := process.stdout.readline()):
+            self.assertTrue(line, "it ended")
+        zone = subprocess.run(["pgrep", "-f", f"zbs-zone run --config {folder}/state/b.toml"], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+        self.assertEqual(len(zone), 1, zone)
+        os.kill(int(zone[0]), signal.SIGKILL)
+        lines = iter(process.stderr.readline, "")
+        line = next(line for line in lines if "starting it again" in line)
+        self.assertTrue(line.startswith("zbs: zone b was ended by signal 9 ("), line)
 
     def test_programs_in_a_folder_with_a_blank_profile_their_jobs(self):
         folder = pathlib.Path(tempfile.mkdtemp(prefix="zbs quickstart: "))
