@@ -39,7 +39,7 @@ TEST(OperatorListings, BlocksOfThisZoneComeBeforeThoseThatOthersTold) {
               "org-b    op  2026-06-01T12:00:00Z  lost ?[2J  \n"
               "eve          -                                spiffe://org-a/zone/b\n");
     EXPECT_EQ(written(*chosen(blocks_of(answer), {.filters = {"at_us="}}), "jsonl"),
-              "{\"subject\":\"eve\",\"announced_by\":\"spiffe://org-a/zone/b\"}\n");
+              "{\"announced_by\":\"spiffe://org-a/zone/b\",\"subject\":\"eve\"}\n");
 }
 
 TEST(OperatorListings, FailpointsAreAllThatThereAre) {
