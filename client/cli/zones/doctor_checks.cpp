@@ -70,16 +70,20 @@ std::vector<Check> check_peers(const Json& peerings) {
         const std::string state = text_in(peer, "they_accept_us"), reason = text_in(peer, "reason");
         const std::string name = "peer " + text_in(peer, "zone");
         const std::string condition = peer.contains("condition") ? text_in(peer.at("condition"), "state") : "";
+        const double age_s = peer.contains("condition") ? peer.at("condition").value("age_s", 0.0) : 0.0;
+        const std::string age =
+            age_s >= 1 ? " (as of " + format_duration(std::chrono::seconds{static_cast<std::int64_t>(age_s)}) + " ago)"
+                       : "";
         const bool is_well = condition.empty() || condition == "up" || condition == "unknown";
         if (state == "accepted" && !is_well)
-            checks.push_back({name, Verdict::kWarn, condition + (reason.empty() ? "" : ": " + reason),
+            checks.push_back({name, Verdict::kWarn, condition + (reason.empty() ? "" : ": " + reason) + age,
                               "'zbs zone list' shows since when; its operator can mend it"});
         else if (state == "accepted")
-            checks.push_back({name, Verdict::kOk, "takes users of your organisation", {}});
+            checks.push_back({name, Verdict::kOk, "takes users of your organisation" + age, {}});
         else
             checks.push_back({name, Verdict::kWarn,
                               "does not take users of your organisation: " + (state.empty() ? "never asked" : state) +
-                                  (reason.empty() ? "" : ", " + reason),
+                                  (reason.empty() ? "" : ", " + reason) + age,
                               "its operator settles that with 'zbs peer accept ORGANISATION'"});
     }
     if (checks.empty())

@@ -43,16 +43,16 @@ TEST(DoctorChecks, FailForAnotherVersionOfTheInterface) {
 TEST(DoctorChecks, TellOfEachPeerWhetherItTakesUs) {
     const std::vector<Check> checks = check_peers(Json::parse(
         R"({"peers":[{"zone":"b","they_accept_us":"accepted"},{"zone":"c","they_accept_us":"rejected","reason":"full"},{"zone":3},)"
-        R"({"zone":"d","they_accept_us":"accepted","reason":"it expired","condition":{"state":"certificate"}},)"
-        R"({"zone":"e","they_accept_us":"accepted","condition":{"state":"up"}}]})"));
+        R"({"zone":"d","they_accept_us":"accepted","reason":"it expired","condition":{"state":"certificate","age_s":75.5}},)"
+        R"({"zone":"e","they_accept_us":"accepted","condition":{"state":"up","age_s":0.4}}]})"));
     ASSERT_EQ(checks.size(), 5u);
     EXPECT_EQ(checks[0].verdict, Verdict::kOk);
     EXPECT_EQ(checks[1].verdict, Verdict::kWarn);
     EXPECT_EQ(checks[1].found, "does not take users of your organisation: rejected, full");
     EXPECT_EQ(checks[2].found, "does not take users of your organisation: never asked");
     EXPECT_EQ(checks[3].verdict, Verdict::kWarn) << "it takes users, but no call succeeds";
-    EXPECT_EQ(checks[3].found, "certificate: it expired");
-    EXPECT_EQ(checks[4].verdict, Verdict::kOk);
+    EXPECT_EQ(checks[3].found, "certificate: it expired (as of 1m15s ago)");
+    EXPECT_EQ(checks[4].found, "takes users of your organisation");
     EXPECT_EQ(check_peers(Json::object()).at(0).verdict, Verdict::kWarn);
 }
 
