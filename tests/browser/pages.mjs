@@ -155,7 +155,7 @@ const cases = {
     await page.getByLabel("Working folder").fill("/tmp");
     await page.getByLabel("Only these zones").fill("no-such-zone");
     await page.getByRole("button", { name: "Show the plan" }).click();
-    await page.getByRole("alert").getByText("no such zone is known here").waitFor();
+    await page.getByRole("alert").getByText("zone 'no-such-zone' is not known here").waitFor();
     assert.ok(await page.getByRole("button", { name: "Submit this" }).isDisabled());
     seen.faults.length = 0; // the refusal itself
   },

@@ -70,7 +70,7 @@ Listing profile_listing() {
             {"ID",
              {"AT", "at_us"},
              "RANKS",
-             "COMPLETE",
+             {"COMPLETE", true},
              {"PREDICTED", "predicted_s"},
              {"MEASURED", "measured_s"},
              "ERROR",

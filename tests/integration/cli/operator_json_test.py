@@ -108,7 +108,7 @@ class Documents(Programs):
         for words, key, told in ((("user", "list"), "users", "bo"), (("blocks",), "blocks", "spiffe://org-b/user/eve"), (("peer", "list"), "peerings", "org-b"), (("peer", "show", "org-b"), "peerings", "org-b"),
                                  (("audit", "list"), "records", "spiffe://org-b/user/eve")):
             with self.subTest(words):
-                self.assertIn(told, self.f.tell("a", *words))
+                self.assertIn(told, self.f.tell("a", *words, "-o", "wide"))
                 self.assertIn(told, json.dumps(self.read(self.f.tell("a", *words, "--json"))[key]))
         described = self.read(self.good("zbs-node", "describe"))
         self.assertEqual(set(described), {"version", "description", "load"})

@@ -28,9 +28,9 @@ def documented_id(name):
     return found["own_id"](name)
 
 
-def documented_line(what):
-    """The command of docs/examples/README.md that runs Python with `what`."""
-    [line] = (line for line in (SOURCE / "docs/examples/README.md").read_text().splitlines() if line.startswith(f"$ python3 {what} "))
+def documented_line(command):
+    """The command of docs/examples/README.md that begins with `command`."""
+    [line] = (line for line in (SOURCE / "docs/examples/README.md").read_text().splitlines() if line.startswith(f"$ {command} "))
     return line.removeprefix("$ ")
 
 
@@ -43,7 +43,7 @@ class GeneratedClient(unittest.TestCase):
         cls.process = subprocess.Popen([ZONE, "run", "--config", cls.folder / "zone.toml"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         cls.addClassCleanup(cls.end)
         url = cls.process.stdout.readline().split()[-1]
-        subprocess.run(documented_line("schemas/bundle.py").replace("> ", f"> {cls.folder}/"), shell=True, cwd=SOURCE, check=True)
+        subprocess.run(documented_line("python3 schemas/bundle.py").replace("> ", f"> {cls.folder}/"), shell=True, cwd=SOURCE, check=True)
         spec = importlib.util.spec_from_file_location("zbs_zone", cls.folder / "zbs_zone.py")
         cls.module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(cls.module)
@@ -97,7 +97,7 @@ class GeneratedClient(unittest.TestCase):
             url = process.stdout.readline().split()[-1]
             words = output_of(ZONE, "user", "add", "ana", "--config", config).split()
             output_of(pathlib.Path(ZONE).parent / "zbs", *words[1:])
-            line = documented_line("-c").replace("https://zone-a.example.org:7001", url).replace("/home/ana/", f"{home}/")
+            line = documented_line("python3 -c").replace("https://zone-a.example.org:7001", url).replace("/home/ana/", f"{home}/")
             self.assertIn(url, line)
             self.assertEqual(ast.literal_eval(output_of(*shlex.split(line)))["applications"], [])
         finally:

@@ -315,7 +315,7 @@ class Schedules(Simulate):
         for allocator, wait in (("first-fit", 9), ("contiguous", 29)):
             self.good("--trace", "log.swf", "--policy", "fcfs", "--allocator", allocator, "--waits", "w.txt")
             self.assertEqual(self.read("w.txt"), f"1 0\n2 0\n3 0\n4 {wait}\n", allocator)
-        self.assertIn("allocator    contiguous, 1 starts refused", self.good("--trace", "log.swf", "--policy", "fcfs", "--allocator", "contiguous").stdout)
+        self.assertIn("allocator    contiguous, 1 start refused", self.good("--trace", "log.swf", "--policy", "fcfs", "--allocator", "contiguous").stdout)
 
     def test_tables_and_lists(self):
         table = self.good("--generate", "lublin:jobs=400", "--policy", "easy").stdout
