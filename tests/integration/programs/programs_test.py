@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Programs that misbehave, in real zones: programs_test.py PROGRAMS_FOLDER SOURCE_DIR APPS_FOLDER [TEST...]
+"""Programs that misbehave, in real zones: programs_test.py PROGRAMS_FOLDER SOURCE_DIR APPS_FOLDER [CLASS[.TEST]...]
 
 What a user's program can be and do without its fault or by it, what the zone then does, and what it says.
 """
@@ -56,7 +56,7 @@ def marked(mark):
     return [pid for pid, (argv, _) in federation.processes().items() if mark in " ".join(argv)]
 
 
-class Programs(unittest.TestCase):
+class Job(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="zbs-programs-")
         self.addCleanup(folder.cleanup)
@@ -81,6 +81,8 @@ class Programs(unittest.TestCase):
     def last(self):
         return world.show(json.loads(world.zbs("list", "--limit", "1", "-o", "jsonl").stdout)["id"])
 
+
+class Starts(Job):
     # What cannot be started.
 
     def test_no_such_program(self):
@@ -187,6 +189,75 @@ class Programs(unittest.TestCase):
             shown = self.last()
             self.assertEqual((done.returncode, shown["state"], shown["reason"]), (127, "failed", f"the program did not begin in zone b: cannot run ./solver: {why}"), done)
 
+
+class Output(Job):
+    # What it writes.
+
+    def test_output_of_any_bytes_comes_back_unchanged(self):
+        content = os.urandom(300_000) + b"\0\xff\x1b[2J\r\n" + b"no newline at the end"
+        path = f"{self.folder}/content"
+        with open(path, "wb") as f:
+            f.write(content)
+        done = subprocess.run([PROGRAMS + "/zbs", "run", "-q", "--", "/bin/cat", path], capture_output=True, timeout=60, env=world.environment)
+        self.assertEqual((done.returncode, done.stdout), (0, content))
+        raw = subprocess.run([PROGRAMS + "/zbs", "logs", self.last()["id"], "--rank", "0"], capture_output=True, timeout=30, env=world.environment)
+        self.assertEqual(raw.stdout, content)
+
+    def test_much_output_is_kept_and_costs_no_service_its_memory(self):
+        before = {zone: resident_mb(pid) for zone, pid in zone_processes().items()}
+        program = f"head -c {LARGE} /dev/zero | tr '\\0' '\\101'"
+        application = world.submit("--", "/bin/sh", "-c", program)
+        world.wait_state(application, {"completed"}, 300)
+        folder = f"{world.folder}/state/a/steps/mpi-{application}/job"
+        self.assertEqual(os.path.getsize(folder + "/.zbs-out.0"), LARGE)
+        digest = hashlib.sha256()
+        with subprocess.Popen([PROGRAMS + "/zbs", "logs", application, "--rank", "0"], stdout=subprocess.PIPE, env=world.environment) as reader:
+            while block := reader.stdout.read(1 << 20):
+                digest.update(block)
+        self.assertEqual(reader.returncode, 0)
+        wanted = hashlib.sha256()
+        for _ in range(1000):
+            wanted.update(b"A" * (LARGE // 1000))
+        self.assertEqual(digest.hexdigest(), wanted.hexdigest())
+        for zone, pid in zone_processes().items():
+            self.assertLess(resident_mb(pid) - before[zone], 100, f"zone {zone}")
+        os.remove(folder + "/.zbs-out.0")
+
+    def test_output_without_end_stops_its_job_and_no_other(self):
+        other = world.submit("--", "/bin/sleep", "8")
+        application = world.submit("-n", "2", "--", "/usr/bin/yes")
+        shown = world.wait_state(application, {"failed"}, 120)
+        self.assertIn(f"more than the {OUTPUT_MIB} MiB of output", shown["reason"])
+        self.assertIn("write results into files", shown["reason"])
+        self.assertEqual(world.wait_state(other, {"completed", "failed"}, 60)["state"], "completed")
+        until(lambda: not marked("/usr/bin/yes"), 10, lambda: f"left: {marked('/usr/bin/yes')}")
+
+    @unittest.skipIf(os.getuid(), "needs root: a small file system is mounted")
+    def test_a_folder_over_its_bound_is_the_reason(self):
+        done = world.zbs("run", "-q", "--zones", "b", "-D", self.folder, "--stage-out", "a", "--", "sh", "-c", "echo 1 > a; fallocate -l 1250M b; exec sleep 60", timeout=60)
+        shown = self.last()
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(shown["state"], "failed")
+        self.assertRegex(shown["reason"], r"^the files in its folder take more of the disk than is allowed(: more than \d+ MiB)? in zone b$")
+
+    def test_folders_that_are_closed_or_deep_are_the_jobs_own(self):
+        script = 'echo 1 > a; mkdir c; chmod 0 c; mkdir -p "$(seq -s / 70)"; sleep 4; chmod 700 c'
+        done = world.zbs("run", "-q", "--zones", "b", "-D", self.folder, "--stage-out", "a", "--", "sh", "-c", script, timeout=60)
+        self.assertEqual((done.returncode, self.last()["state"]), (0, "completed"), done)
+
+    def test_a_full_disk_of_the_jobs_own_is_its_own_fault(self):
+        disk = self.folder + "/disk"
+        os.mkdir(disk)
+        os.chmod(self.folder, 0o755)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m,mode=1777", "none", disk], check=True)
+        self.addCleanup(subprocess.run, ["umount", "-l", disk], check=True)
+        done = world.zbs("run", "--chdir", disk, "--", "/bin/sh", "-c", "head -c 5000000 /dev/zero >results")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("No space left on device", done.stderr)
+        self.assertEqual(world.zbs("run", "--", "/bin/true").returncode, 0, "the zone goes on")
+
+
+class Ends(Job):
     # What ends badly. More ranks than one zone has processors: the one that ends is in the first zone or in the last.
 
     def check_end(self, how, code, exit_code, what):
@@ -302,72 +373,7 @@ class Programs(unittest.TestCase):
             self.assertLess(time.monotonic() - begin, 30)
             until(lambda: not marked(mark), 5, lambda: f"left: {marked(mark)}")
 
-    # What it writes.
-
-    def test_output_of_any_bytes_comes_back_unchanged(self):
-        content = os.urandom(300_000) + b"\0\xff\x1b[2J\r\n" + b"no newline at the end"
-        path = f"{self.folder}/content"
-        with open(path, "wb") as f:
-            f.write(content)
-        done = subprocess.run([PROGRAMS + "/zbs", "run", "-q", "--", "/bin/cat", path], capture_output=True, timeout=60, env=world.environment)
-        self.assertEqual((done.returncode, done.stdout), (0, content))
-        raw = subprocess.run([PROGRAMS + "/zbs", "logs", self.last()["id"], "--rank", "0"], capture_output=True, timeout=30, env=world.environment)
-        self.assertEqual(raw.stdout, content)
-
-    def test_much_output_is_kept_and_costs_no_service_its_memory(self):
-        before = {zone: resident_mb(pid) for zone, pid in zone_processes().items()}
-        program = f"head -c {LARGE} /dev/zero | tr '\\0' '\\101'"
-        application = world.submit("--", "/bin/sh", "-c", program)
-        world.wait_state(application, {"completed"}, 300)
-        folder = f"{world.folder}/state/a/steps/mpi-{application}/job"
-        self.assertEqual(os.path.getsize(folder + "/.zbs-out.0"), LARGE)
-        digest = hashlib.sha256()
-        with subprocess.Popen([PROGRAMS + "/zbs", "logs", application, "--rank", "0"], stdout=subprocess.PIPE, env=world.environment) as reader:
-            while block := reader.stdout.read(1 << 20):
-                digest.update(block)
-        self.assertEqual(reader.returncode, 0)
-        wanted = hashlib.sha256()
-        for _ in range(1000):
-            wanted.update(b"A" * (LARGE // 1000))
-        self.assertEqual(digest.hexdigest(), wanted.hexdigest())
-        for zone, pid in zone_processes().items():
-            self.assertLess(resident_mb(pid) - before[zone], 100, f"zone {zone}")
-        os.remove(folder + "/.zbs-out.0")
-
-    def test_output_without_end_stops_its_job_and_no_other(self):
-        other = world.submit("--", "/bin/sleep", "8")
-        application = world.submit("-n", "2", "--", "/usr/bin/yes")
-        shown = world.wait_state(application, {"failed"}, 120)
-        self.assertIn(f"more than the {OUTPUT_MIB} MiB of output", shown["reason"])
-        self.assertIn("write results into files", shown["reason"])
-        self.assertEqual(world.wait_state(other, {"completed", "failed"}, 60)["state"], "completed")
-        until(lambda: not marked("/usr/bin/yes"), 10, lambda: f"left: {marked('/usr/bin/yes')}")
-
-    @unittest.skipIf(os.getuid(), "needs root: a small file system is mounted")
-    def test_a_folder_over_its_bound_is_the_reason(self):
-        done = world.zbs("run", "-q", "--zones", "b", "-D", self.folder, "--stage-out", "a", "--", "sh", "-c", "echo 1 > a; fallocate -l 1250M b; exec sleep 60", timeout=60)
-        shown = self.last()
-        self.assertNotEqual(done.returncode, 0)
-        self.assertEqual(shown["state"], "failed")
-        self.assertRegex(shown["reason"], r"^the files in its folder take more of the disk than is allowed(: more than \d+ MiB)? in zone b$")
-
-    def test_folders_that_are_closed_or_deep_are_the_jobs_own(self):
-        script = 'echo 1 > a; mkdir c; chmod 0 c; mkdir -p "$(seq -s / 70)"; sleep 4; chmod 700 c'
-        done = world.zbs("run", "-q", "--zones", "b", "-D", self.folder, "--stage-out", "a", "--", "sh", "-c", script, timeout=60)
-        self.assertEqual((done.returncode, self.last()["state"]), (0, "completed"), done)
-
-    def test_a_full_disk_of_the_jobs_own_is_its_own_fault(self):
-        disk = self.folder + "/disk"
-        os.mkdir(disk)
-        os.chmod(self.folder, 0o755)
-        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m,mode=1777", "none", disk], check=True)
-        self.addCleanup(subprocess.run, ["umount", "-l", disk], check=True)
-        done = world.zbs("run", "--chdir", disk, "--", "/bin/sh", "-c", "head -c 5000000 /dev/zero >results")
-        self.assertNotEqual(done.returncode, 0)
-        self.assertIn("No space left on device", done.stderr)
-        self.assertEqual(world.zbs("run", "--", "/bin/true").returncode, 0, "the zone goes on")
-
 
 if __name__ == "__main__":
     signal.signal(signal.SIGHUP, lambda *_: sys.exit(1))  # nohup ignores it, and so would the commands
-    unittest.main(argv=[sys.argv[0], "-v", *(f"Programs.{name}" for name in sys.argv[4:])])
+    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[4:]])
