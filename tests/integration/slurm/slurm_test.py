@@ -442,8 +442,6 @@ class Walltime(World):
 
 
 class Faults(World):
-    settings = {"SlurmdTimeout": 8}
-
     def test_drained_node_is_no_machine_and_gives_no_processors(self):
         node = self.nodes[3]
         self.cluster.client("scontrol", "update", "NodeName=" + node, "State=DRAIN", "Reason=disk | failing = 3")
@@ -457,6 +455,21 @@ class Faults(World):
         finally:
             self.cluster.client("scontrol", "update", "NodeName=" + node, "State=RESUME")
 
+    def test_without_munge_the_error_names_it(self):
+        self.cluster.end("munged")
+        try:
+            self.expect_error(self.driver.look(self.a), "unavailable", "munged")
+        finally:
+            self.cluster.start_munge()
+        self.assertIsNone(self.driver.look(self.a))
+
+    def test_configuration_that_is_not_there_is_named(self):
+        lost = Driver(self, "--configuration", "/no/such/slurm.conf", "--deadline-ms", "3000")
+        self.addCleanup(lost.kill)
+        self.expect_error(lost.greeting, "unavailable", "SLURM_CONF")
+
+
+class Controller(World):
     def test_controller_that_is_down_is_told_and_what_runs_goes_on(self):
         nodes = list(self.held(self.a, expiry=200)["nodes"])
         flag = self.folder + "/go"
@@ -504,13 +517,9 @@ class Faults(World):
         self.driver.release(self.a)
         until(lambda: not processes(MARK), "an end of the tree")
 
-    def test_without_munge_the_error_names_it(self):
-        self.cluster.end("munged")
-        try:
-            self.expect_error(self.driver.look(self.a), "unavailable", "munged")
-        finally:
-            self.cluster.start_munge()
-        self.assertIsNone(self.driver.look(self.a))
+
+class LostNode(World):
+    settings = {"SlurmdTimeout": 8}
 
     def test_lost_node_is_the_reason_of_the_end(self):
         held = self.held(self.a, processors=2, nodes=2)
@@ -527,11 +536,6 @@ class Faults(World):
         finally:
             self.cluster.start_node(nodes[1])
             until(lambda: self.cluster.states().get(nodes[1]) == "idle", "the node")
-
-    def test_configuration_that_is_not_there_is_named(self):
-        lost = Driver(self, "--configuration", "/no/such/slurm.conf", "--deadline-ms", "3000")
-        self.addCleanup(lost.kill)
-        self.expect_error(lost.greeting, "unavailable", "SLURM_CONF")
 
 
 if __name__ == "__main__":
