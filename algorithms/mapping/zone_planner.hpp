@@ -16,11 +16,11 @@ namespace zbs {
 /// 4.4.2]. Counts only processors this user may use now; a zone of 0 processors takes nothing.
 struct ZoneAggregate {
     std::string name;
-    int processors = 0;     ///< >= 0
-    double speed_sum = 0;   ///< sum over those processors
-    double speed_mean = 0;  ///< speed_sum / processors; 0 without processors
+    int processors = 0;         ///< >= 0
+    double speed_sum = 0;       ///< sum over those processors
+    double speed_mean = 0;      ///< speed_sum / processors; 0 without processors
     double speed_variance = 0;  ///< population variance of their speeds; the thesis's zones send none, see README
-    int largest_machine = 0;  ///< most processors on one machine
+    int largest_machine = 0;    ///< most processors on one machine
     Link within_zone;
     bool operator==(const ZoneAggregate&) const = default;
 };
