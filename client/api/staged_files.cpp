@@ -1,6 +1,7 @@
 #include "client/api/staged_files.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -198,32 +199,45 @@ Result<bool> fetch_file(ZoneClient& zone, const std::string& application, const 
         if (!inside) return cannot("open the folder of", folder + "/" + file.name);
         into = std::move(inside);
     }
-    const Result<std::optional<bool>> known = holds(into.get(), leaf, file);
-    if (!known) return known.error();
     const Error taken{
         ErrorCode::kConflict,
         folder + "/" + file.name + " is there already, with other content; fetch into another folder (-d)",
         {}};
-    if (*known) return **known ? Result<bool>(false) : taken;
     const std::string part = "." + leaf + ".zbs-" + file.digest.substr(0, 16);
-    {
+    for (;;) {
+        const Result<std::optional<bool>> known = holds(into.get(), leaf, file);
+        if (!known) return known.error();
+        if (*known) return **known ? Result<bool>(false) : taken;
         const Descriptor out =
             open_in(into.get(), part, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, file.executable ? 0777 : 0666);
         if (!out) return cannot("write", folder + "/" + part);
-        struct stat info {};
+        struct stat info {
+        }, named{};
         if (fstat(out.get(), &info) != 0 || !S_ISREG(info.st_mode))
             return Error{ErrorCode::kConflict, folder + "/" + part + " is no regular file", {}};
+        // Another command may fetch the same content: one writes and names the file, the others wait for it. A file
+        // system may have no locks; then the size shows that two have written.
+        while (flock(out.get(), LOCK_EX) != 0 && errno == EINTR) {
+        }
+        const bool is_still_part = fstatat(into.get(), part.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+                                   named.st_ino == info.st_ino && named.st_dev == info.st_dev;
+        if (!is_still_part) continue;
         if (auto fetched = fetch_into(zone, application, file, out.get(), folder + "/" + part); !fetched)
             return fetched.error();
+        if (fstat(out.get(), &info) != 0 || static_cast<std::uint64_t>(info.st_size) != file.size)
+            return Error{ErrorCode::kConflict,
+                         folder + "/" + part + " was written by another command, too; remove it and fetch again",
+                         {}};
+        // A link is never put in the place of a file that is there.
+        const bool linked = linkat(into.get(), part.c_str(), into.get(), leaf.c_str(), 0) == 0;
+        const int fault = errno;
+        if (!linked && fault == EEXIST) return taken;
+        const bool is_named =
+            linked ? unlinkat(into.get(), part.c_str(), 0) == 0
+                   : renameat2(into.get(), part.c_str(), into.get(), leaf.c_str(), RENAME_NOREPLACE) == 0;
+        if (!is_named) return errno == EEXIST ? Result<bool>(taken) : cannot("name", folder + "/" + file.name);
+        return true;
     }
-    // A link is never put in the place of a file that is there.
-    const bool linked = linkat(into.get(), part.c_str(), into.get(), leaf.c_str(), 0) == 0;
-    const int fault = errno;
-    if (!linked && fault == EEXIST) return taken;
-    const bool named = linked ? unlinkat(into.get(), part.c_str(), 0) == 0
-                              : renameat2(into.get(), part.c_str(), into.get(), leaf.c_str(), RENAME_NOREPLACE) == 0;
-    if (!named) return errno == EEXIST ? Result<bool>(taken) : cannot("name", folder + "/" + file.name);
-    return true;
 }
 
 }  // namespace zbs::client

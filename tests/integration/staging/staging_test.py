@@ -266,6 +266,20 @@ class Staging(unittest.TestCase):
         done = self.zbs(*shlex.split(again.group(1)), timeout=120)
         self.assertEqual((done.returncode, os.listdir(into), os.path.getsize(into / "big")), (0, ["big"], 40_000_000), done.stderr)
 
+    def test_commands_that_fetch_the_same_at_once_do_not_mix_it(self):
+        into = self.here / "results"
+        into.mkdir()
+        done = self.zbs("run", "-q", "-n", 1, "--no-record", "--zones", "a", "--stage-out", "big*", "--results", self.here, "--", "/bin/sh", "-c", "for i in 1 2; do seq $i 3000000 > big$i; done")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        application = self.zbs("list", "-o", "name", "--limit", "1").stdout.strip()
+        fetching = [self.f.start("fetch", application, "-d", str(into)) for _ in range(4)]
+        for command in fetching:
+            _, errors = command.communicate(timeout=120)
+            self.assertEqual(command.returncode, 0, errors)
+        self.assertEqual(sorted(os.listdir(into)), ["big1", "big2"])
+        for name in ("big1", "big2"):
+            self.assertEqual((into / name).read_bytes(), (self.here / name).read_bytes(), name)
+
     def test_a_cancelled_program_has_its_results_come_back(self):
         for zone in ("a", "b"):
             into = self.here / zone
