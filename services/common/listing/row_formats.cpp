@@ -74,10 +74,7 @@ std::string table_text(const Listing& listing, bool wide, std::size_t width) {
             row += cell;
             if (i + 1 < line.size()) row += std::string(widths[i] - width_of(cell) + 2, ' ');
         }
-        if (width_of(row) > width) {
-            row = cut_to(row, 1, width);
-            row.erase(row.find_last_not_of(' ') + 1);
-        }
+        row = fitted(row, width);
         text += row + "\n";
     }
     return text;

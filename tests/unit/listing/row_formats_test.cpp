@@ -27,9 +27,9 @@ TEST(Written, FitsTablesIntoTheWidthAndCutsTheLongestTexts) {
               "01JJJJJJJJJJJJJJJJJJJJJJJJ  /home/ana/solver/bi...  8      waits for processo...\n"
               "b                           heat                    10     -\n");
     EXPECT_EQ(written(listing, "table", 40),
-              "ID                          PROGRAM\n"
-              "01JJJJJJJJJJJJJJJJJJJJJJJJ  /home/a...\n"
-              "b                           heat\n");
+              "ID                          PROGRAM  ...\n"
+              "01JJJJJJJJJJJJJJJJJJJJJJJJ  /home/a.....\n"
+              "b                           heat     ...\n");
     EXPECT_EQ(written(listing, "table", 200), written(listing, "table"));
     EXPECT_EQ(written(listing, "wide", 40), written(listing, "table")) << "nothing is cut";
     EXPECT_EQ(written(listing, "csv", 40), written(listing, "csv"));
