@@ -66,7 +66,13 @@ void look_at_home(client::ZoneClient& zone, std::vector<Check>& checks) {
                                     : "check the address " + zone.url() + ", the network and whether the zone runs"));
         return;
     }
-    checks.push_back({"home zone", Verdict::kOk, self->value("zone", zone.url()) + " at " + zone.url(), {}});
+    const std::string place = self->value("zone", zone.url()) + " at " + zone.url();
+    const Result<codec::Json> ready = zone.get("/readyz");
+    if (!ready && ready.error().code == ErrorCode::kUnavailable)  // it answered, so it can only drain
+        checks.push_back({"home zone", Verdict::kWarn, place + " is draining: " + ready.error().message,
+                          "new applications wait until its operator ends that with 'zbs-zone undrain'"});
+    else
+        checks.push_back({"home zone", Verdict::kOk, place, {}});
     const Time asked = system::wall_clock();
     if (const Result<Time> theirs = zone.clock()) {
         const Time answered = system::wall_clock();
