@@ -1,3 +1,5 @@
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -11,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "client/api/delegate.hpp"
 #include "client/api/event_waiter.hpp"
@@ -56,31 +59,64 @@ Error of_application(const Error& error, const std::string& id) {
     return {ErrorCode::kNotFound, "there is no application " + id + " of yours; 'zbs list' shows them", {}};
 }
 
-using File = std::unique_ptr<std::FILE, decltype([](std::FILE* file) { std::fclose(file); })>;
+/// The file of -o or -e. Its content is replaced once the job begins; until then it is as it was.
+class OutputFile {
+  public:
+    OutputFile() = default;
+    OutputFile(const OutputFile&) = delete;
+    OutputFile& operator=(const OutputFile&) = delete;
+    ~OutputFile() {
+        if (file_ == nullptr) return;
+        std::fclose(file_);
+        if (is_new_ && !has_begun_) unlink(path_.c_str());
+    }
+    Result<std::FILE*> open(const std::string& path, const char* option) {
+        path_ = path;
+        int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        is_new_ = fd >= 0;
+        if (!is_new_ && errno == EEXIST) fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+        file_ = fd >= 0 ? fdopen(fd, "wb") : nullptr;
+        if (file_ == nullptr)
+            return Error{ErrorCode::kUnavailable, "'" + path + "' cannot be written: " + std::strerror(errno), option};
+        return file_;
+    }
+    void begin() {
+        if (file_ == nullptr || std::exchange(has_begun_, true)) return;
+        struct stat info {};
+        if (fstat(fileno(file_), &info) == 0 && S_ISREG(info.st_mode) && ftruncate(fileno(file_), 0) != 0)
+            std::cerr << "zbs: the content of '" << printable(path_) << "' stays: " << std::strerror(errno) << "\n";
+    }
+
+  private:
+    std::string path_;
+    std::FILE* file_ = nullptr;
+    bool is_new_ = false, has_begun_ = false;
+};
 
 /// The files of -o and -e, which may be one.
 struct OutputFiles {
-    File out, err;
-    OutputStreams streams;
+    OutputFile out, err;
 };
 
-Result<OutputFiles> open_output(const SubmitOptions& options) {
-    OutputFiles files;
-    const auto open = [](const std::string& path, const char* option, File& file, std::FILE*& stream) -> Result<void> {
-        if (path.empty()) return {};
-        file.reset(std::fopen(path.c_str(), "wbe"));
-        if (!file)
-            return Error{ErrorCode::kInternal, "'" + path + "' cannot be written: " + std::strerror(errno), option};
-        stream = file.get();
-        return {};
-    };
-    if (auto good = open(options.stdout_file, "-o", files.out, files.streams.out); !good) return good.error();
-    std::error_code fault;
-    if (files.out && fs::equivalent(options.stdout_file, options.stderr_file, fault))
-        files.streams.err = files.streams.out;
-    else if (auto good = open(options.stderr_file, "-e", files.err, files.streams.err); !good)
-        return good.error();
-    return files;
+Result<OutputStreams> open_output(const SubmitOptions& options, OutputFiles& files) {
+    OutputStreams streams{.begin = [&files] {
+        files.out.begin();
+        files.err.begin();
+    }};
+    if (!options.stdout_file.empty()) {
+        const Result<std::FILE*> out = files.out.open(options.stdout_file, "-o");
+        if (!out) return out.error();
+        streams.out = *out;
+    }
+    if (!options.stderr_file.empty()) {
+        std::error_code fault;
+        const bool is_same =
+            !options.stdout_file.empty() && fs::equivalent(options.stdout_file, options.stderr_file, fault);
+        const Result<std::FILE*> err = is_same ? streams.out : files.err.open(options.stderr_file, "-e");
+        if (!err) return err.error();
+        streams.err = *err;
+    }
+    return streams;
 }
 
 /// A job that nobody waits for writes into no file here.
@@ -148,7 +184,8 @@ void submit(Context& context, CLI::App& command, SubmitOptions& options) {
             std::cerr << "zbs: sent " << printable(paths[i]) << " (" << human_bytes(static_cast<double>(*sent))
                       << ")\n";
     }
-    const Result<OutputFiles> output = open_output(options);
+    OutputFiles files;
+    const Result<OutputStreams> output = open_output(options, files);
     if (!output) return context.fail(output.error(), output.error().pointer);
     const std::string id = to_string(request->id);
     const PendingFile pending;
@@ -179,7 +216,7 @@ void submit(Context& context, CLI::App& command, SubmitOptions& options) {
         return;
     }
     if (!options.quiet) std::cerr << "zbs: application " << id << "\n";
-    const Json view = follow(context, *zone, id, options.quiet, output->streams, &delegation);
+    const Json view = follow(context, *zone, id, options.quiet, *output, &delegation);
     const int ended_with = context.exit_code;
     if (!request->staging.results.empty()) {
         const InterruptLine line("zbs: not all results of " + id + " were fetched; 'zbs fetch " + id + " -d " +

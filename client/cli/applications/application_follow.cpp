@@ -111,6 +111,7 @@ void LogFollower::emit_line(const std::string& rank, std::string_view line, std:
 }
 
 void LogFollower::put(std::string_view bytes, std::FILE* out) {
+    begin();
     if (fault_of(out) != 0) return;
     errno = 0;
     if (std::fwrite(bytes.data(), 1, bytes.size(), out) != bytes.size()) fault_of(out) = errno != 0 ? errno : EIO;
@@ -211,6 +212,7 @@ Json follow(Context& context, client::ZoneClient& zone, const std::string& id, b
             said = state + reason;
             std::cerr << "zbs: " << printable(reason) << "\n";
         }
+        if (state == "running" || view.contains("started_us")) logs.begin();
         const Result<bool> complete = logs.copy();
         if (!complete && is_interrupted()) continue;
         if (!complete) {
@@ -224,6 +226,8 @@ Json follow(Context& context, client::ZoneClient& zone, const std::string& id, b
         }
         if (is_ended(state) && *complete) {
             context.exit_code = code_of_end(view);
+            // Of our own standard output `main` reports it.
+            if (loss_reported && logs.writes_files() && context.exit_code == kOk) context.exit_code = kUnreachable;
             if (state != "completed") std::cerr << "zbs: " << id << " " << state << ": " << printable(reason) << "\n";
             return view;
         }

@@ -2,9 +2,11 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "client/api/zone_client.hpp"
 #include "client/cli/context.hpp"
@@ -16,6 +18,7 @@ namespace zbs::cli {
 struct OutputStreams {
     std::FILE* out = stdout;
     std::FILE* err = stderr;
+    std::function<void()> begin{};  ///< called once: when the job has begun, or before its first output
 };
 
 /// Copies new output of all ranks to our own streams, or others.
@@ -32,6 +35,11 @@ class LogFollower {
     /// True once everything has been copied and nothing will follow. Errors: what the zone says, kNotFound of a rank
     /// that the application does not have.
     Result<bool> copy();
+    /// The job has begun, also where it prints nothing.
+    void begin() {
+        if (streams_.begin) std::exchange(streams_.begin, nullptr)();
+    }
+    bool writes_files() const { return streams_.out != stdout || streams_.err != stderr; }
     /// 0, or the errno of the first write that one of our own streams refused, EPIPE where nobody reads it any more.
     /// What comes later is not written.
     int write_fault() const { return write_fault_[0] != 0 ? write_fault_[0] : write_fault_[1]; }

@@ -49,6 +49,28 @@ class Applications(Manners):
         done = self.zbs("run", "-q", "--id", ONE, "-e", "err", "/bin/true")
         self.assertEqual((done.returncode, done.stdout), (0, '{"of": "stdout"}'), done.stderr)
 
+    def test_files_for_output_stay_as_they_are_until_the_job_begins(self):
+        kept = Path(self.folder, "kept")
+        kept.write_text("of an earlier run")
+        self.end("rejected", reason="no room")
+        Zone.answers["/v1/applications/" + ONE + "/logs"] = {"files": [], "complete": True}
+        for words in (("run", "-q", "--id", ONE), ("run", "-q", "--id", ONE, "--url", "http://127.0.0.1:1")):
+            done = self.zbs(*words, "-o", "kept", "-e", "new", "/bin/true")
+            self.assertNotEqual(done.returncode, 0)
+            self.assertEqual((kept.read_text(), Path(self.folder, "new").exists()), ("of an earlier run", False), done.stderr)
+        self.end("completed", exit_code=0, started_us=1)
+        Zone.answers["/v1/applications/" + ONE + "/logs"] = {"files": [], "complete": True}
+        self.assertEqual(self.zbs("run", "-q", "--id", ONE, "-o", "kept", "/bin/true").returncode, 0)
+        self.assertEqual(kept.read_text(), "", "it ran and printed nothing")
+
+    def test_output_that_cannot_be_written_into_its_file_is_no_good_end(self):
+        for code, ends_with in ((0, 5), (3, 3)):
+            self.end("completed" if code == 0 else "failed", exit_code=code)
+            for option in ("-o", "-e"):
+                done = self.zbs("run", "-q", "--id", ONE, option, "/dev/full", "/bin/true")
+                self.assertEqual(done.returncode, ends_with, done.stderr)
+                self.assertIn("the output cannot be written: No space left on device", done.stderr)
+
     def test_files_for_output_that_nobody_writes_are_refused(self):
         self.script("#!/bin/sh\n#ZBS -o out\n")
         for words, told in ((("submit", "-o", "out", "/bin/true"), "-o names a file for the job's output, and this command does not wait for it; 'zbs run' and --wait write the file"),
@@ -56,7 +78,7 @@ class Applications(Manners):
                             (("submit", "-o", "json", "/bin/true"), "; the format is --output json"), (("run", "--dry-run", "-o", "json", "/bin/true"), "; the format is --output json")):
             self.assertIn(told, self.refused(*words))
         done = self.zbs("run", "--id", ONE, "-o", "no/folder", "/bin/true")
-        self.assertEqual((done.returncode, done.stderr), (1, "zbs: -o: 'no/folder' cannot be written: No such file or directory\n"))
+        self.assertEqual((done.returncode, done.stderr), (5, "zbs: -o: 'no/folder' cannot be written: No such file or directory\n"))
         self.assertEqual((Zone.sent, os.path.exists(os.path.join(self.folder, "out"))), ([], False), "before anything is done")
 
     def test_a_failing_run_ends_with_the_next_command(self):
