@@ -29,24 +29,33 @@ void prepared(const Call& call, MPI_Comm comm, int to, int tag, MPI_Datatype typ
     if (call && rc == MPI_SUCCESS && to >= 0) remember_request(*request, comm, to, tag, size_of(type, count));
 }
 
-// Receives are recorded when they complete, with the source and tag of MPI's status. So in the trace mode
-// every completing call needs a status, also if the program requests none.
+// Receives are recorded when they complete, with the source and tag that the program requested, and for wildcards with
+// those of MPI's status. So in the trace mode every completing call needs a status, also if the program requests none.
 bool traces(const Call& call) { return recorder.tracing && call; }
 
-void received(const Members* members, const MPI_Status& status) {
+void received(const Receive& receive, const MPI_Status& status) {
     int cancelled = 0;
-    if (!members || status.MPI_SOURCE < 0) return;
-    if (PMPI_Test_cancelled(&status, &cancelled) != MPI_SUCCESS || cancelled) return;
-    trace_receive(*members, status.MPI_SOURCE, status.MPI_TAG);
+    if (!receive.members || receive.from == MPI_PROC_NULL) return;
+    const int from = receive.from == MPI_ANY_SOURCE ? status.MPI_SOURCE : receive.from;
+    if (from < 0 || PMPI_Test_cancelled(&status, &cancelled) != MPI_SUCCESS || cancelled) return;
+    trace_receive(*receive.members, from, receive.tag == MPI_ANY_TAG ? status.MPI_TAG : receive.tag);
 }
 const Members* members_of(MPI_Comm comm) {
     const Group* group = group_of(comm);
     return group ? group->members : nullptr;
 }
 /// From MPI_PROC_NULL nothing comes, whatever the status says: that of MPICH 4.0 for MPI_Irecv names rank 0.
-void asked(const Call& call, MPI_Comm comm, int from, const MPI_Request* request, int rc, bool persistent = false) {
+void asked(const Call& call, MPI_Comm comm, int from, int tag, const MPI_Request* request, int rc,
+           bool persistent = false) {
     if (traces(call) && rc == MPI_SUCCESS && from != MPI_PROC_NULL)
-        remember_receive(*request, members_of(comm), persistent);
+        remember_receive(*request, {members_of(comm), from, tag}, persistent);
+}
+/// The same of an MPI_Isendrecv, whose status in MPICH 4.0 always has source 0 and tag 0: behind a wildcard the message
+/// is unknown, and the trace names the call.
+void asked_both(const Call& call, const char* name, MPI_Comm comm, int from, int tag, const MPI_Request* request,
+                int rc) {
+    if (from != MPI_ANY_SOURCE && tag != MPI_ANY_TAG) return asked(call, comm, from, tag, request, rc);
+    if (traces(call) && rc == MPI_SUCCESS && from != MPI_PROC_NULL) trace_unseen(name, 1);
 }
 
 /// The requests of a completing call as they were before it, and room for their statuses.
@@ -150,36 +159,36 @@ int ZBS_OWN(Request_free)(MPI_Request* request) {
 }
 
 /// A blocking call that ends with a message from `comm` in `status`.
-#define ZBS_RECEIVING(comm, from, invoke)                                                              \
-    MPI_Status own;                                                                                    \
-    MPI_Status* const seen = traces(call) && status == MPI_STATUS_IGNORE ? &own : status;              \
-    const int rc = invoke;                                                                             \
-    if (traces(call) && rc == MPI_SUCCESS && from != MPI_PROC_NULL) received(members_of(comm), *seen); \
+#define ZBS_RECEIVING(comm, from, tag, invoke)                                             \
+    MPI_Status own;                                                                        \
+    MPI_Status* const seen = traces(call) && status == MPI_STATUS_IGNORE ? &own : status;  \
+    const int rc = invoke;                                                                 \
+    if (traces(call) && rc == MPI_SUCCESS) received({members_of(comm), from, tag}, *seen); \
     return rc
 
 int ZBS_OWN(Recv)(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
     const Call call;
-    ZBS_RECEIVING(comm, from, ZBS_NEXT_MPI(Recv)(buf, count, type, from, tag, comm, seen));
+    ZBS_RECEIVING(comm, from, tag, ZBS_NEXT_MPI(Recv)(buf, count, type, from, tag, comm, seen));
 }
 int ZBS_OWN(Sendrecv)(const void* buf, int count, MPI_Datatype type, int to, int tag, void* rbuf, int rcount,
                       MPI_Datatype rtype, int from, int rtag, MPI_Comm comm, MPI_Status* status) {
     const Call call;
     sent(call, comm, to, tag, type, count);
-    ZBS_RECEIVING(comm, from,
+    ZBS_RECEIVING(comm, from, rtag,
                   ZBS_NEXT_MPI(Sendrecv)(buf, count, type, to, tag, rbuf, rcount, rtype, from, rtag, comm, seen));
 }
 int ZBS_OWN(Sendrecv_replace)(void* buf, int count, MPI_Datatype type, int to, int tag, int from, int rtag,
                               MPI_Comm comm, MPI_Status* status) {
     const Call call;
     sent(call, comm, to, tag, type, count);
-    ZBS_RECEIVING(comm, from, ZBS_NEXT_MPI(Sendrecv_replace)(buf, count, type, to, tag, from, rtag, comm, seen));
+    ZBS_RECEIVING(comm, from, rtag, ZBS_NEXT_MPI(Sendrecv_replace)(buf, count, type, to, tag, from, rtag, comm, seen));
 }
 int ZBS_OWN(Isendrecv)(const void* buf, int count, MPI_Datatype type, int to, int tag, void* rbuf, int rcount,
                        MPI_Datatype rtype, int from, int rtag, MPI_Comm comm, MPI_Request* request) {
     const Call call;
     sent(call, comm, to, tag, type, count);
     const int rc = ZBS_NEXT_MPI(Isendrecv)(buf, count, type, to, tag, rbuf, rcount, rtype, from, rtag, comm, request);
-    asked(call, comm, from, request, rc);
+    asked_both(call, "MPI_Isendrecv", comm, from, rtag, request, rc);
     return rc;
 }
 int ZBS_OWN(Isendrecv_replace)(void* buf, int count, MPI_Datatype type, int to, int tag, int from, int rtag,
@@ -187,20 +196,20 @@ int ZBS_OWN(Isendrecv_replace)(void* buf, int count, MPI_Datatype type, int to, 
     const Call call;
     sent(call, comm, to, tag, type, count);
     const int rc = ZBS_NEXT_MPI(Isendrecv_replace)(buf, count, type, to, tag, from, rtag, comm, request);
-    asked(call, comm, from, request, rc);
+    asked_both(call, "MPI_Isendrecv_replace", comm, from, rtag, request, rc);
     return rc;
 }
 int ZBS_OWN(Irecv)(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
     const Call call;
     const int rc = ZBS_NEXT_MPI(Irecv)(buf, count, type, from, tag, comm, request);
-    asked(call, comm, from, request, rc);
+    asked(call, comm, from, tag, request, rc);
     return rc;
 }
 int ZBS_OWN(Recv_init)(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
                        MPI_Request* request) {
     const Call call(Call::Kind::kOther);
     const int rc = ZBS_NEXT_MPI(Recv_init)(buf, count, type, from, tag, comm, request);
-    asked(call, comm, from, request, rc, /*persistent=*/true);
+    asked(call, comm, from, tag, request, rc, /*persistent=*/true);
     return rc;
 }
 
@@ -225,14 +234,14 @@ int ZBS_OWN(Mrecv)(void* buf, int count, MPI_Datatype type, MPI_Message* message
     MPI_Status own;
     MPI_Status* const seen = members && status == MPI_STATUS_IGNORE ? &own : status;
     const int rc = ZBS_NEXT_MPI(Mrecv)(buf, count, type, message, seen);
-    if (members && rc == MPI_SUCCESS) received(members, *seen);
+    if (rc == MPI_SUCCESS) received({members}, *seen);
     return rc;
 }
 int ZBS_OWN(Imrecv)(void* buf, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request) {
     const Call call;
     const Members* const members = traces(call) ? take_message(*message) : nullptr;
     const int rc = ZBS_NEXT_MPI(Imrecv)(buf, count, type, message, request);
-    if (members && rc == MPI_SUCCESS) remember_receive(*request, members);
+    if (rc == MPI_SUCCESS) remember_receive(*request, {members});
     return rc;
 }
 

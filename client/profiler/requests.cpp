@@ -13,7 +13,7 @@ std::unordered_map<MPI_Request, PersistentSend>& requests() {
     return *map;
 }
 struct PendingReceive {
-    const Members* members = nullptr;
+    Receive receive;
     bool persistent = false;
     bool is_active = true;
 };
@@ -27,19 +27,19 @@ std::unordered_map<MPI_Message, const Members*>& messages() {
 }
 }  // namespace
 
-void remember_receive(MPI_Request request, const Members* members, bool persistent) noexcept {
-    if (!members || request == MPI_REQUEST_NULL) return;
+void remember_receive(MPI_Request request, const Receive& receive, bool persistent) noexcept {
+    if (!receive.members || request == MPI_REQUEST_NULL) return;
     const MaybeLocked guard(lock);
-    receives()[request] = {members, persistent, !persistent};
+    receives()[request] = {receive, persistent, !persistent};
 }
-const Members* completed_receive(MPI_Request request) noexcept {
+Receive completed_receive(MPI_Request request) noexcept {
     const MaybeLocked guard(lock);
     const auto at = receives().find(request);
-    if (at == receives().end()) return nullptr;
+    if (at == receives().end()) return {};
     const PendingReceive found = at->second;
     at->second.is_active = false;
     if (!found.persistent) receives().erase(at);
-    return found.is_active ? found.members : nullptr;
+    return found.is_active ? found.receive : Receive{};
 }
 void start_receive(MPI_Request request) noexcept {
     const MaybeLocked guard(lock);

@@ -9,7 +9,7 @@
  *   access        the accesses that bring something back
  *   open          MPI_Irecv from both sides, MPI_PROC_NULL at the ends; a second argument with the letters s
  *                 (sub-communicator in reverse), i (statuses ignored), p (persistent receives), b (MPI_Sendrecv),
- *                 m (MPI_Mprobe and MPI_Mrecv) */
+ *                 m (MPI_Mprobe and MPI_Mrecv), x (MPI_Isendrecv), r (MPI_Isendrecv_replace), a (from any source) */
 #include <mpi.h>
 #include <string.h>
 
@@ -32,6 +32,18 @@ static void open_chain(MPI_Comm comm, int rank, int size, const char* how) {
         MPI_Mrecv(low, 100, MPI_CHAR, &message, each);
         MPI_Mprobe(right, 0, comm, &message, each);
         MPI_Mrecv(high, 100, MPI_CHAR, &message, each);
+        MPI_Wait(&r[0], each);
+        MPI_Wait(&r[1], each);
+    } else if (strchr(how, 'x') || strchr(how, 'r')) {
+        /* Each rank first to the right, then to the left, so that a receive from any source has one sender. */
+        const int from_left = strchr(how, 'a') && left >= 0 ? MPI_ANY_SOURCE : left;
+        if (strchr(how, 'x')) {
+            MPI_Isendrecv(here, 50, MPI_CHAR, right, 7, low, 100, MPI_CHAR, from_left, 7, comm, &r[0]);
+            MPI_Isendrecv(here, 50, MPI_CHAR, left, 8, high, 100, MPI_CHAR, right, 8, comm, &r[1]);
+        } else {
+            MPI_Isendrecv_replace(low, 50, MPI_CHAR, right, 7, from_left, 7, comm, &r[0]);
+            MPI_Isendrecv_replace(high, 50, MPI_CHAR, left, 8, right, 8, comm, &r[1]);
+        }
         MPI_Wait(&r[0], each);
         MPI_Wait(&r[1], each);
     } else if (strchr(how, 'p')) {

@@ -384,8 +384,15 @@ class Trace(ProfilerTest):
         self.check(3, APPS + "/messages", "threads", unreceived=3)
 
     def test_receive_from_nobody(self):
-        for how in ("", "i", "s", "si", "p", "pi", "ps", "b", "bi", "bs", "m", "mi", "ms"):
+        for how in ("", "i", "s", "si", "p", "pi", "ps", "b", "bi", "bs", "m", "mi", "ms", "x", "xi", "xs", "r", "ri", "rs"):
             self.check(3, APPS + "/halo", "open", how)
+
+    def test_receive_of_an_isendrecv_from_anybody_is_named(self):
+        """Whose message it was, the status of MPICH 4.0 does not show."""
+        for how, function in (("xa", "MPI_Isendrecv"), ("ra", "MPI_Isendrecv_replace")):
+            self.trace(3, APPS + "/halo", "open", how)
+            done = self.offline("profile", *self.traces(), "--out", "from_trace.json")
+            self.assertIn(f"missing    messages of {function} (2 calls)\n", done.stdout, done.stderr)
 
     def test_neighbourhood_collective(self):
         self.check(4, APPS + "/halo", "neighbour")
