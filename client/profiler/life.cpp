@@ -20,6 +20,7 @@
 namespace zbs::profiler {
 namespace {
 
+char finalized_path[4096 + 16] = "";  ///< of a rank of a zone
 char out_path[4096];
 char own_path[4096 + 32];
 MPI_Comm private_comm = MPI_COMM_NULL;
@@ -350,15 +351,17 @@ void finish() noexcept {
     PMPI_Comm_free(&private_comm);
 }
 
+void remember_zone() noexcept {
+    const char* const model = std::getenv("ZBS_PROFILE_OUT");
+    if (std::getenv("ZBS_APPLICATION") && model)
+        std::snprintf(finalized_path, sizeof finalized_path, "%s.finalized", model);
+}
+
 void note_finalized() noexcept {
-    // Of another MPI than MPICH nothing was started here.
-    const char* const model = out_path[0] ? out_path : std::getenv("ZBS_PROFILE_OUT");
     // Once: sessions may begin and end several times.
     static std::atomic<bool> is_noted{false};
-    if (!std::getenv("ZBS_APPLICATION") || !model || is_noted.exchange(true)) return;
-    char path[sizeof out_path + 16];
-    std::snprintf(path, sizeof path, "%s.finalized", model);
-    const int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (!finalized_path[0] || is_noted.exchange(true)) return;
+    const int file = open(finalized_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     if (file < 0) return;
     [[maybe_unused]] const ssize_t n = write(file, ".", 1);
     close(file);

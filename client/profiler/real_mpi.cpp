@@ -253,6 +253,7 @@ void* next_of(const char* name) {
 }
 
 void fill() {
+    remember_zone();
 #define ZBS_ENTRY(name) Entry{#name, &zbs_entry_##name, &zbs_next_##name, reinterpret_cast<void*>(&zbs_own_##name)},
     const auto shown = std::to_array<Entry>({ZBS_C_FUNCTIONS(ZBS_ENTRY) ZBS_F08_FUNCTIONS(ZBS_ENTRY)});
 #undef ZBS_ENTRY

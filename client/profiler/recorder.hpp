@@ -190,6 +190,8 @@ void start(int thread_level) noexcept;
 void warn_where_not_started(const char* why) noexcept;
 /// Collective: rank 0 writes the model, every rank removes its file. Before PMPI_Finalize.
 void finish() noexcept;
+/// At the first call of MPI: the program may change its environment later.
+void remember_zone() noexcept;
 /// After PMPI_Finalize, under a zone: one byte more in MODEL.finalized, so that the zone recognises a program that does
 /// not end from an MPI_Finalize that does not.
 void note_finalized() noexcept;

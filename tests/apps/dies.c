@@ -1,6 +1,8 @@
 /* dies HOW RANK CODE: when each rank has written a line to its error output, that rank ends by HOW: exit, leave
  * (_exit), signal, abort or error (MPI aborts it, because it sends to nobody). The others wait for it. HOW
- * "uninitialized" is an exit before MPI_Init. */
+ * "uninitialized" is an exit before MPI_Init. With HOW "clear" all end well, after they have cleared their
+ * environments. */
+#define _GNU_SOURCE
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +21,7 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     fprintf(stderr, "rank %d was here\n", rank);
     MPI_Barrier(MPI_COMM_WORLD);
+    if (argc > 1 && strcmp(argv[1], "clear") == 0) clearenv();
     if (argc > 2 && rank == atoi(argv[2])) {
         fprintf(stderr, "rank %d found a negative density\n", rank);
         if (strcmp(argv[1], "exit") == 0) exit(code);

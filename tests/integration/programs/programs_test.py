@@ -280,6 +280,11 @@ class Ends(Job):
         self.assertEqual(done.returncode, 0, done)
         self.assertNotIn("zbs: the calls of this program", done.stderr)
 
+    def test_a_program_that_clears_its_environment_is_not_taken_for_a_static_one(self):
+        done = world.zbs("run", "-n", "6", "--no-record", "--", APPS + "/dies", "clear", timeout=60)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertNotIn("zbs: the calls of this program", done.stderr)
+
     def test_ranks_that_run_alone_since_their_environment_was_cleared_are_reported(self):
         done = world.zbs("run", "-n", "2", "--no-record", "--", "/usr/bin/env", "-i", APPS + "/ends", "at-once", timeout=60)
         self.assertRegex(done.stderr, r"zbs: rank \d on a\.\w+ runs alone \(its program lacks the variables of the MPI launcher\)")
