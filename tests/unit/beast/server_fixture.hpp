@@ -167,6 +167,11 @@ class ServerTest : public testing::Test {
         threads_.clear();
     }
     Client connect() { return Client(server_->port()); }
+    /// One request of the connection, with these further header lines, gets 200.
+    static void expect_good_reply(Client& client, const std::string& headers = {}) {
+        client.send("GET / HTTP/1.1\r\nHost: a\r\n" + headers + "\r\n");
+        EXPECT_TRUE(client.reply().starts_with("HTTP/1.1 200"));
+    }
     std::string ask(std::string_view request) {
         Client client = connect();
         client.send(request);

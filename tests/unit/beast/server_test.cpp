@@ -383,11 +383,9 @@ TEST_F(ServerTest, SeveralLinesOfIfNoneMatchAreOneList) {
 TEST_F(ServerTest, AtTheCapTheLongestSilentMakesRoom) {
     start({.max_connections = 3});
     Client oldest = connect();
-    oldest.send(get("/"));
-    EXPECT_THAT(oldest.reply(), HasStatus(200));
+    expect_good_reply(oldest);
     Client younger = connect();
-    younger.send(get("/"));
-    EXPECT_THAT(younger.reply(), HasStatus(200));
+    expect_good_reply(younger);
     Client newcomer = connect();
     EXPECT_TRUE(oldest.closed());
     newcomer.send(get("/new"));
@@ -400,14 +398,11 @@ TEST_F(ServerTest, ACallerWithoutAnIdentityTakesThePlaceOfAnotherWithoutOne) {
     start({.max_anonymous_connections = 2});
     const std::string own = "zbs-identity: spiffe://a/user/b\r\nzbs-token: " + std::string(kToken) + "\r\n";
     Client named = connect();
-    named.send(get("/", own));
-    EXPECT_THAT(named.reply(), HasStatus(200));
+    expect_good_reply(named, own);
     Client oldest = connect();
-    oldest.send(get("/"));
-    EXPECT_THAT(oldest.reply(), HasStatus(200));
+    expect_good_reply(oldest);
     Client younger = connect();
-    younger.send(get("/"));
-    EXPECT_THAT(younger.reply(), HasStatus(200));
+    expect_good_reply(younger);
     Client newcomer = connect();
     EXPECT_TRUE(oldest.closed());
     for (Client* one : {&named, &younger, &newcomer}) {
