@@ -326,6 +326,7 @@ TEST_F(StepExecutorTest, WhatAnEndedProgramLeavesBehindGoesToo) {
 TEST_F(StepExecutorTest, TheWalltimeEndsTheTree) {
     StepSpec spec;
     spec.walltime = 1s;
+    spec.grace = 20s;  // without one SIGKILL follows SIGTERM at once, and either may be first
     ASSERT_TRUE(start("long", "sleep 60", spec));
     const auto begin = SteadyClock::now();
     const StepStatus status = wait("long");
@@ -338,6 +339,7 @@ TEST_F(StepExecutorTest, TheWalltimeEndsTheTree) {
 TEST_F(StepExecutorTest, AWalltimeBelowASecondIsALimitToo) {
     StepSpec spec;
     spec.walltime = 100ms;
+    spec.grace = 20s;
     ASSERT_TRUE(start("short", "sleep 60", spec));
     EXPECT_EQ(wait("short").exit_code, 143);
 }
