@@ -7,13 +7,16 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <map>
 #include <optional>
 #include <set>
 #include <sstream>
+#include <string_view>
 #include <vector>
 
 #include "services/common/adapters/process/process_tree.hpp"
+#include "services/common/adapters/process/step_processes.hpp"
 #include "services/common/messages/text/printable.hpp"
 
 namespace zbs::step {
@@ -23,7 +26,8 @@ using Steady = std::chrono::steady_clock;
 constexpr std::chrono::seconds kSoon{5};
 constexpr timespec kShortRest{0, 20'000'000};
 constexpr timespec kLongRest{1, 0};
-constexpr int kMostRounds = 20;  ///< of looks for processes that began while others were held
+constexpr std::chrono::seconds kHeldSoon{2};  ///< a process that is not held by then is left as it is
+constexpr timespec kBetweenRounds{0, 1'000'000};
 
 std::vector<process::ProcessRef> find_tree(const std::string& operation) {
     return process::find_marked(process::step_variable(operation), getpid());
@@ -52,6 +56,20 @@ std::optional<Relation> relation_of(pid_t pid) {
         return std::nullopt;
     return Relation{static_cast<pid_t>(std::atol(text.c_str() + end + 4)),
                     printable_text(std::string_view(text).substr(begin + 1, end - begin - 1), 64)};
+}
+
+/// Whether each thread of a process that got SIGSTOP stands still, or waits in the kernel (as in vfork) and will stop
+/// before it does anything else.
+bool is_held(pid_t pid) {
+    static constexpr std::string_view kStill = "TtZXD";
+    return std::ranges::all_of(process::threads_of(pid), [pid](pid_t thread) {
+        const std::string text =
+            process::read_file("/proc/" + std::to_string(pid) + "/task/" + std::to_string(thread) + "/stat")
+                .value_or("");
+        const std::size_t end = text.rfind(')');
+        return end == std::string::npos || end + 2 >= text.size() ||
+               kStill.find(text[end + 2]) != std::string_view::npos;
+    });
 }
 
 /// Whether `adopter` has a child beside `program`. True also where the kernel does not list children.
@@ -88,16 +106,20 @@ void kill_all(const std::vector<process::ProcessRef>& tree, const std::string& o
 }  // namespace
 
 void ask_tree(const std::string& operation, pid_t spared) {
-    // All are held first: a process that is forked between a look and the signal to its parent would get none.
+    // All are held first: a process that is forked between a look and the signal to its parent would get none. A
+    // process may still fork while its SIGSTOP is on the way, so the last look is one at which all stand still.
     std::vector<process::ProcessRef> held;
-    for (int round = 0; round < kMostRounds; ++round) {
+    const auto until = Steady::now() + kHeldSoon;
+    while (true) {
+        const bool was_still = std::ranges::all_of(held, is_held, &process::ProcessRef::pid);
         const std::size_t before = held.size();
         for (const process::ProcessRef& process : find_tree(operation)) {
             if (process.pid == spared || std::ranges::find(held, process) != held.end()) continue;
             held.push_back(process);
             send_signal(process, SIGSTOP);
         }
-        if (held.size() == before) break;
+        if ((held.size() == before && was_still) || Steady::now() >= until) break;
+        if (held.size() == before) nanosleep(&kBetweenRounds, nullptr);
     }
     // The supervisor of a rank has to know of the stop before the rank ends by it.
     std::ranges::stable_sort(held, {}, &process::ProcessRef::start_time);
