@@ -96,7 +96,7 @@ int write_to(const std::string& path, std::string_view text) {
     struct stat before {};
     if (stat(target.c_str(), &before) != 0) return errno == ENOENT ? write_beside(target, nullptr, text) : errno;
     if (!S_ISREG(before.st_mode)) return write_in_place(target, text);
-    if (access(target.c_str(), W_OK) != 0) return errno;
+    if (faccessat(AT_FDCWD, target.c_str(), W_OK, AT_EACCESS) != 0) return errno;           // not of the real user
     if (before.st_uid != geteuid() && geteuid() != 0) return write_in_place(target, text);  // stays its owner's
     const int fault = write_beside(target, &before, text);
     const bool has_no_beside =

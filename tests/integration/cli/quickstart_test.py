@@ -134,6 +134,7 @@ class QuickstartOfRoot(unittest.TestCase):
     def check_account(self, account, *options, env=None):
         """Services and jobs run as `account`, the terminal says so, and the settings are where they were asked for."""
         command, environment = self.quickstart(*options, env=env)
+        (self.folder / "environment").write_text("of an earlier start")
         with open(self.folder / "errors", "w") as errors:
             process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=errors, text=True)
         self.addCleanup(process.stdout.close)
