@@ -4,6 +4,7 @@ usage: backup_test.py ZBS_ZONE [unittest arguments]
 """
 import http.client
 import json
+import os
 import pathlib
 import select
 import shutil
@@ -159,14 +160,14 @@ class Backup(unittest.TestCase):
         self.begin()
         self.assertEqual(self.state(id), "rejected")
 
-    def refused_start(self):
+    def refused_start(self, code=8):
         """What the zone prints where it does not start, and that the state folder stays as it was."""
         state = self.folder / "state"
         # A reader of a database of SQLite leaves an empty log and an index beside it.
         files = lambda: {path: path.stat().st_size for path in state.rglob("*") if path.is_file() and not path.name.endswith(("-shm", "-wal"))}  # noqa: E731
         before = files()
         done = subprocess.run([ZONE, "run", "--config", self.folder / "zone.toml"], capture_output=True, text=True, timeout=DEADLINE_S)
-        self.assertEqual(done.returncode, 8, done.stdout + done.stderr)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         self.assertEqual(files(), before)
         return done.stderr
 
@@ -196,6 +197,16 @@ class Backup(unittest.TestCase):
         emptied.close()
         self.assertIn("not the rows of one in use", self.refused_start())
 
+    def test_a_damaged_database_names_a_way_out_that_works(self):
+        self.end()
+        with open(self.folder / "state/zone.db", "r+b") as file:
+            file.seek(8192)
+            file.write(os.urandom(4 * 4096))
+        refused = self.refused_start(code=5)
+        self.assertIn("is damaged", refused)
+        self.assertIn("zbs-zone restore FILE", refused)
+        self.assertIn("or start with a new, empty state folder", refused)
+
     def test_a_changed_audit_log_is_reported_at_the_start(self):
         self.wait_for(self.submit(ranks=9), "rejected")
         self.end()
@@ -208,6 +219,16 @@ class Backup(unittest.TestCase):
         reported = next(line for line in (self.folder / "log").read_text().splitlines() if "audit_log_changed" in line)
         self.assertIn("entry 2", reported)
         self.assertIn("zbs-zone audit verify", reported)
+
+    def test_an_audit_log_without_its_table_names_the_way_out(self):
+        self.end()
+        path = self.folder / "state/audit.db"
+        with sqlite3.connect(path) as audit:
+            audit.execute("DROP TABLE audit")
+        audit.close()
+        self.assertIn("move it away to begin a new one", self.refused_start(code=5))
+        path.rename(self.folder / "away.db")
+        self.begin()
 
     def test_lost_audit_entries_are_reported_at_the_start_and_stay_on_record(self):
         self.wait_for(self.submit(ranks=9), "rejected")
@@ -226,6 +247,7 @@ class Backup(unittest.TestCase):
             reported = next(line for line in (self.folder / "log").read_text()[before:].splitlines() if "audit_log_changed" in line)
             self.assertIn("so the end was cut off", reported)
             self.end()
+            self.assertRegex(self.operate("audit", "verify"), r"entry \d+ records that entries were lost before it")
             with sqlite3.connect(path) as audit:
                 self.assertEqual(["so the end was cut off" in row[0] for row in audit.execute("SELECT detail FROM audit WHERE action = 'loseAuditEntries'")], [True])
             audit.close()

@@ -161,6 +161,13 @@ Result<void> take_over(Database& database, AuditHead& head, sql::AuditOutbox& ou
     return waiting->empty() ? Result<void>{} : outbox.forget(waiting->back().number);
 }
 
+Error unreadable(const std::string& path, const Error& fault) {
+    return {ErrorCode::kUnavailable,
+            "the audit log " + path + " cannot be read: " + fault.message +
+                "; restore it from a backup, or move it away to begin a new one",
+            {}};
+}
+
 }  // namespace
 
 const std::vector<std::string>& audit_schema() { return kAuditSchema; }
@@ -173,11 +180,11 @@ Result<std::unique_ptr<AuditLog>> open_audit_log(const std::string& path, const 
     {
         Query last(**database, "SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1");
         const Result<bool> row = last.step();
-        if (!row) return row.error();
+        if (!row) return unreadable(path, row.error());
         if (*row) head = {static_cast<std::uint64_t>(last.integer(0)), last.text(1)};
     }
     const Result<std::int64_t> begun = sql::number_of(**database, "SELECT entry FROM audit_begun");
-    if (!begun) return begun.error();
+    if (!begun) return unreadable(path, begun.error());
     if (head.entries < static_cast<std::uint64_t>(*begun)) {
         return Error{
             ErrorCode::kConflict,
@@ -206,12 +213,7 @@ Result<AuditSummary> verify_audit_log(const std::string& path, const std::option
     query.bind(INT64_MIN).bind(kNoLimit);
     while (true) {
         const Result<bool> row = query.step();
-        if (!row) {
-            return Error{
-                ErrorCode::kUnavailable,
-                "the audit log " + path + " cannot be read: " + row.error().message + "; restore it from a backup",
-                {}};
-        }
+        if (!row) return unreadable(path, row.error());
         if (!*row) return check.finish();
         if (auto ok = check.step(sql::audit_record_of(query)); !ok) return ok.error();
     }

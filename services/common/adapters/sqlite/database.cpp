@@ -53,7 +53,8 @@ Result<std::int64_t> Database::examine(const std::string& path, std::size_t newe
 
 Result<std::unique_ptr<Database>> Database::open(const std::string& path, const std::vector<std::string>& statements,
                                                  const std::string& how_to_restore) {
-    const std::string remedy = "; restore it from a backup" + how_to_restore + ", or move it away to start empty";
+    const std::string remedy = "; restore it from a backup" + how_to_restore + ", or " +
+                               (how_to_restore.empty() ? "move it away" : "start with a new, empty state folder");
     // SQLite makes its files readable for all; its journals take over what the database has. Only a new file is
     // touched: closing one that is open elsewhere here would drop its locks.
     if (const int file = ::open(path.c_str(), O_CREAT | O_EXCL | O_CLOEXEC | O_RDWR, 0600); file >= 0) ::close(file);
