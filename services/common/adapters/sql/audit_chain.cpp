@@ -100,6 +100,7 @@ Result<void> ChainCheck::step(const AuditRecord& record) {
     head_ = {number, record.hash};
     if (number == 1) found_.first = record.entry.at;
     found_.last = record.entry.at;
+    if (record.entry.action == kAuditLost) found_.latest_loss = number;
     if (number == 1 && record.entry.action != kAuditBegins) return broken(1, "is not the one with which a log begins");
     if (expected_ && expected_->entries == number && expected_->hash != record.hash)
         return broken(number, "is not the one noted: the log up to it was written anew");
@@ -111,7 +112,7 @@ Result<AuditSummary> ChainCheck::finish() const {
         return broken(head_.entries + 1, "is missing: " + std::to_string(expected_->entries) +
                                              " entries were noted, so the end was cut off");
     if (head_.entries == 0) return broken(1, "is missing: a log begins with the entry of its own making");
-    return AuditSummary{head_, found_.first, found_.last};
+    return AuditSummary{head_, found_.first, found_.last, found_.latest_loss};
 }
 
 }  // namespace zbs::sql

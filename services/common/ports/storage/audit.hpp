@@ -43,6 +43,8 @@ struct AuditSummary {
     AuditHead head;
     Time first{};  ///< of entry 1
     Time last{};   ///< of the head
+    /// Number of the latest entry that records a loss of entries (`kAuditLost`); 0: none.
+    std::uint64_t latest_loss = 0;
     bool operator==(const AuditSummary&) const = default;
 };
 

@@ -146,6 +146,11 @@ bool look_at_keys(const ZoneSettings& settings, const StateFolder& state, Checks
 }
 
 void look_at_audit_log(const Result<AuditSummary>& verified, Checks& checks) {
+    if (verified && verified->latest_loss > 0)
+        return checks.push_back({"audit log", Verdict::kWarn,
+                                 "entry " + std::to_string(verified->latest_loss) +
+                                     " records that entries were lost before it; those that are there are whole",
+                                 "'zbs-zone audit list' shows the detail of the entry; compare the log with a backup"});
     if (verified)
         return checks.push_back(
             {"audit log", Verdict::kOk, "whole, " + std::to_string(verified->head.entries) + " entries", {}});
