@@ -1,7 +1,6 @@
 #include <sched.h>
 #include <sys/stat.h>
 
-#include <boost/asio/dispatch.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -12,9 +11,6 @@
 
 #include "schemas/contract.hpp"
 #include "services/common/adapters/beast/port_rights.hpp"
-#include "services/common/adapters/beast/server.hpp"
-#include "services/common/adapters/beast/server_tls.hpp"
-#include "services/common/adapters/beast/service_loop.hpp"
 #include "services/common/adapters/command_line/exit_codes.hpp"
 #include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/adapters/files/file_depot.hpp"
@@ -31,7 +27,7 @@
 #include "services/common/adapters/system/spd_log.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/codec/node_codec.hpp"
-#include "services/common/http/rate_limit.hpp"
+#include "services/common/host/service_host.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/names/host_port.hpp"
 #include "services/node_agent/http/node_routes.hpp"
@@ -75,8 +71,8 @@ class SwitchLoop {
     std::thread thread_;
 };
 
-/// What an agent has on its host.
-struct Host {
+/// The means of an agent on its machine.
+struct Machine {
     std::unique_ptr<process::FolderLock> lock;
     std::unique_ptr<process::StepExecutor> executor;
     std::unique_ptr<process::StepControl> control;
@@ -104,14 +100,14 @@ Result<std::unique_ptr<process::StepControl>> open_control(const NodeSettings& s
     return process::make_process_control({.folder = steps, .control_group = {}});
 }
 
-Result<Host> open_host(const NodeSettings& settings, Log& log) {
-    Host host;
+Result<Machine> open_machine(const NodeSettings& settings, Log& log) {
+    Machine machine;
     std::error_code fault;
     std::filesystem::create_directories(settings.state_folder, fault);
     chmod(settings.state_folder.c_str(), 0700);
     auto lock = process::FolderLock::take(settings.state_folder);
     if (!lock) return lock.error();
-    host.lock = *std::move(lock);
+    machine.lock = *std::move(lock);
     const std::string steps = settings.state_folder + "/steps";
     std::vector<std::string> hidden = {settings.state_folder};
     if (!settings.identity.starts_with(settings.state_folder + "/")) hidden.push_back(settings.identity);
@@ -126,32 +122,28 @@ Result<Host> open_host(const NodeSettings& settings, Log& log) {
                                                  .require_isolation = settings.require_isolation,
                                                  .shared_memory = settings.shared_memory});
     if (!executor) return executor.error();
-    host.executor = *std::move(executor);
-    log.info("jobs", {{"protection", host.executor->protection().text}});
+    machine.executor = *std::move(executor);
+    log.info("jobs", {{"protection", machine.executor->protection().text}});
     const auto real = std::filesystem::canonical(steps, fault);
-    host.step_folder = (fault ? steps : real.string()) + "/{operation}/job";
+    machine.step_folder = (fault ? steps : real.string()) + "/{operation}/job";
     auto control = open_control(settings, steps, log);
     if (!control) return control.error();
-    host.control = *std::move(control);
-    log.info("control", {{"means", host.control->means()}});
+    machine.control = *std::move(control);
+    log.info("control", {{"means", machine.control->means()}});
     auto sensor = hardware::make_machine_sensor();
     if (!sensor) return sensor.error();
-    host.sensor = *std::move(sensor);
+    machine.sensor = *std::move(sensor);
     auto depot = files::open_file_depot(settings.state_folder + "/files");
     if (!depot) return depot.error();
-    host.depot = *std::move(depot);
-    return host;
+    machine.depot = *std::move(depot);
+    return machine;
 }
 
-Result<std::unique_ptr<openssl::KeyFolder>> open_keys(const NodeSettings& settings, const openssl::Now& now) {
-    auto keys = openssl::KeyFolder::open(settings.identity, now);
-    if (!keys) return keys;
-    const Caller& name = (*keys)->name();
-    if (name.kind != CallerKind::kNode || name.name != settings.name)
-        return invalid("the certificate is of " + to_uri(name) + ", the configuration of node '" + settings.name +
-                           "'; correct one of them",
-                       settings.identity);
-    return keys;
+Result<void> check_name(const Caller& name, const NodeSettings& settings) {
+    if (name.kind == CallerKind::kNode && name.name == settings.name) return {};
+    return invalid("the certificate is of " + to_uri(name) + ", the configuration of node '" + settings.name +
+                       "'; correct one of them",
+                   settings.identity);
 }
 
 /// Says who was refused, once a second at most.
@@ -296,54 +288,46 @@ int run(const std::string& config_path, const std::string& step_starter) {
         return fail(good.error());
     const auto log = system::make_log("zbs-node." + settings->name);
 
-    boost::asio::io_context io;
-    auto strand = boost::asio::make_strand(io);
-    const auto post = [strand](std::function<void()> work) { boost::asio::post(strand, std::move(work)); };
-    system::AsioClock clock(strand);
-    system::SystemIds ids;
-    const openssl::Now now = [&clock] { return clock.now(); };
-    openssl::TrustStore trust(now);
-    const auto keys = open_keys(*settings, now);
-    if (!keys) return fail(keys.error());
-    const Caller self = (*keys)->name();
-    if (auto pinned = trust.pin(self.organisation, (*keys)->bundle()); !pinned) return fail(pinned.error());
-    auto tls = openssl::TlsServer::make(**keys, trust);
-    if (!tls) return fail(tls.error());
-    const auto tls_client = std::make_shared<openssl::TlsClient>(**keys, trust);
-    tls_client->require_newest();
-    Result<Host> host = open_host(*settings, *log);
-    if (!host) return fail(host.error());
+    ServiceHost host;
+    const auto check = [&settings](const Caller& name) { return check_name(name, *settings); };
+    if (auto opened = host.open_keys(settings->identity, check); !opened) return fail(opened.error());
+    const Caller self = host.keys->name();
+    if (auto pinned = host.trust.pin(self.organisation, host.keys->bundle()); !pinned) return fail(pinned.error());
+    const auto tls_client = host.make_tls_client();
+    const ServiceHost::Post post = host.post();
+    Result<Machine> machine = open_machine(*settings, *log);
+    if (!machine) return fail(machine.error());
 
     SwitchLoop switching;
     system::AsioClock switch_clock(switching.strand());
-    SliceSwitcher switcher(switch_clock, *host->control, *log);
-    InputStore inputs(*host->depot, clock, *log, settings->most_input_bytes);
-    NodeService node({.clock = clock,
-                      .executor = *host->executor,
-                      .control = *host->control,
-                      .sensor = *host->sensor,
+    SliceSwitcher switcher(switch_clock, *machine->control, *log);
+    InputStore inputs(*machine->depot, host.clock, *log, settings->most_input_bytes);
+    NodeService node({.clock = host.clock,
+                      .executor = *machine->executor,
+                      .control = *machine->control,
+                      .sensor = *machine->sensor,
                       .switcher = switcher,
                       .post_switch = [&switching](std::function<void()> work) { switching.post(std::move(work)); },
                       .inputs = inputs,
                       .log = *log},
-                     settings->name, host->step_folder);
+                     settings->name, machine->step_folder);
     cpprest::HttpCaller caller({.self = self, .local_token = {}, .tls = tls_client});
     const Caller zone{CallerKind::kZone, self.organisation, settings->zone_name};
     std::vector<ServiceAddress> schedulers;
     for (const std::string& address : settings->zone_urls) schedulers.push_back({address, zone});
-    ZoneSession session(clock, node, make_registration_sender(caller, std::move(schedulers), post), *log);
+    ZoneSession session(host.clock, node, make_registration_sender(caller, std::move(schedulers), post), *log);
 
     // A client of its own, because other agents' answers are bounded more tightly, and connections to them are closed
     // after each measurement: there may be thousands.
     cpprest::HttpCaller prober(
         {.self = self, .local_token = {}, .tls = tls_client, .max_reply_bytes = limits::kMaxProbeBytes});
-    LinkProbe probe({.client = prober, .clock = clock, .post = post, .self = {{}, self}, .done = [&prober] {
+    LinkProbe probe({.client = prober, .clock = host.clock, .post = post, .self = {{}, self}, .done = [&prober] {
                          prober.forget_connections();
                      }});
     ProbeBudget budget;
-    NodeServices services{node, inputs, probe, budget, clock, self, zone, node_contract()};
+    NodeServices services{node, inputs, probe, budget, host.clock, self, zone, node_contract()};
     http::Router router = make_node_routes(services);
-    Refusals refusals(clock, *log);
+    Refusals refusals(host.clock, *log);
     router.on_exception([&log](const std::string& what) { log->warn("handler_threw", {{"what", what}}); });
     router.guard([&](Action action, const http::Call& call) -> Result<void> {
         const Decision decision = check_node_call(services, action, call);
@@ -352,32 +336,15 @@ int run(const std::string& config_path, const std::string& step_starter) {
         if (!admitted) refusals.note(action, call, admitted.error().message);
         return admitted;
     });
-    router.name_calls([&ids, &self] { return to_string(ids.fresh(self)); });
-    http::RateLimiter limiter(http::RateLimits{});
-    beast::Server server(io,
-                         {.address = settings->listen_address,
-                          .port = static_cast<unsigned short>(settings->listen_port),
-                          .setting = {"'listen'", "'listen'", settings->place_of("listen")},
-                          .max_connections = limits::kMaxConnections,
-                          .max_header_bytes = limits::kMaxHeaderBytes,
-                          .max_body_bytes = limits::kMaxBodyBytes,
-                          .body_limit = [&router](const http::Call& head) { return router.body_limit(head); },
-                          .admit =
-                              [&](const std::string& address) {
-                                  return !limiter.take_connection(address, clock.steady_now()).has_value();
-                              },
-                          .tls = std::make_shared<beast::ServerTls>(*tls)},
-                         [&](http::Call call, http::Respond respond) {
-                             if (const auto wait = limiter.take(call.peer, call.address, clock.steady_now()))
-                                 return respond(http::too_many_requests(call.peer, *wait));
-                             boost::asio::dispatch(
-                                 strand, [&router, call = std::move(call), respond = std::move(respond)]() mutable {
-                                     router.dispatch(std::move(call), std::move(respond));
-                                 });
-                         });
-    if (auto started = server.start(); !started) return fail(started.error());
-    const std::string url = "https://" + HostPort{settings->advertised_host, server.port()}.text();
-    openssl::SelfRenewal renewal(**keys, **tls, clock, *log,
+    router.name_calls([&ids = host.ids, &self] { return to_string(ids.fresh(self)); });
+    ServiceDoor door(host,
+                     {.address = settings->listen_address,
+                      .port = static_cast<unsigned short>(settings->listen_port),
+                      .setting = {"'listen'", "'listen'", settings->place_of("listen")}},
+                     router);
+    if (auto opened = door.open(); !opened) return fail(opened.error());
+    const std::string url = "https://" + HostPort{settings->advertised_host, door.port()}.text();
+    openssl::SelfRenewal renewal(*host.keys, *host.tls_server, host.clock, *log,
                                  "put it in place of " + settings->identity + "/certificate.pem and send SIGHUP");
     post([&] {
         probe.listens_at(url);
@@ -385,23 +352,20 @@ int run(const std::string& config_path, const std::string& step_starter) {
         session.start(url);
         renewal.start();
     });
-    const auto ready = [&] { std::cout << "zbs-node " << settings->name << " listening on " << url << std::endl; };
-    const auto drain = [&] {
-        server.drain();
-        post([&] {
-            session.stop();
-            node.release();
-            clock.cancel_all();
-        });
-    };
-    const auto reload = [&] {
-        const Result<void> read = (*keys)->reload();
-        const Result<void> done = read ? (*tls)->reload() : read;
-        if (!done) return log->warn("certificates_not_reloaded", {{"reason", done.error().message}});
-        caller.forget_connections();
-        log->info("certificates_reloaded", {});
-    };
-    beast::run_until_signalled(io, 2, {.ready = ready, .drain = drain, .reload = reload, .post = post});
+    host.run({.ready = [&] { std::cout << "zbs-node " << settings->name << " listening on " << url << std::endl; },
+              .drain =
+                  [&] {
+                      door.drain();
+                      post([&] {
+                          session.stop();
+                          node.release();
+                          host.clock.cancel_all();
+                      });
+                  },
+              .reload =
+                  [&] {
+                      if (host.reload_keys_and_log(*log)) caller.forget_connections();
+                  }});
     caller.close();  // what still comes finds nobody
     prober.close();
     switching.finish();  // what was suspended runs again

@@ -1,20 +1,11 @@
 #include <sys/stat.h>
 
-#include <boost/asio/dispatch.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/strand.hpp>
 #include <filesystem>
 #include <iostream>
 
 #include "schemas/contract.hpp"
-#include "services/common/adapters/beast/server.hpp"
-#include "services/common/adapters/beast/server_tls.hpp"
-#include "services/common/adapters/beast/service_loop.hpp"
 #include "services/common/adapters/command_line/exit_codes.hpp"
 #include "services/common/adapters/openssl/issuing/self_renewal.hpp"
-#include "services/common/adapters/openssl/random_secrets.hpp"
-#include "services/common/adapters/openssl/tls.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/sqlite/audit_log.hpp"
@@ -22,12 +13,10 @@
 #include "services/common/adapters/sqlite/registry_backup.hpp"
 #include "services/common/adapters/sqlite/registry_store.hpp"
 #include "services/common/adapters/system/absolute_path.hpp"
-#include "services/common/adapters/system/asio_clock.hpp"
 #include "services/common/adapters/system/spd_log.hpp"
 #include "services/common/codec/json/signed_entry.hpp"
 #include "services/common/failpoint/failpoint.hpp"
-#include "services/common/http/rate_limit.hpp"
-#include "services/common/messages/limits.hpp"
+#include "services/common/host/service_host.hpp"
 #include "services/common/messages/names/host_name.hpp"
 #include "services/common/messages/names/host_port.hpp"
 #include "services/registry/http/registry_metrics.hpp"
@@ -52,8 +41,8 @@ int fail(const Error& error) {
 }
 
 int run(const Options& options) {
-    const std::string& host = options.advertised.empty() ? options.address : options.advertised;
-    if (auto good = check_advertised_host(host); !good)
+    const std::string& advertised = options.advertised.empty() ? options.address : options.advertised;
+    if (auto good = check_advertised_host(advertised); !good)
         return fail(invalid(good.error().message,
                             options.advertised.empty() ? "--listen-address without --advertise" : "--advertise"));
     const auto failpoints = failpoint::from_environment(failpoint::Program::kRegistry);
@@ -77,44 +66,37 @@ int run(const Options& options) {
     auto store = sqlite::open_registry_store(state.database());
     if (!store) return fail(store.error());
 
-    boost::asio::io_context io;
-    auto strand = boost::asio::make_strand(io);
-    const auto post = [strand](std::function<void()> work) { boost::asio::post(strand, std::move(work)); };
-    system::AsioClock clock(strand);
-    system::SystemIds ids;
-    openssl::RandomSecrets secrets;
-    const openssl::Now now = [&clock] { return clock.now(); };
-    openssl::TrustStore trust(now);
-    const auto keys = openssl::KeyFolder::open(state.identity(), now);
-    if (!keys) return fail(keys.error());
-    if ((*keys)->name().kind != CallerKind::kRegistry)
-        return fail(
-            invalid("the certificate is of " + to_uri((*keys)->name()) + ", not of a registry", state.identity()));
-    auto audit = sqlite::open_audit_log(state.audit(), {to_uri((*keys)->name()), clock.now()});
+    ServiceHost host;
+    const auto is_of_registry = [&state](const Caller& name) -> Result<void> {
+        if (name.kind == CallerKind::kRegistry) return {};
+        return invalid("the certificate is of " + to_uri(name) + ", not of a registry", state.identity());
+    };
+    if (auto opened = host.open_keys(state.identity(), is_of_registry); !opened) return fail(opened.error());
+    const Caller self = host.keys->name();
+    const ServiceHost::Post post = host.post();
+    auto audit = sqlite::open_audit_log(state.audit(), {to_uri(self), host.clock.now()});
     if (!audit) return fail(audit.error());
     if (const auto verified = sqlite::verify_audit_log(state.audit()); !verified)
         log->warn("audit_log_changed", {{"reason", verified.error().message},
                                         {"remedy", "keep a copy, then run 'zbs-registry audit verify'"}});
-    auto tls = openssl::TlsServer::make(**keys, trust);
-    if (!tls) return fail(tls.error());
 
-    RegistryConfig config{(*keys)->name().organisation, (*keys)->name().name, {}, (*keys)->bundle()};
-    const auto prover = make_tls_prover(**keys, now, options.allow_private_addresses, post);
+    RegistryConfig config{self.organisation, self.name, {}, host.keys->bundle()};
+    const auto prover = make_tls_prover(*host.keys, host.now(), options.allow_private_addresses, post);
     Registry registry(
-        config, clock, **store, trust, secrets, *prover,
-        [&trust](const SignedText& text) { return codec::verify_entry(trust, text); }, *log);
-    RegistryMetrics figures(config, clock,
+        config, host.clock, **store, host.trust, host.secrets, *prover,
+        [&trust = host.trust](const SignedText& text) { return codec::verify_entry(trust, text); }, *log);
+    RegistryMetrics figures(config, host.clock,
                             {.store_bytes = [database = state.database()] { return sqlite::database_bytes(database); },
-                             .certificate_until = [&keys] { return (*keys)->not_after(); }});
+                             .certificate_until = [&host] { return host.keys->not_after(); }});
     RegistryServices services{
         .config = config,
         .registry = registry,
-        .trust = trust,
+        .trust = host.trust,
         .audit = **audit,
         .contract = registry_contract(),
         .metrics_text = [&](metrics::TextFormat format) { return figures.text(format, registry); },
         .has_public_metrics = options.public_metrics};
-    http::DecisionLog decisions(clock, **audit, *log, to_uri((*keys)->name()));
+    http::DecisionLog decisions(host.clock, **audit, *log, to_uri(self));
     http::Router router = make_registry_routes(services);
     router.on_exception([&log](const std::string& what) { log->warn("handler_threw", {{"what", what}}); });
     router.guard(
@@ -123,53 +105,31 @@ int run(const Options& options) {
         decisions.done(action, call, status);
         figures.answered(action, status);
     });
-    router.name_calls([&ids, self = (*keys)->name()] { return to_string(ids.fresh(self)); });
+    router.name_calls([&ids = host.ids, self] { return to_string(ids.fresh(self)); });
 
-    http::RateLimiter limiter(options.rates);
-    beast::Server server(io,
-                         {.address = options.address,
-                          .port = options.port,
-                          .setting = {kAddressOption, kPortOption},
-                          .max_connections = limits::kMaxConnections,
-                          .max_header_bytes = limits::kMaxHeaderBytes,
-                          .max_body_bytes = limits::kMaxBodyBytes,
-                          .body_limit = [&router](const http::Call& head) { return router.body_limit(head); },
-                          .admit =
-                              [&](const std::string& address) {
-                                  return !limiter.take_connection(address, clock.steady_now()).has_value();
-                              },
-                          .tls = std::make_shared<beast::ServerTls>(*tls)},
-                         [&](http::Call call, http::Respond respond) {
-                             if (const auto wait = limiter.take(call.peer, call.address, clock.steady_now()))
-                                 return respond(http::too_many_requests(call.peer, *wait));
-                             // At once where nothing else is under way, without a change of threads.
-                             boost::asio::dispatch(
-                                 strand, [&router, call = std::move(call), respond = std::move(respond)]() mutable {
-                                     router.dispatch(std::move(call), std::move(respond));
-                                 });
-                         });
-    if (auto started = server.start(); !started) return fail(started.error());
-    config.url = "https://" + HostPort{host, server.port()}.text();
+    ServiceDoor door(host,
+                     {.address = options.address,
+                      .port = options.port,
+                      .setting = {kAddressOption, kPortOption},
+                      .rates = options.rates},
+                     router);
+    if (auto opened = door.open(); !opened) return fail(opened.error());
+    config.url = "https://" + HostPort{advertised, door.port()}.text();
     if (!process::write_file(state.address(), config.url + "\n"))
         return fail({ErrorCode::kUnavailable, "cannot write the address of this registry", state.address()});
     if (auto resumed = registry.resume(); !resumed) return fail(resumed.error());
-    (*keys)->serve_as(serving_hosts(options.advertised, options.address));
+    host.keys->serve_as(serving_hosts(options.advertised, options.address));
     openssl::SelfRenewal renewal(
-        **keys, **tls, clock, *log,
+        *host.keys, *host.tls_server, host.clock, *log,
         "run 'zbs-registry renew --certificate FILE --state " + options.state + "' and send SIGHUP");
     post([&renewal] { renewal.start(); });
-    const auto ready = [&] { std::cout << "zbs-registry listening on " << config.url << std::endl; };
-    const auto drain = [&] {
-        server.drain();
-        post([&clock] { clock.cancel_all(); });
-    };
-    const auto reload = [&] {
-        const Result<void> read = (*keys)->reload();
-        const Result<void> done = read ? (*tls)->reload() : read;
-        if (!done) return log->warn("certificates_not_reloaded", {{"reason", done.error().message}});
-        log->info("certificates_reloaded", {});
-    };
-    beast::run_until_signalled(io, 2, {.ready = ready, .drain = drain, .reload = reload, .post = post});
+    host.run({.ready = [&] { std::cout << "zbs-registry listening on " << config.url << std::endl; },
+              .drain =
+                  [&] {
+                      door.drain();
+                      post([&host] { host.clock.cancel_all(); });
+                  },
+              .reload = [&] { static_cast<void>(host.reload_keys_and_log(*log)); }});
     if (auto flushed = (*audit)->flush(); !flushed) return fail(flushed.error());
     return 0;
 }

@@ -15,13 +15,12 @@ namespace zbs::zone_program {
 namespace {
 
 /// Renews the zone's certificate, where it has one. Null where not.
-std::unique_ptr<openssl::SelfRenewal> make_renewal(Engine& engine, const ZoneSettings& settings, ZoneCore& zone,
+std::unique_ptr<openssl::SelfRenewal> make_renewal(ServiceHost& host, const ZoneSettings& settings, ZoneCore& zone,
                                                    Log& log, const std::string& config_path) {
-    const Credentials& own = engine.credentials;
-    if (!own.keys) return nullptr;
-    own.keys->serve_as(serving_hosts(settings.advertised_host, settings.listen_address));
+    if (!host.keys) return nullptr;
+    host.keys->serve_as(serving_hosts(settings.advertised_host, settings.listen_address));
     auto renewal = std::make_unique<openssl::SelfRenewal>(
-        *own.keys, *own.server, engine.clock, log,
+        *host.keys, *host.tls_server, host.clock, log,
         "run 'zbs-zone renew --certificate FILE --config " + config_path + "' and send SIGHUP");
     renewal->on_renewed([&zone] { zone.sign_anew(); });
     return renewal;
@@ -55,25 +54,24 @@ ActiveZone::~ActiveZone() {
     if (nodes) nodes->caller->close();
 }
 
-Result<std::unique_ptr<ActiveZone>> ActiveZone::make(Engine& engine, ZoneSettings& settings, const StateFolder& state,
-                                                     Storage storage, const std::string& config_path, Log& log) {
+Result<std::unique_ptr<ActiveZone>> ActiveZone::make(ServiceHost& host, ZoneSettings& settings,
+                                                     const StateFolder& state, Storage storage,
+                                                     const std::string& config_path, Log& log) {
     auto made = std::make_unique<ActiveZone>();
     made->storage = std::move(storage);
-    const auto post = [strand = engine.strand](std::function<void()> work) {
-        boost::asio::post(strand, std::move(work));
-    };
+    const ServiceHost::Post post = host.post();
     Result<std::unique_ptr<Allocations>> allocations = open_slurm(settings, post);
     if (!allocations) return allocations.error();
     made->allocations = *std::move(allocations);
-    made->client = make_client(engine, settings);
+    made->client = make_client(host, settings);
     const auto lost = [&log, is_shared = settings.database.has_value()](const Error& error) {
         end_at_once(log, error, is_shared);
     };
-    made->nodes = make_nodes(engine, settings, state, made->storage, post, lost, log);
+    made->nodes = make_nodes(host, settings, state, made->storage, post, lost, log);
     made->zone = std::make_unique<ZoneCore>(
         settings.zone,
-        ZonePorts{.clock = engine.clock,
-                  .ids = engine.ids,
+        ZonePorts{.clock = host.clock,
+                  .ids = host.ids,
                   .store = *made->storage.database.zone,
                   .site = *made->storage.database.site,
                   .journal = *made->storage.database.journal,
@@ -84,13 +82,13 @@ Result<std::unique_ptr<ActiveZone>> ActiveZone::make(Engine& engine, ZoneSetting
                   .probe_node = made->nodes ? made->nodes->probe(settings.zone.organisation, post) : nullptr,
                   .client = *made->client,
                   .post = post,
-                  .trust = engine.trust,
-                  .keys = engine.credentials.keys.get(),
-                  .secrets = engine.secrets,
+                  .trust = host.trust,
+                  .keys = host.keys.get(),
+                  .secrets = host.secrets,
                   .audit = *made->storage.audit,
                   .log = log,
                   .storage_failed = lost,
-                  .resources = resources_of(state, settings.database.has_value(), engine.credentials.keys.get())},
+                  .resources = resources_of(state, settings.database.has_value(), host.keys.get())},
         zone_contract());
     ZoneCore& zone = *made->zone;
     if (made->nodes) made->nodes->use(zone.nodes());
@@ -103,11 +101,11 @@ Result<std::unique_ptr<ActiveZone>> ActiveZone::make(Engine& engine, ZoneSetting
     }
     zone.use_program_digests(
         [digests = std::make_shared<system::ProgramDigests>()](const std::string& path) { return digests->of(path); });
-    made->renewal = make_renewal(engine, settings, zone, log, config_path);
+    made->renewal = make_renewal(host, settings, zone, log, config_path);
     return made;
 }
 
-Result<void> ActiveZone::begin(Engine& engine, const ZoneSettings& settings, Log& log) {
+Result<void> ActiveZone::begin(ServiceHost& host, const ZoneSettings& settings, Log& log) {
     if (!settings.queue_log.empty()) {
         Result<std::shared_ptr<QueueLogFile>> file = QueueLogFile::open(settings.queue_log, log);
         if (file) {
@@ -125,7 +123,7 @@ Result<void> ActiveZone::begin(Engine& engine, const ZoneSettings& settings, Log
         }
     }
     if (auto resumed = zone->resume(); !resumed) return resumed;
-    boost::asio::post(engine.strand, [this] {
+    boost::asio::post(host.strand, [this] {
         if (renewal) renewal->start();
         zone->start();
     });

@@ -4,17 +4,17 @@
 #include <memory>
 #include <string>
 
-#include "services/common/adapters/beast/server.hpp"
-#include "services/common/http/rate_limit.hpp"
+#include "services/common/host/service_host.hpp"
 #include "services/zone_scheduler/assembly/zone_core.hpp"
-#include "services/zone_scheduler/program/engine.hpp"
+#include "services/zone_scheduler/program/zone_program.hpp"
 
 namespace zbs::zone_program {
 
 /// The zone's door: connections and calls within the rates of the settings, then the zone.
 struct Edge {
     /// While there is no zone to serve, `standby` answers; on the strand.
-    Edge(Engine& engine, const ZoneSettings& settings, std::function<http::Reply(const http::Call&)> standby);
+    Edge(ServiceHost& host, const ZoneSettings& settings, std::string local_token,
+         std::function<http::Reply(const http::Call&)> standby);
     /// Listens. The address as others see it. Errors: the server's.
     Result<std::string> open(const ZoneSettings& settings, const StateFolder& state);
     /// Writes down where it listens, for programs of this host, and into the operator's credentials.
@@ -25,8 +25,7 @@ struct Edge {
         serves_ = true;
     }
 
-    http::RateLimiter limiter;
-    beast::Server server;
+    ServiceDoor door;
 
   private:
     /// Whether `call`, which came while there was no zone, has to come again: who calls was judged by what a standby

@@ -21,13 +21,13 @@ NodeLinkSensor::Ask Nodes::probe(const std::string& organisation, node::NodeExec
     };
 }
 
-std::optional<Nodes> make_nodes(Engine& engine, const ZoneSettings& settings, const StateFolder& state,
+std::optional<Nodes> make_nodes(ServiceHost& host, const ZoneSettings& settings, const StateFolder& state,
                                 const Storage& storage, node::NodeExecutor::Post post,
                                 std::function<void(const Error&)> lost, Log& log) {
     if (settings.zone.agents.empty()) return std::nullopt;
     ZoneSettings inside = settings;
     inside.allow_private_addresses = true;
-    Nodes nodes{.caller = make_client(engine, inside),
+    Nodes nodes{.caller = make_client(host, inside),
                 .client = nullptr,
                 .reader = std::make_unique<node::PieceReader>(post),
                 .executor = nullptr};
@@ -40,7 +40,7 @@ std::optional<Nodes> make_nodes(Engine& engine, const ZoneSettings& settings, co
             .most_output_bytes = settings.zone.max_output_bytes == 0 ? UINT64_MAX : settings.zone.max_output_bytes,
             .read = [reader = nodes.reader.get()](node::FilePiece piece,
                                                   auto answer) { reader->read(std::move(piece), std::move(answer)); }},
-        settings.zone.organisation, *storage.executor, *nodes.client, std::move(post), engine.clock, log);
+        settings.zone.organisation, *storage.executor, *nodes.client, std::move(post), host.clock, log);
     return nodes;
 }
 

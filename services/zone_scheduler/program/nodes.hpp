@@ -5,7 +5,7 @@
 #include "services/zone_scheduler/adapters/node/node_executor.hpp"
 #include "services/zone_scheduler/assembly/leased_client.hpp"
 #include "services/zone_scheduler/assembly/zone_core.hpp"
-#include "services/zone_scheduler/program/engine.hpp"
+#include "services/zone_scheduler/program/credentials.hpp"
 #include "services/zone_scheduler/program/storage.hpp"
 
 namespace zbs::zone_program {
@@ -25,7 +25,7 @@ struct Nodes {
 
 /// None where no machine has an agent. What `storage` has must outlive it: steps of this host are its executor's.
 /// `lost`: as of LeasedClient.
-std::optional<Nodes> make_nodes(Engine& engine, const ZoneSettings& settings, const StateFolder& state,
+std::optional<Nodes> make_nodes(ServiceHost& host, const ZoneSettings& settings, const StateFolder& state,
                                 const Storage& storage, node::NodeExecutor::Post post,
                                 std::function<void(const Error&)> lost, Log& log);
 

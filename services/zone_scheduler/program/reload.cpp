@@ -8,8 +8,8 @@ namespace zbs::zone_program {
 namespace {
 
 /// On the strand, as all that reads `running`.
-void reload_settings(const std::string& config_path, Engine& engine, ZoneCore& zone, Edge& edge, ZoneSettings& running,
-                     Log& log) {
+void reload_settings(const std::string& config_path, ServiceHost& host, ZoneCore& zone, Edge& edge,
+                     ZoneSettings& running, Log& log) {
     const Result<ZoneSettings> again = load_settings(config_path);
     if (!again)
         return log.warn("rules_not_reloaded", {{"place", again.error().pointer}, {"reason", again.error().message}});
@@ -21,11 +21,11 @@ void reload_settings(const std::string& config_path, Engine& engine, ZoneCore& z
     }
     // On record before it is done: it changes who is accepted, as whom, and whose blocks count.
     if (auto kept =
-            zone.audit().append(reload_entry(config_path, running, *again, engine.clock.now()), AuditUrgency::kNow);
+            zone.audit().append(reload_entry(config_path, running, *again, host.clock.now()), AuditUrgency::kNow);
         !kept) {
         return log.warn("rules_not_reloaded", {{"place", "the audit log"}, {"reason", kept.error().message}});
     }
-    if (auto named = name_grid_users(engine.trust, running.grid_users, again->grid_users); !named)
+    if (auto named = name_grid_users(host.trust, running.grid_users, again->grid_users); !named)
         log.warn("grid_users_not_reloaded", {{"reason", named.error().message}});
     else
         running.grid_users = again->grid_users;
@@ -45,7 +45,7 @@ void reload_settings(const std::string& config_path, Engine& engine, ZoneCore& z
     running.zone.results_kept = again->zone.results_kept;
     running.rates = again->rates;
     if (new_contact) zone.sign_anew();
-    edge.limiter.set_limits(again->rates);
+    edge.door.set_rates(again->rates);
     zone.set_accounts(again->zone.accounts);
     zone.set_rules(again->zone.rules);
     zone.set_asks(again->zone.asks);
@@ -54,18 +54,13 @@ void reload_settings(const std::string& config_path, Engine& engine, ZoneCore& z
 
 }  // namespace
 
-void reload(const std::string& config_path, Engine& engine, ZoneCore& zone, Edge& edge, ZoneSettings& running,
+void reload(const std::string& config_path, ServiceHost& host, ZoneCore& zone, Edge& edge, ZoneSettings& running,
             Log& log) {
-    boost::asio::post(engine.strand, [&engine, &zone, &edge, &running, &log, config_path] {
-        reload_settings(config_path, engine, zone, edge, running, log);
+    boost::asio::post(host.strand, [&host, &zone, &edge, &running, &log, config_path] {
+        reload_settings(config_path, host, zone, edge, running, log);
     });
-    const Credentials& own = engine.credentials;
-    if (!own.keys) return;
-    const Result<void> read = own.keys->reload();
-    const Result<void> done = read ? own.server->reload() : read;
-    if (!done) return log.warn("certificates_not_reloaded", {{"reason", done.error().message}});
-    boost::asio::post(engine.strand, [&zone] { zone.sign_anew(); });
-    log.info("certificates_reloaded", {});
+    if (!host.keys || !host.reload_keys_and_log(log)) return;
+    boost::asio::post(host.strand, [&zone] { zone.sign_anew(); });
 }
 
 }  // namespace zbs::zone_program

@@ -9,7 +9,7 @@ namespace zbs::zone_program {
 /// the log names those of the others that were changed, the audit log those that were taken (`reload_entry`). A file
 /// with a fault, or an audit log that takes no entry, changes nothing; the log has it. `running` are the settings in
 /// force. From any thread.
-void reload(const std::string& config_path, Engine& engine, ZoneCore& zone, Edge& edge, ZoneSettings& running,
+void reload(const std::string& config_path, ServiceHost& host, ZoneCore& zone, Edge& edge, ZoneSettings& running,
             Log& log);
 
 }  // namespace zbs::zone_program

@@ -20,14 +20,14 @@ constexpr Duration kFarewell = std::chrono::milliseconds{300};
 constexpr Duration kCertificateLook = std::chrono::hours{1};
 constexpr Duration kNote = std::chrono::seconds{1};  ///< how late a standby knows what was found at most
 
-void drain(Engine& engine, Edge& edge, const std::unique_ptr<ActiveZone>& active) {
-    edge.server.drain();
-    boost::asio::post(engine.strand, [&] {
+void drain(ServiceHost& host, Edge& edge, const std::unique_ptr<ActiveZone>& active) {
+    edge.door.drain();
+    boost::asio::post(host.strand, [&] {
         if (active) active->zone->leave();
         // The registry's answer comes back through this strand; then nothing is left to wait for.
-        engine.clock.after(active ? kFarewell : Duration{0}, [&engine] {
-            engine.clock.cancel_all();
-            engine.io.stop();
+        host.clock.after(active ? kFarewell : Duration{0}, [&host] {
+            host.clock.cancel_all();
+            host.io.stop();
         });
     });
 }
@@ -38,47 +38,45 @@ void say_listening(const ZoneSettings& settings) {
 }
 
 /// A zone whose database is a file of its own: it is active from its start on, or does not start.
-Result<void> start_alone(Engine& engine, ZoneSettings& settings, const StateFolder& state, Storage storage, Edge& edge,
-                         std::unique_ptr<ActiveZone>& active, const std::string& config_path, Log& log) {
-    auto made = ActiveZone::make(engine, settings, state, std::move(storage), config_path, log);
+Result<void> start_alone(ServiceHost& host, ZoneSettings& settings, const StateFolder& state, Storage storage,
+                         Edge& edge, std::unique_ptr<ActiveZone>& active, const std::string& config_path, Log& log) {
+    auto made = ActiveZone::make(host, settings, state, std::move(storage), config_path, log);
     if (!made) return made.error();
     active = *std::move(made);
     Result<std::string> url = edge.open(settings, state);
     if (!url) return url.error();
     if (auto announced = Edge::announce(settings, state, *url); !announced) return announced;
     settings.zone.url = *std::move(url);
-    if (auto begun = active->begin(engine, settings, log); !begun) return begun;
+    if (auto begun = active->begin(host, settings, log); !begun) return begun;
     edge.serve(*active->zone);
     return {};
 }
 
 /// The active one renews the certificate, which is in the folder that both share.
-void read_certificate_again(Engine& engine, Log& log) {
-    if (!engine.credentials.keys) return;
-    Result<void> read = engine.credentials.keys->reload();
-    if (read) read = engine.credentials.server->reload();
-    if (!read) log.warn("certificate_not_read", {{"reason", read.error().message}});
+void read_certificate_again(ServiceHost& host, Log& log) {
+    if (!host.keys) return;
+    if (auto read = host.reload_keys(); !read) log.warn("certificate_not_read", {{"reason", read.error().message}});
 }
 
-void keep_noting(Engine& engine, TakeOverWatch& watch, Standby& standby, const std::unique_ptr<ActiveZone>& active) {
+void keep_noting(ServiceHost& host, TakeOverWatch& watch, Standby& standby, const std::unique_ptr<ActiveZone>& active) {
     if (active) return watch.end();
     standby.note(watch.found());
-    engine.clock.after(kNote, [&] { keep_noting(engine, watch, standby, active); });
+    host.clock.after(kNote, [&] { keep_noting(host, watch, standby, active); });
 }
 
 /// Not where the folder is out of order: reading might hang the strand with it.
-void keep_certificate_fresh(Engine& engine, const TakeOverWatch& watch, const std::unique_ptr<ActiveZone>& active,
+void keep_certificate_fresh(ServiceHost& host, const TakeOverWatch& watch, const std::unique_ptr<ActiveZone>& active,
                             Log& log) {
-    engine.clock.after(kCertificateLook, [&] {
+    host.clock.after(kCertificateLook, [&] {
         if (active) return;
-        if (watch.found()) read_certificate_again(engine, log);
-        keep_certificate_fresh(engine, watch, active, log);
+        if (watch.found()) read_certificate_again(host, log);
+        keep_certificate_fresh(host, watch, active, log);
     });
 }
 
-void reload_standby(Engine& engine, const TakeOverWatch& watch, Log& log) {
+void reload_standby(ServiceHost& host, const TakeOverWatch& watch, Log& log) {
     if (const Result<void> good = watch.found(); good)
-        read_certificate_again(engine, log);
+        read_certificate_again(host, log);
     else
         log.warn("certificate_not_read", {{"reason", good.error().message}});
     log.info("rules_not_reloaded", {{"reason", "a standby reads its settings when it takes over"}});
@@ -113,10 +111,11 @@ int run(const std::string& config_path) {
     }
     failpoint::arm(*failpoints, *log);
     std::unique_ptr<Standby> standby;  // the storage's fence looks at its lease
-    Engine engine;
-    if (auto prepared = prepare(engine, state, *settings); !prepared) return fail(prepared.error());
+    ServiceHost host;
+    Result<std::string> local_token = load_credentials(host, state, *settings);
+    if (!local_token) return fail(local_token.error());
     std::unique_ptr<TakeOverWatch> watch;  // of a standby
-    if (!engine.credentials.server)
+    if (!host.keys)
         log->warn("no_certificate",
                   {{"folder", state.identity()},
                    {"reason",
@@ -124,11 +123,10 @@ int run(const std::string& config_path) {
                     "else 'zbs-zone init' makes them"}});
     std::unique_ptr<ActiveZone> active;
     const Caller self{CallerKind::kZone, settings->zone.organisation, settings->zone.zone.name};
-    Edge edge(engine, *settings,
-              [&](const http::Call& call) { return standby->answer(call, to_string(engine.ids.fresh(self))); });
+    Edge edge(host, *settings, *std::move(local_token),
+              [&](const http::Call& call) { return standby->answer(call, to_string(host.ids.fresh(self))); });
     if (storage) {
-        const auto started =
-            start_alone(engine, *settings, state, *std::move(storage), edge, active, config_path, *log);
+        const auto started = start_alone(host, *settings, state, *std::move(storage), edge, active, config_path, *log);
         if (!started) return fail(started.error());
     } else {
         Result<std::string> url = edge.open(*settings, state);
@@ -139,46 +137,43 @@ int run(const std::string& config_path) {
         standby = *std::move(made);
         watch = std::make_unique<TakeOverWatch>(
             [checks = std::make_shared<TakeOverChecks>(*settings, state)] { return checks->while_standing_by(); });
-        boost::asio::post(engine.strand, [&] {
-            keep_noting(engine, *watch, *standby, active);
-            keep_certificate_fresh(engine, *watch, active, *log);
+        boost::asio::post(host.strand, [&] {
+            keep_noting(host, *watch, *standby, active);
+            keep_certificate_fresh(host, *watch, active, *log);
         });
         const auto become_active = [&](std::int64_t epoch) {
-            auto taken = take_over(engine, *settings, state, {standby->lease(), epoch}, config_path, *log);
-            Result<void> begun = taken ? (*taken)->begin(engine, *settings, *log) : taken.error();
+            auto taken = take_over(host, *settings, state, {standby->lease(), epoch}, config_path, *log);
+            Result<void> begun = taken ? (*taken)->begin(host, *settings, *log) : taken.error();
             if (begun) begun = Edge::announce(*settings, state, settings->zone.url);
             if (!begun) {
                 standby->give_back();
                 std::_Exit(fail(begun.error()));
             }
             active = *std::move(taken);
-            edge.limiter.set_limits(settings->rates);
+            edge.door.set_rates(settings->rates);
             edge.serve(*active->zone);
             say_listening(*settings);
         };
         standby->start(
-            [&engine, become_active](std::int64_t epoch) {
-                boost::asio::post(engine.strand, [become_active, epoch] { become_active(epoch); });
+            [&host, become_active](std::int64_t epoch) {
+                boost::asio::post(host.strand, [become_active, epoch] { become_active(epoch); });
             },
             [&watch = *watch] { return watch.found_now().has_value(); });
     }
-    beast::run_until_signalled(
-        engine.io, 2,
-        {.ready =
-             [&] {
-                 if (!standby) return say_listening(*settings);
-                 std::cout << "zbs-zone " << settings->zone.zone.name << " standing by on " << settings->zone.url
-                           << std::endl;
-             },
-         .drain = [&] { drain(engine, edge, active); },
-         .reload =
-             [&] {
-                 boost::asio::post(engine.strand, [&] {
-                     if (active) return reload(config_path, engine, *active->zone, edge, *settings, *log);
-                     reload_standby(engine, *watch, *log);
-                 });
-             },
-         .post = [&](std::function<void()> work) { boost::asio::post(engine.strand, std::move(work)); }});
+    host.run({.ready =
+                  [&] {
+                      if (!standby) return say_listening(*settings);
+                      std::cout << "zbs-zone " << settings->zone.zone.name << " standing by on " << settings->zone.url
+                                << std::endl;
+                  },
+              .drain = [&] { drain(host, edge, active); },
+              .reload =
+                  [&] {
+                      boost::asio::post(host.strand, [&] {
+                          if (active) return reload(config_path, host, *active->zone, edge, *settings, *log);
+                          reload_standby(host, *watch, *log);
+                      });
+                  }});
     if (active) {
         if (auto kept = active->zone->commit(); !kept) return fail(kept.error());
     }

@@ -81,29 +81,27 @@ http::Reply Standby::answer(const http::Call& call, const std::string& id) const
 namespace {
 
 /// What may have changed while another was active.
-Result<void> read_again(Engine& engine, ZoneSettings& settings, const StateFolder& state,
+Result<void> read_again(ServiceHost& host, ZoneSettings& settings, const StateFolder& state,
                         const std::string& config_path) {
     Result<ZoneSettings> now = load_settings(config_path);
     if (!now) return now.error();
-    if (auto named = name_grid_users(engine.trust, settings.grid_users, now->grid_users); !named) return named;
-    if (auto read = read_registry(state, now->zone, engine.trust); !read) return read;
+    if (auto named = name_grid_users(host.trust, settings.grid_users, now->grid_users); !named) return named;
+    if (auto read = read_registry(state, now->zone, host.trust); !read) return read;
     now->zone.url = settings.zone.url;
     now->state_folder = settings.state_folder;
     now->database = settings.database;
     settings = *std::move(now);
-    if (!engine.credentials.keys) return {};
-    if (auto read = engine.credentials.keys->reload(); !read) return read;
-    return engine.credentials.server->reload();
+    return host.keys ? host.reload_keys() : Result<void>{};
 }
 
 }  // namespace
 
-Result<std::unique_ptr<ActiveZone>> take_over(Engine& engine, ZoneSettings& settings, const StateFolder& state,
+Result<std::unique_ptr<ActiveZone>> take_over(ServiceHost& host, ZoneSettings& settings, const StateFolder& state,
                                               const Turn& turn, const std::string& config_path, Log& log) {
-    if (auto read = read_again(engine, settings, state, config_path); !read) return read.error();
+    if (auto read = read_again(host, settings, state, config_path); !read) return read.error();
     Result<Storage> storage = open_shared_storage(settings, state, log, turn);
     if (!storage) return storage.error();
-    return ActiveZone::make(engine, settings, state, *std::move(storage), config_path, log);
+    return ActiveZone::make(host, settings, state, *std::move(storage), config_path, log);
 }
 
 }  // namespace zbs::zone_program

@@ -45,7 +45,7 @@ class Standby {
 
 /// Makes a zone of the turn that came: settings and certificates as they are now, and what the database holds. Errors:
 /// what of it cannot be used.
-Result<std::unique_ptr<ActiveZone>> take_over(Engine& engine, ZoneSettings& settings, const StateFolder& state,
+Result<std::unique_ptr<ActiveZone>> take_over(ServiceHost& host, ZoneSettings& settings, const StateFolder& state,
                                               const Turn& turn, const std::string& config_path, Log& log);
 
 }  // namespace zbs::zone_program
