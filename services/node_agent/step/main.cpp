@@ -3,7 +3,7 @@
 //   zbs-step --operation ID --folder DIR [OPTIONS] -- PROGRAM ARGS...
 //   zbs-step rank PROGRAM ARGS...                      (between a launcher's proxy and a rank; rank.hpp)
 //   zbs-step launcher STEP PROGRAM ARGS...             (between Slurm and such a proxy; launcher.hpp)
-//   zbs-step serve --socket PATH [--units PROGRAM]     (starts such supervisors for a confined agent; starter.hpp)
+//   zbs-step serve --socket PATH --units PROGRAM       (starts such supervisors for a confined agent; starter.hpp)
 //   zbs-step attend --socket PATH --request NUMBER     (becomes one of them in a unit of its own; attend.hpp)
 //
 // DIR is the supervisor's: it holds `supervisor` (its pid, start time and host), `lock`, `stop` and last `exit` ("CODE
@@ -169,17 +169,15 @@ int serve(int argc, char** argv) {
     if (program.empty()) return 1;
     const std::vector<std::string> words(argv + 1, argv + argc);
     const auto is_path = [](const std::string& word) { return word.starts_with('/'); };
-    if ((words.size() == 3 || words.size() == 5) && words[0] == "serve" && words[1] == "--socket" &&
-        is_path(words[2])) {
-        if (words.size() == 3) return serve_starts(words[2], program, {});
-        if (words[3] == "--units" && is_path(words[4])) return serve_starts(words[2], program, words[4]);
-    }
+    if (words.size() == 5 && words[0] == "serve" && words[1] == "--socket" && is_path(words[2]) &&
+        words[3] == "--units" && is_path(words[4]))
+        return serve_starts(words[2], program, words[4]);
     if (words.size() == 5 && words[0] == "attend" && words[1] == "--socket" && words[3] == "--request")
         return attend(words[2], words[4], program);
     const std::string first = words.empty() ? std::string{} : words[0];
     if (first == "--version") return std::puts("zbs-step 0.1.0") < 0;
     const char* const usage =
-        "usage: zbs-step serve --socket PATH [--units PATH_OF_SYSTEMD_RUN], absolute\n"
+        "usage: zbs-step serve --socket PATH --units PATH_OF_SYSTEMD_RUN, absolute\n"
         "Supervisors of steps are started by zbs-zone and zbs-node: see zbs-step(8).\n";
     if (first == "--help") return std::fputs(usage, stdout) < 0;
     std::fputs(usage, stderr);

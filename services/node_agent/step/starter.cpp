@@ -17,7 +17,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -26,7 +25,6 @@
 #include "services/common/adapters/process/start/descriptor_message.hpp"
 #include "services/common/adapters/process/start/memory_file.hpp"
 #include "services/common/adapters/process/start/starter_message.hpp"
-#include "services/common/adapters/process/start/supervisor_spawn.hpp"
 #include "services/node_agent/step/step_units.hpp"
 
 namespace zbs::step {
@@ -108,26 +106,14 @@ std::string find_fault(const DescriptorMessage& request) {
     return {};
 }
 
-StarterReply spawn_step(const DescriptorMessage& request, const std::vector<std::string>& arguments,
-                        const std::string& program) {
-    const std::vector<Descriptor>& given = request.given;
-    StarterReply reply;
-    const int fault = spawn_supervisor(
-        program, arguments, {.log = given[1].get(), .answer = given[2].get(), .input = given[3].get()}, reply.pid);
-    if (fault != 0) return {0, "cannot start " + program + ": " + std::strerror(fault)};
-    return reply;
-}
-
-/// `units`: of who has steps begun by the service manager; else they are children of this process.
-void serve(Caller caller, const std::string& program, StepUnits* units) {
+void serve(Caller caller, StepUnits& units) {
     DescriptorMessage request = receive_message(caller.connection.get(), MSG_DONTWAIT);
     if (request.text.empty() && request.given.empty()) return;  // it only looked who is here
-    if (caller.is_step) return units->attend(caller.connection.get(), caller.pid, request.text);
+    if (caller.is_step) return units.attend(caller.connection.get(), caller.pid, request.text);
     if (const std::string fault = find_fault(request); !fault.empty()) return answer(caller.connection, {0, fault});
     auto arguments = decode_arguments(read_memory_file(request.given[0].get(), kMaxSupervisorArgumentBytes));
     if (!arguments) return answer(caller.connection, {0, arguments.error().message});
-    if (units == nullptr) return answer(caller.connection, spawn_step(request, *arguments, program));
-    units->begin({std::move(caller.connection), std::move(request.given), *std::move(arguments)});
+    units.begin({std::move(caller.connection), std::move(request.given), *std::move(arguments)});
 }
 
 void take_caller(const Descriptor& listener, bool is_step, std::vector<Caller>& callers) {
@@ -151,13 +137,12 @@ int until_next(const std::vector<Caller>& callers, SteadyClock::time_point first
 }
 
 /// True where it is to end.
-bool read_signals(const Descriptor& signals, StepUnits* units) {
+bool read_signals(const Descriptor& signals, StepUnits& units) {
     bool ends = false;
     for (signalfd_siginfo signal{}; read(signals.get(), &signal, sizeof signal) == sizeof signal;)
         ends = ends || signal.ssi_signo != SIGCHLD;
     int status = 0;
-    for (pid_t child; (child = waitpid(-1, &status, WNOHANG)) > 0;)
-        if (units != nullptr) units->note_ended(child, status);
+    for (pid_t child; (child = waitpid(-1, &status, WNOHANG)) > 0;) units.note_ended(child, status);
     return ends;
 }
 
@@ -172,16 +157,14 @@ int serve_starts(const std::string& socket, const std::string& program, const st
     const Descriptor signals(signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
     umask(077);
     const std::string for_steps = socket + std::string(kStepSocketSuffix);
-    std::optional<StepUnits> own_units;
-    if (!unit_maker.empty()) own_units.emplace(unit_maker, program, for_steps);
-    StepUnits* const units = own_units ? &*own_units : nullptr;
-    if (!unit_maker.empty() && access(unit_maker.c_str(), X_OK) != 0)
+    StepUnits units(unit_maker, program, for_steps);
+    if (access(unit_maker.c_str(), X_OK) != 0)
         return fail("cannot run " + unit_maker + ": " + std::strerror(errno) +
                     "; --units takes the path of systemd-run (Debian: in the package systemd)");
     const Descriptor listener = listen_at(socket);
     if (!listener) return fail("cannot listen at " + socket + ": " + std::strerror(errno));
-    const Descriptor step_listener = units == nullptr ? Descriptor() : listen_at(for_steps);
-    if (units != nullptr && !step_listener) return fail("cannot listen at " + for_steps + ": " + std::strerror(errno));
+    const Descriptor step_listener = listen_at(for_steps);
+    if (!step_listener) return fail("cannot listen at " + for_steps + ": " + std::strerror(errno));
     ControlGroup::make_room(std::string(kStarterGroup));  // where none was delegated, none is divided
     notify_service_manager("READY=1");
     std::printf("zbs-step starts steps for who asks at %s\n", socket.c_str());
@@ -192,25 +175,24 @@ int serve_starts(const std::string& socket, const std::string& program, const st
         for (const Caller& caller : callers) waiting.push_back({caller.connection.get(), POLLIN, 0});
         const bool has_room = std::ranges::count(callers, false, &Caller::is_step) < kMostCallers;
         waiting.push_back({has_room ? listener.get() : -1, POLLIN, 0});
-        poll(waiting.data(), waiting.size(),
-             until_next(callers, units ? units->next() : SteadyClock::time_point::max()));
+        poll(waiting.data(), waiting.size(), until_next(callers, units.next()));
         if (read_signals(signals, units)) break;
         const auto now = SteadyClock::now();
         std::vector<Caller> silent;
         for (std::size_t i = 0; i < callers.size(); ++i) {
             if (waiting[i + 2].revents != 0)
-                serve(std::move(callers[i]), program, units);
+                serve(std::move(callers[i]), units);
             else if (now < callers[i].until)
                 silent.push_back(std::move(callers[i]));
         }
         callers = std::move(silent);
-        if (units != nullptr) units->give_up_late();
+        units.give_up_late();
         if (waiting[1].revents != 0) take_caller(step_listener, true, callers);
         if (waiting.back().revents != 0) take_caller(listener, false, callers);
     }
     notify_service_manager("STOPPING=1");
     unlink(socket.c_str());
-    if (units != nullptr) unlink(for_steps.c_str());
+    unlink(for_steps.c_str());
     return 0;
 }
 

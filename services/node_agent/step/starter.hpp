@@ -3,10 +3,10 @@
 
 namespace zbs::step {
 
-/// `zbs-step serve --socket PATH [--units PROGRAM]`: makes supervisors for a service of the same user that may not do
+/// `zbs-step serve --socket PATH --units PROGRAM`: makes supervisors for a service of the same user that may not do
 /// itself what its jobs may (services/common/adapters/process/start/starter_message.hpp), until SIGTERM; they outlive
-/// it. `program` is what it makes them of: as its children, or, where `unit_maker` is the path of systemd-run, as units
-/// of the service manager, and then it needs no right of a job. One thread; who connects and says nothing is let go
+/// it. `program` is what it makes them of, as units of the service manager by `unit_maker`, the path of systemd-run, so
+/// that it needs no right of a job. One thread; who connects and says nothing is let go
 /// after 2 s. Exit code.
 int serve_starts(const std::string& socket, const std::string& program, const std::string& unit_maker);
 

@@ -65,16 +65,16 @@ class Program:
 
 
 class Starter:
-    """`zbs-step serve`, in a control group where one is given; with further options."""
+    """`zbs-step serve`, in a control group where one is given; `manager` is in place of systemd-run."""
 
-    def __init__(self, program, folder, group=None, options=()):
-        self.program, self.folder, self.group, self.socket, self.options = program, folder, group, folder / "starter.socket", options
+    def __init__(self, program, folder, manager, group=None):
+        self.program, self.folder, self.group, self.socket, self.manager = program, folder, group, folder / "starter.socket", manager
         self.start()
 
     def start(self):
         enter = f"echo $$ > {self.group}/cgroup.procs; " if self.group else ""
         with open(self.folder / "starter.log", "ab") as log:
-            self.process = subprocess.Popen(["/bin/sh", "-c", f'{enter}exec "$0" serve --socket "$@"', self.program, self.socket, *self.options], stdout=subprocess.PIPE, stderr=log)
+            self.process = subprocess.Popen(["/bin/sh", "-c", f'{enter}exec "$0" serve --socket "$@"', self.program, self.socket, "--units", self.manager], stdout=subprocess.PIPE, stderr=log)
         ready, _, _ = select.select([self.process.stdout], [], [], DEADLINE_S)
         assert ready and b"starts steps" in self.process.stdout.readline(), (self.folder / "starter.log").read_text()
 

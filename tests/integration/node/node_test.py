@@ -296,23 +296,44 @@ class NodeTest(unittest.TestCase):
         self.assertEqual(promised - self.world.contract.seen, set())
 
 
+# Begins what follows "--" in a control group of its own, as nobody's child, as systemd does.
+MANAGER = """#!/bin/sh
+for word; do case $word in --unit=*) unit=${{word#--unit=}};; esac; done
+[ -d {units} ] && mkdir {units}/$unit && echo $$ > {units}/$unit/cgroup.procs
+while [ "$1" != -- ]; do shift; done; shift
+exec setsid -f "$@" > {folder}/journal 2>&1
+"""
+
+
 class StarterTest(unittest.TestCase):
-    """The same where the steps are not the agent's children, and what there is more of."""
-    remove_group, set_slices, run_two_rows = NodeTest.remove_group, NodeTest.set_slices, NodeTest.run_two_rows
+    """The same where a service manager begins the steps, each in a control group beside that of the starter, as the packages' services do; and what there is more of."""
+    set_slices, run_two_rows = NodeTest.set_slices, NodeTest.run_two_rows
 
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="zbs-node-"))
         cls.addClassCleanup(shutil.rmtree, cls.folder, True)
         cls.group = make_control_group()
+        cls.units, own = cls.folder, None
         if cls.group:
-            cls.addClassCleanup(NodeTest.remove_group.__func__, cls)
-        cls.starter = Starter(PROGRAMS / "zbs-step", cls.folder, cls.group)
+            cls.addClassCleanup(cls.remove_groups)
+            cls.units, own = cls.group / "zbs-steps.slice", cls.group / "zbs-steps.service"
+            for group in (cls.units, own):
+                group.mkdir()
+        manager = cls.folder / "systemd-run"
+        manager.write_text(MANAGER.format(units=cls.units if cls.group else "/nonexistent", folder=cls.folder))
+        manager.chmod(0o700)
+        cls.starter = Starter(PROGRAMS / "zbs-step", cls.folder, manager, own)
         cls.addClassCleanup(lambda: cls.starter.end())
         cls.world = Agents(cls.folder, PROGRAMS)
         cls.addClassCleanup(cls.world.stop)
         cls.world.add("n1", f'step_starter = "{cls.starter.socket}"')
         cls.world.add("n2", f'step_starter = "{cls.starter.socket}"\ncontrol_group = "none"')
+
+    @classmethod
+    def remove_groups(cls):
+        for folder, _, _ in os.walk(cls.group, topdown=False):
+            os.rmdir(folder)
 
     def parents(self, operation):
         found = set()
@@ -327,14 +348,32 @@ class StarterTest(unittest.TestCase):
             self.skipTest("no control group may be made here")
         self.assertIn("steps are frozen by control groups", (self.folder / "n1.log").read_text())
         self.assertIn("steps are suspended by signals", (self.folder / "n2.log").read_text())
-        self.assertEqual((self.group / "starter/cgroup.procs").read_text().split()[0], str(self.starter.process.pid))
+        self.assertEqual((self.group / "zbs-steps.service/starter/cgroup.procs").read_text().split()[0], str(self.starter.process.pid))
 
-    def test_steps_are_its_children_and_what_they_may_is_tried_where_they_are(self):
+    def test_steps_are_nobodys_children_and_what_they_may_is_tried_where_they_are(self):
         self.world.begin("n1", "child", "sleep 60")
-        self.assertIn(self.starter.process.pid, self.parents("child"))
-        self.assertNotIn(self.world.agents["n1"].process.pid, self.parents("child"))
+        for other in (self.starter, self.world.agents["n1"]):
+            self.assertNotIn(other.process.pid, self.parents("child"))
         self.assertIn("protection", (self.folder / "n1.log").read_text())
         self.world.end_step("n1", "child")
+
+    def test_steps_are_frozen_below_the_starter_though_their_supervisor_is_elsewhere(self):
+        if not self.group:
+            self.skipTest("no control group may be made here")
+        self.assertIn("steps are frozen by control groups", (self.folder / "n1.log").read_text())
+        self.world.begin("n1", "unit", "sleep 60")
+        (unit,) = self.units.glob("zbs-step-unit-*.service")
+        self.world.begin("n1", "other", "sleep 60")
+        self.set_slices("n1", [["other"]], slice_us=1_000_000)
+        frozen = self.group / "zbs-steps.service/step-unit"
+        until(lambda: frozen.exists() and (frozen / "cgroup.freeze").read_text() == "1\n", "who is in no row stands still")
+        self.assertTrue((frozen / "cgroup.procs").read_text().split())
+        (supervisor,) = (unit / "cgroup.procs").read_text().split()
+        self.assertEqual(pathlib.Path(f"/proc/{supervisor}/comm").read_text(), "zbs-step\n")
+        self.set_slices("n1", [])
+        for operation in ("unit", "other"):
+            self.world.end_step("n1", operation)
+        until(lambda: not (unit / "cgroup.procs").read_text(), "nothing of it is left in its unit")
 
     def test_killed_it_takes_no_step_along_and_the_next_begins_once_it_is_back(self):
         self.world.begin("n1", "beside", "echo begun; while [ ! -e go ]; do sleep 0.05; done; echo ended")
@@ -365,66 +404,6 @@ class StarterTest(unittest.TestCase):
                 run(PROGRAMS / "zbs-node", "run", "--config", self.folder / "n2.toml", "--step-starter", "/nowhere/socket")
             finally:
                 self.world.start("n2")
-
-    def test_two_rows_never_run_together_and_share_alike(self):
-        self.run_two_rows("n1", 4)
-
-
-# Begins what follows "--" in a control group of its own, as nobody's child, as systemd does.
-MANAGER = """#!/bin/sh
-for word; do case $word in --unit=*) unit=${{word#--unit=}};; esac; done
-mkdir -p {units}/$unit
-echo $$ > {units}/$unit/cgroup.procs
-while [ "$1" != -- ]; do shift; done; shift
-exec setsid -f "$@" > {folder}/journal 2>&1
-"""
-
-
-class UnitsTest(unittest.TestCase):
-    """The same where a service manager begins the steps, each in a control group beside that of the starter, as the packages' services do."""
-    set_slices, run_two_rows, parents = NodeTest.set_slices, NodeTest.run_two_rows, StarterTest.parents
-
-    @classmethod
-    def setUpClass(cls):
-        cls.group = make_control_group()
-        if not cls.group:
-            raise unittest.SkipTest("no control group may be made here")
-        cls.addClassCleanup(cls.remove_groups)
-        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="zbs-node-"))
-        cls.addClassCleanup(shutil.rmtree, cls.folder, True)
-        cls.units, own = cls.group / "zbs-steps.slice", cls.group / "zbs-steps.service"
-        for group in (cls.units, own):
-            group.mkdir()
-        manager = cls.folder / "systemd-run"
-        manager.write_text(MANAGER.format(units=cls.units, folder=cls.folder))
-        manager.chmod(0o700)
-        cls.starter = Starter(PROGRAMS / "zbs-step", cls.folder, own, ("--units", str(manager)))
-        cls.addClassCleanup(lambda: cls.starter.end())
-        cls.world = Agents(cls.folder, PROGRAMS)
-        cls.addClassCleanup(cls.world.stop)
-        cls.world.add("n1", f'step_starter = "{cls.starter.socket}"')
-
-    @classmethod
-    def remove_groups(cls):
-        for folder, _, _ in os.walk(cls.group, topdown=False):
-            os.rmdir(folder)
-
-    def test_steps_are_frozen_below_the_starter_though_their_supervisor_is_elsewhere(self):
-        self.assertIn("steps are frozen by control groups", (self.folder / "n1.log").read_text())
-        self.world.begin("n1", "unit", "sleep 60")
-        self.assertNotIn(self.starter.process.pid, self.parents("unit"))
-        (unit,) = self.units.glob("zbs-step-unit-*.service")
-        self.world.begin("n1", "other", "sleep 60")
-        self.set_slices("n1", [["other"]], slice_us=1_000_000)
-        frozen = self.group / "zbs-steps.service/step-unit"
-        until(lambda: frozen.exists() and (frozen / "cgroup.freeze").read_text() == "1\n", "who is in no row stands still")
-        self.assertTrue((frozen / "cgroup.procs").read_text().split())
-        (supervisor,) = (unit / "cgroup.procs").read_text().split()
-        self.assertEqual(pathlib.Path(f"/proc/{supervisor}/comm").read_text(), "zbs-step\n")
-        self.set_slices("n1", [])
-        for operation in ("unit", "other"):
-            self.world.end_step("n1", operation)
-        until(lambda: not (unit / "cgroup.procs").read_text(), "nothing of it is left in its unit")
 
     def test_two_rows_never_run_together_and_share_alike(self):
         self.run_two_rows("n1", 4)

@@ -22,9 +22,14 @@ namespace {
 
 using testing::HasSubstr;
 
-/// `zbs-step serve` on a socket in a folder of its own.
+/// `zbs-step serve` on a socket in a folder of its own, with a script in place of systemd-run, which keeps what it is
+/// asked for and makes processes that are nobody's children, ignore SIGPIPE and have variables, as those of systemd.
 class StepStarterTest : public StepExecutorTest {
   protected:
+    StepStarterTest() {
+        manage("while [ \"$1\" != -- ]; do shift; done; shift; trap '' PIPE; OF_MANAGER=yes setsid -f \"$@\" >> " +
+               folder.path("journal") + " 2>&1");
+    }
     void SetUp() override {
         begin();
         open({.starter = socket_});
@@ -37,8 +42,7 @@ class StepStarterTest : public StepExecutorTest {
         posix_spawn_file_actions_t actions;
         posix_spawn_file_actions_init(&actions);
         posix_spawn_file_actions_adddup2(&actions, said[1], 1);
-        std::vector<std::string> words = {ZBS_STEP, "serve", "--socket", socket_};
-        words.insert(words.end(), options_.begin(), options_.end());
+        std::vector<std::string> words = {ZBS_STEP, "serve", "--socket", socket_, "--units", script_};
         std::vector<char*> argv;
         for (std::string& word : words) argv.push_back(word.data());
         argv.push_back(nullptr);
@@ -51,6 +55,11 @@ class StepStarterTest : public StepExecutorTest {
         close(said[0]);
         if (const auto found = find_process(pid)) starter_ = *found;
     }
+    void manage(const std::string& how) {
+        std::ofstream(script_) << "#!/bin/sh\necho \"$@\" >> " << folder.path("asked") << "\n" << how << "\n";
+        chmod(script_.c_str(), 0700);
+    }
+    std::string asked() const { return read_file(folder.path("asked")).value_or(""); }
     void end(int signal) {
         send_signal(starter_, signal);
         EXPECT_TRUE(eventually([&] { return !is_alive(starter_); }));
@@ -107,39 +116,10 @@ class StepStarterTest : public StepExecutorTest {
 
     std::string socket_ = folder.path("starter");
     ProcessRef starter_;
-    std::vector<std::string> options_;  ///< more of them
-};
-
-/// One whose steps are begun by somebody else: a script in place of systemd-run, which keeps what it is asked for and
-/// makes processes that are nobody's children, ignore SIGPIPE and have variables, as those of systemd.
-class StepUnitsTest : public StepStarterTest {
-  protected:
-    StepUnitsTest() {
-        options_ = {"--units", script_};
-        manage("while [ \"$1\" != -- ]; do shift; done; shift; trap '' PIPE; OF_MANAGER=yes setsid -f \"$@\" >> " +
-               folder.path("journal") + " 2>&1");
-    }
-    void manage(const std::string& how) {
-        std::ofstream(script_) << "#!/bin/sh\necho \"$@\" >> " << folder.path("asked") << "\n" << how << "\n";
-        chmod(script_.c_str(), 0700);
-    }
-    std::string asked() const { return read_file(folder.path("asked")).value_or(""); }
 
   private:
     std::string script_ = folder.path("systemd-run");
 };
-
-TEST_F(StepStarterTest, StepsAreItsChildrenAndRunAsAnyOther) {
-    EXPECT_EQ(output("hello", "echo out; echo $PWD | sed 's,.*/,,'; cat given", {.files = {{"given", "text"}}}),
-              "out\njob\ntext");
-    ASSERT_TRUE(start("lasting", "echo here; sleep 60"));
-    ASSERT_TRUE(wait_for_text("lasting", ".zbs-stdout", "here"));
-    const auto stat = read_file("/proc/" + std::to_string(supervisor_of("lasting")->pid) + "/stat");
-    EXPECT_THAT(stat.value_or(""), testing::ContainsRegex("\\) [A-Z] " + std::to_string(starter_.pid) + " "));
-    executor->stop("lasting", Duration{0});
-    EXPECT_EQ(wait("lasting").reason, "stopped");
-    EXPECT_EQ(alive("lasting"), 0U);
-}
 
 TEST_F(StepStarterTest, WhatCannotStartSaysWhy) {
     StepSpec spec{.operation = "none", .argv = {"/nonexistent/program"}};
@@ -236,7 +216,7 @@ TEST_F(StepStarterTest, EndsInOrderAndLeavesNoSocket) {
     EXPECT_EQ(executor->status("lasting").state, State::kRunning);
 }
 
-TEST_F(StepUnitsTest, EachStepIsAUnitAndRunsAsAnyOther) {
+TEST_F(StepStarterTest, EachStepIsAUnitAndRunsAsAnyOther) {
     EXPECT_THAT(asked(), HasSubstr("--unit=zbs-step-probe-")) << "what jobs may is tried where they run";
     EXPECT_EQ(output("hello", "echo out; echo $PWD | sed 's,.*/,,'; cat given; echo ${OF_MANAGER-no}",
                      {.files = {{"given", "text "}}}),
@@ -256,7 +236,7 @@ TEST_F(StepUnitsTest, EachStepIsAUnitAndRunsAsAnyOther) {
     EXPECT_EQ(read_file(folder.path("journal")).value_or(""), "");
 }
 
-TEST_F(StepUnitsTest, ASupervisorHasTheSignalsAndDescriptorsOfOneThatIsAChild) {
+TEST_F(StepStarterTest, ASupervisorHasTheSignalsAndDescriptorsOfOneThatIsAChild) {
     const auto look = [&](const std::string& operation) {
         EXPECT_TRUE(start(operation, "echo here; ls -l /proc/self/fd | wc -l; sleep 60"));
         EXPECT_TRUE(wait_for_text(operation, ".zbs-stdout", "here\n"));
@@ -273,7 +253,7 @@ TEST_F(StepUnitsTest, ASupervisorHasTheSignalsAndDescriptorsOfOneThatIsAChild) {
     EXPECT_EQ(unit, look("child"));
 }
 
-TEST_F(StepUnitsTest, WhatTheManagerSaysIsTold) {
+TEST_F(StepStarterTest, WhatTheManagerSaysIsTold) {
     manage("echo 'Failed to start: no\nmore units' >&2; exit 1");
     const auto refused = start("none", "echo no");
     ASSERT_FALSE(refused);
@@ -308,7 +288,7 @@ TEST(StepStarter, WhatCannotWorkIsToldBeforeItServes) {
     EXPECT_THAT(said("--help"), testing::EndsWith("\n0\n"));
 }
 
-TEST_F(StepUnitsTest, AUnitThatDoesNotComeIsGivenUp) {
+TEST_F(StepStarterTest, AUnitThatDoesNotComeIsGivenUp) {
     const std::size_t before = open_descriptors();
     manage("exit 0");
     const auto refused = start("none", "echo no");
@@ -318,7 +298,7 @@ TEST_F(StepUnitsTest, AUnitThatDoesNotComeIsGivenUp) {
     EXPECT_TRUE(eventually([&] { return open_descriptors() == before; })) << "it keeps what was given";
 }
 
-TEST_F(StepUnitsTest, WhoWasNotAskedForGetsNothing) {
+TEST_F(StepStarterTest, WhoWasNotAskedForGetsNothing) {
     const std::size_t before = open_descriptors();
     const std::string attendance(kAttendance);
     for (const std::string& text : {std::string("junk"), attendance, attendance + std::string(32, 'a'),
@@ -329,7 +309,7 @@ TEST_F(StepUnitsTest, WhoWasNotAskedForGetsNothing) {
     EXPECT_EQ(output("after", "echo served"), "served\n");
 }
 
-TEST_F(StepUnitsTest, StepsOutliveItAndBothSocketsGo) {
+TEST_F(StepStarterTest, StepsOutliveItAndBothSocketsGo) {
     ASSERT_TRUE(start("lasting", "echo here; sleep 60"));
     end(SIGKILL);
     EXPECT_EQ(executor->status("lasting").state, State::kRunning);
