@@ -3,7 +3,7 @@
 #include <mpi.h>
 
 // clang-format off
-/// Functions of C with a recording twin, `zbs_own_NAME`. X(NAME)
+/// Functions of C with a recording twin, `zbs_own_NAME`, and one of the same function by its name PMPI_*. X(NAME)
 #define ZBS_C_FUNCTIONS(X)                                                                                            \
     X(MPI_Init) X(MPI_Init_thread) X(MPI_Finalize) X(MPI_Abort) X(MPI_Session_init) X(MPI_Session_finalize)           \
     X(MPI_Comm_free)                                                                                                  \
@@ -29,31 +29,22 @@
     X(MPI_Neighbor_alltoall) X(MPI_Neighbor_alltoallv) X(MPI_Neighbor_alltoallw) X(MPI_Ineighbor_allgather)           \
     X(MPI_Ineighbor_allgatherv) X(MPI_Ineighbor_alltoall) X(MPI_Ineighbor_alltoallv) X(MPI_Ineighbor_alltoallw)
 
-/// The same of `use mpi_f08`, by their link names: see intercept_f08.cpp.
-#define ZBS_F08_FUNCTIONS(X)                                                                                          \
-    X(mpi_init_f08_) X(mpi_init_thread_f08_) X(mpi_finalize_f08_) X(mpi_abort_f08_) X(mpi_comm_free_f08_)             \
-    X(mpi_session_init_f08_) X(mpi_session_finalize_f08_)                                                             \
-    X(mpi_comm_disconnect_f08_) X(mpi_win_free_f08_) X(mpi_request_free_f08_) X(mpi_barrier_f08_)                     \
-    X(mpi_ibarrier_f08_) X(mpi_start_f08_) X(mpi_startall_f08_) X(mpi_wait_f08_) X(mpi_waitall_f08_)                  \
-    X(mpi_waitany_f08_) X(mpi_waitsome_f08_) X(mpi_probe_f08_) X(mpi_mprobe_f08_) X(mpi_test_f08_)                    \
-    X(mpi_testall_f08_) X(mpi_testany_f08_) X(mpi_testsome_f08_) X(mpi_iprobe_f08_) X(mpi_comm_split_f08_)            \
-    X(mpi_comm_dup_f08_) X(mpi_comm_create_f08_) X(mpi_win_fence_f08_)
-
 /// Functions of Fortran that go on to the library of the program, unless its ranks would be alone: see end_if_alone.
-#define ZBS_INIT_FUNCTIONS(X) X(mpi_init_) X(mpi_init_thread_)
+#define ZBS_INIT_FUNCTIONS(X) X(mpi_init_) X(mpi_init_thread_) X(mpi_init_f08_) X(mpi_init_thread_f08_)
 
-/// Functions that send and whose messages are not recorded: their calls are counted, and named beside the model.
+/// Functions that send and whose messages are not recorded: their calls are counted, by either name, and named beside
+/// the model.
 #define ZBS_UNSEEN_FUNCTIONS(X)                                                                                       \
-    X(MPI_Barrier_init) X(mpi_barrier_init_f08_) X(MPI_Psend_init) X(MPI_Allgather_init) X(MPI_Allgather_init_c)      \
-    X(MPI_Allgather_c) X(MPI_Iallgather_c) X(MPI_Allgatherv_init) X(MPI_Allgatherv_init_c) X(MPI_Allgatherv_c)        \
-    X(MPI_Iallgatherv_c) X(MPI_Allreduce_init) X(MPI_Allreduce_init_c) X(MPI_Allreduce_c) X(MPI_Iallreduce_c)         \
-    X(MPI_Alltoall_init) X(MPI_Alltoall_init_c) X(MPI_Alltoall_c) X(MPI_Ialltoall_c) X(MPI_Alltoallv_init)            \
-    X(MPI_Alltoallv_init_c) X(MPI_Alltoallv_c) X(MPI_Ialltoallv_c) X(MPI_Alltoallw_init) X(MPI_Alltoallw_init_c)      \
-    X(MPI_Alltoallw_c) X(MPI_Ialltoallw_c) X(MPI_Bcast_init) X(MPI_Bcast_init_c) X(MPI_Bcast_c) X(MPI_Ibcast_c)       \
-    X(MPI_Exscan_init) X(MPI_Exscan_init_c) X(MPI_Exscan_c) X(MPI_Iexscan_c) X(MPI_Gather_init) X(MPI_Gather_init_c)  \
-    X(MPI_Gather_c) X(MPI_Igather_c) X(MPI_Gatherv_init) X(MPI_Gatherv_init_c) X(MPI_Gatherv_c) X(MPI_Igatherv_c)     \
-    X(MPI_Reduce_init) X(MPI_Reduce_init_c) X(MPI_Reduce_c) X(MPI_Ireduce_c) X(MPI_Reduce_scatter_init)               \
-    X(MPI_Reduce_scatter_init_c) X(MPI_Reduce_scatter_c) X(MPI_Ireduce_scatter_c) X(MPI_Reduce_scatter_block_init)    \
+    X(MPI_Barrier_init) X(MPI_Psend_init) X(MPI_Allgather_init) X(MPI_Allgather_init_c) X(MPI_Allgather_c)            \
+    X(MPI_Iallgather_c) X(MPI_Allgatherv_init) X(MPI_Allgatherv_init_c) X(MPI_Allgatherv_c) X(MPI_Iallgatherv_c)      \
+    X(MPI_Allreduce_init) X(MPI_Allreduce_init_c) X(MPI_Allreduce_c) X(MPI_Iallreduce_c) X(MPI_Alltoall_init)         \
+    X(MPI_Alltoall_init_c) X(MPI_Alltoall_c) X(MPI_Ialltoall_c) X(MPI_Alltoallv_init) X(MPI_Alltoallv_init_c)         \
+    X(MPI_Alltoallv_c) X(MPI_Ialltoallv_c) X(MPI_Alltoallw_init) X(MPI_Alltoallw_init_c) X(MPI_Alltoallw_c)           \
+    X(MPI_Ialltoallw_c) X(MPI_Bcast_init) X(MPI_Bcast_init_c) X(MPI_Bcast_c) X(MPI_Ibcast_c) X(MPI_Exscan_init)       \
+    X(MPI_Exscan_init_c) X(MPI_Exscan_c) X(MPI_Iexscan_c) X(MPI_Gather_init) X(MPI_Gather_init_c) X(MPI_Gather_c)     \
+    X(MPI_Igather_c) X(MPI_Gatherv_init) X(MPI_Gatherv_init_c) X(MPI_Gatherv_c) X(MPI_Igatherv_c) X(MPI_Reduce_init)  \
+    X(MPI_Reduce_init_c) X(MPI_Reduce_c) X(MPI_Ireduce_c) X(MPI_Reduce_scatter_init) X(MPI_Reduce_scatter_init_c)     \
+    X(MPI_Reduce_scatter_c) X(MPI_Ireduce_scatter_c) X(MPI_Reduce_scatter_block_init)                                 \
     X(MPI_Reduce_scatter_block_init_c) X(MPI_Reduce_scatter_block_c) X(MPI_Ireduce_scatter_block_c) X(MPI_Scan_init)  \
     X(MPI_Scan_init_c) X(MPI_Scan_c) X(MPI_Iscan_c) X(MPI_Scatter_init) X(MPI_Scatter_init_c) X(MPI_Scatter_c)        \
     X(MPI_Iscatter_c) X(MPI_Scatterv_init) X(MPI_Scatterv_init_c) X(MPI_Scatterv_c) X(MPI_Iscatterv_c)                \
@@ -66,31 +57,29 @@
     X(MPI_Neighbor_alltoallw_c) X(MPI_Ineighbor_alltoallw_c) X(MPI_Send_init_c) X(MPI_Bsend_init_c)                   \
     X(MPI_Ssend_init_c) X(MPI_Rsend_init_c) X(MPI_Sendrecv_c) X(MPI_Sendrecv_replace_c) X(MPI_Isendrecv_c)            \
     X(MPI_Isendrecv_replace_c) X(MPI_Put_c) X(MPI_Get_c) X(MPI_Accumulate_c) X(MPI_Rput_c) X(MPI_Rget_c)              \
-    X(MPI_Get_accumulate_c) X(MPI_Raccumulate_c) X(MPI_Rget_accumulate_c)                                             \
-    X(MPI_File_iread) X(MPI_File_iread_all) X(MPI_File_iread_all_c) X(MPI_File_iread_at) X(MPI_File_iread_at_all)     \
-    X(MPI_File_iread_at_all_c) X(MPI_File_iread_at_c) X(MPI_File_iread_c) X(MPI_File_iread_shared)                    \
-    X(MPI_File_iread_shared_c) X(MPI_File_iwrite) X(MPI_File_iwrite_all) X(MPI_File_iwrite_all_c)                     \
-    X(MPI_File_iwrite_at) X(MPI_File_iwrite_at_all) X(MPI_File_iwrite_at_all_c) X(MPI_File_iwrite_at_c)               \
-    X(MPI_File_iwrite_c) X(MPI_File_iwrite_shared) X(MPI_File_iwrite_shared_c) X(MPI_File_read) X(MPI_File_read_all)  \
-    X(MPI_File_read_all_begin) X(MPI_File_read_all_begin_c) X(MPI_File_read_all_c) X(MPI_File_read_at)                \
-    X(MPI_File_read_at_all) X(MPI_File_read_at_all_begin) X(MPI_File_read_at_all_begin_c) X(MPI_File_read_at_all_c)   \
-    X(MPI_File_read_at_c) X(MPI_File_read_c) X(MPI_File_read_ordered) X(MPI_File_read_ordered_begin)                  \
-    X(MPI_File_read_ordered_begin_c) X(MPI_File_read_ordered_c) X(MPI_File_read_shared) X(MPI_File_read_shared_c)     \
-    X(MPI_File_write) X(MPI_File_write_all) X(MPI_File_write_all_begin) X(MPI_File_write_all_begin_c)                 \
-    X(MPI_File_write_all_c) X(MPI_File_write_at) X(MPI_File_write_at_all) X(MPI_File_write_at_all_begin)              \
-    X(MPI_File_write_at_all_begin_c) X(MPI_File_write_at_all_c) X(MPI_File_write_at_c) X(MPI_File_write_c)            \
-    X(MPI_File_write_ordered) X(MPI_File_write_ordered_begin) X(MPI_File_write_ordered_begin_c)                       \
-    X(MPI_File_write_ordered_c) X(MPI_File_write_shared) X(MPI_File_write_shared_c) X(MPI_Win_allocate_shared_c)      \
-    X(mpi_win_allocate_shared_f08_)
+    X(MPI_Get_accumulate_c) X(MPI_Raccumulate_c) X(MPI_Rget_accumulate_c) X(MPI_File_iread) X(MPI_File_iread_all)     \
+    X(MPI_File_iread_all_c) X(MPI_File_iread_at) X(MPI_File_iread_at_all) X(MPI_File_iread_at_all_c)                  \
+    X(MPI_File_iread_at_c) X(MPI_File_iread_c) X(MPI_File_iread_shared) X(MPI_File_iread_shared_c) X(MPI_File_iwrite) \
+    X(MPI_File_iwrite_all) X(MPI_File_iwrite_all_c) X(MPI_File_iwrite_at) X(MPI_File_iwrite_at_all)                   \
+    X(MPI_File_iwrite_at_all_c) X(MPI_File_iwrite_at_c) X(MPI_File_iwrite_c) X(MPI_File_iwrite_shared)                \
+    X(MPI_File_iwrite_shared_c) X(MPI_File_read) X(MPI_File_read_all) X(MPI_File_read_all_begin)                      \
+    X(MPI_File_read_all_begin_c) X(MPI_File_read_all_c) X(MPI_File_read_at) X(MPI_File_read_at_all)                   \
+    X(MPI_File_read_at_all_begin) X(MPI_File_read_at_all_begin_c) X(MPI_File_read_at_all_c) X(MPI_File_read_at_c)     \
+    X(MPI_File_read_c) X(MPI_File_read_ordered) X(MPI_File_read_ordered_begin) X(MPI_File_read_ordered_begin_c)       \
+    X(MPI_File_read_ordered_c) X(MPI_File_read_shared) X(MPI_File_read_shared_c) X(MPI_File_write)                    \
+    X(MPI_File_write_all) X(MPI_File_write_all_begin) X(MPI_File_write_all_begin_c) X(MPI_File_write_all_c)           \
+    X(MPI_File_write_at) X(MPI_File_write_at_all) X(MPI_File_write_at_all_begin) X(MPI_File_write_at_all_begin_c)     \
+    X(MPI_File_write_at_all_c) X(MPI_File_write_at_c) X(MPI_File_write_c) X(MPI_File_write_ordered)                   \
+    X(MPI_File_write_ordered_begin) X(MPI_File_write_ordered_begin_c) X(MPI_File_write_ordered_c)                     \
+    X(MPI_File_write_shared) X(MPI_File_write_shared_c) X(MPI_Win_allocate_shared_c)
 
-/// PMPI functions that this library calls for itself.
+/// Functions that this library calls for itself, beside those of ZBS_C_FUNCTIONS by their name PMPI_*.
 #define ZBS_PMPI_FUNCTIONS(X)                                                                                         \
-    X(PMPI_Comm_create_from_group) X(PMPI_Group_from_session_pset) X(PMPI_Initialized)                                \
-    X(PMPI_Allreduce) X(PMPI_Barrier) X(PMPI_Bcast) X(PMPI_Cart_shift) X(PMPI_Cartdim_get) X(PMPI_Comm_create_keyval) \
-    X(PMPI_Comm_dup) X(PMPI_Comm_free) X(PMPI_Comm_free_keyval) X(PMPI_Comm_group) X(PMPI_Comm_rank)                  \
+    X(PMPI_Comm_create_from_group) X(PMPI_Group_from_session_pset) X(PMPI_Initialized) X(PMPI_Cart_shift)             \
+    X(PMPI_Cartdim_get) X(PMPI_Comm_create_keyval) X(PMPI_Comm_free_keyval) X(PMPI_Comm_group) X(PMPI_Comm_rank)      \
     X(PMPI_Comm_remote_group) X(PMPI_Comm_remote_size) X(PMPI_Comm_set_attr) X(PMPI_Comm_size)                        \
     X(PMPI_Comm_test_inter) X(PMPI_Dist_graph_neighbors) X(PMPI_Dist_graph_neighbors_count) X(PMPI_Finalized)         \
     X(PMPI_Graph_neighbors) X(PMPI_Graph_neighbors_count) X(PMPI_Group_free) X(PMPI_Group_rank) X(PMPI_Group_size)    \
-    X(PMPI_Group_translate_ranks) X(PMPI_Op_commutative) X(PMPI_Recv) X(PMPI_Reduce) X(PMPI_Send)                     \
-    X(PMPI_Test_cancelled) X(PMPI_Topo_test) X(PMPI_Type_size) X(PMPI_Win_get_group)
+    X(PMPI_Group_translate_ranks) X(PMPI_Op_commutative) X(PMPI_Test_cancelled) X(PMPI_Topo_test) X(PMPI_Type_size)   \
+    X(PMPI_Win_get_group)
 // clang-format on

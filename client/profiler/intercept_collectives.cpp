@@ -181,11 +181,11 @@ void note_neighbours(const Call& call, MPI_Comm comm, Size&& size) {
     }
 }
 
-}  // namespace
-
-void zbs::profiler::note_barrier(const Call& call, MPI_Comm comm) {
+void note_barrier(const Call& call, MPI_Comm comm) {
     if (const Group* g = collective_group(call, comm)) barrier(place(*g), to_recorder(*g));
 }
+
+}  // namespace
 
 #define ZBS_UNPACK(...) __VA_ARGS__
 /// MPI_<blocking> and MPI_<nonblocking>; `note` may use `call`, the parameters and `nonblocking`.

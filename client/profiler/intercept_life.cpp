@@ -5,20 +5,23 @@
 using namespace zbs::profiler;
 
 // MPI names are not ours to style; each function has the signature of mpi.h and forwards to the next function of its
-// name.
+// name. intercept_pmpi.cpp compiles this file and the other two of its kind a second time.
 
 int ZBS_OWN(Init)(int* argc, char*** argv) {
+    ++recorder.initialising;
     const int rc = ZBS_NEXT_MPI(Init)(argc, argv);
-    if (rc != MPI_SUCCESS) return rc;
+    // The one that the program called: a tool behind may call PMPI_Init in its own, and send before that ends.
+    if (--recorder.initialising > 0 || rc != MPI_SUCCESS) return rc;
     start(MPI_THREAD_SINGLE);
     make_finalize_safe();
     return rc;
 }
 int ZBS_OWN(Init_thread)(int* argc, char*** argv, int required, int* provided) {
     int level = MPI_THREAD_SINGLE;
+    ++recorder.initialising;
     const int rc = ZBS_NEXT_MPI(Init_thread)(argc, argv, required, &level);
     if (provided) *provided = level;
-    if (rc != MPI_SUCCESS) return rc;
+    if (--recorder.initialising > 0 || rc != MPI_SUCCESS) return rc;
     // The program uses the level that it requested; MPICH may provide more.
     start(required < level ? required : level);
     make_finalize_safe();

@@ -85,9 +85,7 @@ class Completion {
     std::vector<MPI_Status> own_;
     MPI_Status* statuses_;
 };
-}  // namespace
-
-void zbs::profiler::note_start(const Call& call, MPI_Request request) {
+void note_start(const Call& call, MPI_Request request) {
     PersistentSend send;
     if (traces(call)) start_receive(request);
     if (!call || !find_request(request, send)) return;
@@ -96,6 +94,7 @@ void zbs::profiler::note_start(const Call& call, MPI_Request request) {
     record_send(*group, send.to, send.bytes);
     trace_send(*group, send.to, send.tag, send.bytes);
 }
+}  // namespace
 
 #define ZBS_SEND(name)                                                                                           \
     int ZBS_OWN(name)(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {           \

@@ -305,9 +305,7 @@ void warn_where_not_started(const char* why) noexcept {
 }
 
 void finish() noexcept {
-    warn_where_not_started(
-        "MPI_Init was not seen. A tool that is preloaded before this library may have called PMPI_Init; preload it "
-        "behind");
+    warn_where_not_started("MPI_Init was not seen. A tool called it past this library");
     if (!recorder.active.exchange(false) || over) return;
     over = true;
     write_unseen();

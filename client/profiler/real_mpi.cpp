@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -95,24 +96,22 @@ void zbs_find_mpi();
     void* zbs_entry_##name = reinterpret_cast<void*>(&zbs_first_call); \
     void* zbs_next_##name = nullptr;                                   \
     ZBS_JUMP(name, zbs_entry_##name, ".globl ", "")
-ZBS_C_FUNCTIONS(ZBS_SHOW)
-ZBS_F08_FUNCTIONS(ZBS_SHOW)
+#define ZBS_SHOW_BOTH(name) ZBS_SHOW(name) ZBS_SHOW(P##name)
+ZBS_C_FUNCTIONS(ZBS_SHOW_BOTH)
 ZBS_INIT_FUNCTIONS(ZBS_SHOW)
 #undef ZBS_SHOW
 #define ZBS_SHOW(name)                                                 \
     void* zbs_entry_##name = reinterpret_cast<void*>(&zbs_first_call); \
     std::uint64_t zbs_calls_##name = 0;                                \
     ZBS_JUMP(name, zbs_entry_##name, ".globl ", ZBS_COUNT(zbs_calls_##name))
-ZBS_UNSEEN_FUNCTIONS(ZBS_SHOW)
+ZBS_UNSEEN_FUNCTIONS(ZBS_SHOW_BOTH)
 #undef ZBS_SHOW
+#undef ZBS_SHOW_BOTH
 #define ZBS_HIDE(name)               \
     void* zbs_real_##name = nullptr; \
     ZBS_JUMP(name, zbs_real_##name, ".hidden ", "")
 ZBS_PMPI_FUNCTIONS(ZBS_HIDE)
 #undef ZBS_HIDE
-#define ZBS_DECLARE(name) void zbs_own_##name();
-ZBS_F08_FUNCTIONS(ZBS_DECLARE)
-#undef ZBS_DECLARE
 }
 
 namespace zbs::profiler {
@@ -252,22 +251,46 @@ void* next_of(const char* name) {
     return found ? found : reinterpret_cast<void*>(&absent);
 }
 
+/// The addresses of the loaded object that `inside` is in, into `recorder`.
+void find_mpi_range(const void* inside) {
+    recorder.mpi_begin = recorder.mpi_end = reinterpret_cast<std::uintptr_t>(inside);
+    dl_iterate_phdr(
+        [](dl_phdr_info* object, std::size_t, void*) {
+            std::uintptr_t begin = UINTPTR_MAX, end = 0;
+            for (const ElfW(Phdr) & part : std::span(object->dlpi_phdr, object->dlpi_phnum)) {
+                if (part.p_type != PT_LOAD) continue;
+                begin = std::min(begin, object->dlpi_addr + part.p_vaddr);
+                end = std::max(end, object->dlpi_addr + part.p_vaddr + part.p_memsz);
+            }
+            if (recorder.mpi_begin < begin || recorder.mpi_begin >= end) return 0;
+            recorder.mpi_begin = begin;
+            recorder.mpi_end = end;
+            return 1;
+        },
+        nullptr);
+}
+
 void fill() {
     remember_zone();
-#define ZBS_ENTRY(name) Entry{#name, &zbs_entry_##name, &zbs_next_##name, reinterpret_cast<void*>(&zbs_own_##name)},
-    const auto shown = std::to_array<Entry>({ZBS_C_FUNCTIONS(ZBS_ENTRY) ZBS_F08_FUNCTIONS(ZBS_ENTRY)});
+#define ZBS_ENTRY(name) {#name, &zbs_entry_##name, &zbs_next_##name, reinterpret_cast<void*>(&zbs_own_##name)},
+#define ZBS_BOTH(name) ZBS_ENTRY(name) ZBS_ENTRY(P##name)
+    const auto shown = std::to_array<Entry>({ZBS_C_FUNCTIONS(ZBS_BOTH)});
+#undef ZBS_BOTH
 #undef ZBS_ENTRY
     // PMPI_*, because another tool may answer for MPI_*.
     auto* const version = reinterpret_cast<decltype(&MPI_Get_library_version)>(find_loaded("PMPI_Get_library_version"));
     int length = 0;
     if (version) version(library, &length);
     library_base = base_of(reinterpret_cast<void*>(version));
+    find_mpi_range(reinterpret_cast<void*>(version));
     const bool ours = version && has_mpich_abi(reinterpret_cast<void*>(version));
     for (const Entry& function : shown) {
         *function.next = next_of(function.name);
         *function.entry = ours ? function.own : *function.next;
     }
-#define ZBS_FIND(name) zbs_entry_##name = next_of(#name);
+#define ZBS_FIND(name)                 \
+    zbs_entry_##name = next_of(#name); \
+    zbs_entry_P##name = next_of("P" #name);
     ZBS_UNSEEN_FUNCTIONS(ZBS_FIND)
 #undef ZBS_FIND
 #define ZBS_FIND(name) zbs_real_##name = find_loaded(#name);
@@ -314,7 +337,7 @@ bool defines(const void* address, const char* name) {
 /// The function that a program linked with MPI would reach by `name`, in place of MPI's own that `handle` leads to.
 void* function_of(void* handle, const char* name, const void* caller) {
     void* const found = real_dlsym()(handle, name);
-#define ZBS_NAME(name) #name,
+#define ZBS_NAME(name) #name, "P" #name,
     static constexpr auto kShown =
         std::to_array<std::string_view>({ZBS_C_FUNCTIONS(ZBS_NAME) ZBS_UNSEEN_FUNCTIONS(ZBS_NAME)});
 #undef ZBS_NAME
@@ -329,19 +352,19 @@ void* function_of(void* handle, const char* name, const void* caller) {
     return shown;
 }
 
+/// Calls by the names MPI_* and PMPI_*. A tool behind this library calls PMPI_* for each call of its MPI_*.
+std::uint64_t calls_of(std::uint64_t& mpi, std::uint64_t& pmpi, const void* next) {
+    const std::uint64_t one = std::atomic_ref(mpi).load(), other = std::atomic_ref(pmpi).load();
+    if (one == 0 || other == 0 || base_of(next) == library_base) return one + other;
+    return std::max(one, other);
+}
+
 }  // namespace
 
 std::vector<UnseenCalls> unseen_calls() {
-#define ZBS_CALLS(name) {#name, __atomic_load_n(&zbs_calls_##name, __ATOMIC_RELAXED)},
-    std::vector<UnseenCalls> all = {ZBS_UNSEEN_FUNCTIONS(ZBS_CALLS)};
+#define ZBS_CALLS(name) {#name, calls_of(zbs_calls_##name, zbs_calls_P##name, zbs_entry_##name)},
+    return {ZBS_UNSEEN_FUNCTIONS(ZBS_CALLS)};
 #undef ZBS_CALLS
-    constexpr std::string_view kBegin = "mpi_", kEnd = "_f08_";
-    for (UnseenCalls& one : all) {
-        if (!one.name.starts_with(kBegin)) continue;
-        one.name = "MPI_" + std::string(1, static_cast<char>(one.name[kBegin.size()] - 'a' + 'A')) +
-                   one.name.substr(kBegin.size() + 1, one.name.size() - kBegin.size() - 1 - kEnd.size());
-    }
-    return all;
 }
 
 const char* mpi_library() { return library; }
@@ -382,6 +405,7 @@ extern "C" __attribute__((visibility("hidden"))) void zbs_find_mpi() {
 /// of optimisation.
 extern "C" __attribute__((visibility("default"), optimize("O2"))) void* dlsym(void* handle, const char* name) noexcept {
     const auto real = zbs::profiler::real_dlsym();
-    if (handle == RTLD_NEXT || handle == RTLD_DEFAULT || std::strncmp(name, "MPI_", 4) != 0) return real(handle, name);
+    if (handle == RTLD_NEXT || handle == RTLD_DEFAULT || std::strncmp(name + (*name == 'P'), "MPI_", 4) != 0)
+        return real(handle, name);
     return zbs::profiler::function_of(handle, name, __builtin_return_address(0));
 }

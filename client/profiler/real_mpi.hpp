@@ -10,25 +10,30 @@
 // where that library has MPICH's ABI, else with the function that would have been called without us.
 // PMPI_* as used within this library are jumps, too, to the functions of that MPI library.
 
-/// `ZBS_OWN(Send)` is the name under which the recording twin of MPI_Send is defined.
+/// `ZBS_OWN(Send)` is the name under which the recording twin of MPI_Send is defined, and in intercept_pmpi.cpp that of
+/// PMPI_Send.
+#ifndef ZBS_OF_PMPI
 #define ZBS_OWN(name) zbs_own_MPI_##name
 /// The MPI_Send that a call without us would reach: that of another tool, or MPI's own.
 #define ZBS_NEXT_MPI(name) reinterpret_cast<decltype(&MPI_##name)>(zbs_next_MPI_##name)
+#else
+#define ZBS_OWN(name) zbs_own_PMPI_##name
+#define ZBS_NEXT_MPI(name) reinterpret_cast<decltype(&MPI_##name)>(zbs_next_PMPI_##name)
+#endif
 
 extern "C" {
-#define ZBS_DECLARE(name) extern void* zbs_next_##name;
+#define ZBS_DECLARE(name) extern void *zbs_next_##name, *zbs_next_P##name;
 ZBS_C_FUNCTIONS(ZBS_DECLARE)
-ZBS_F08_FUNCTIONS(ZBS_DECLARE)
 #undef ZBS_DECLARE
 // The type of mpi.h: a twin with another signature does not compile.
-#define ZBS_DECLARE(name) decltype(name) zbs_own_##name;
+#define ZBS_DECLARE(name) decltype(name) zbs_own_##name, zbs_own_P##name;
 ZBS_C_FUNCTIONS(ZBS_DECLARE)
 #undef ZBS_DECLARE
 }
 
 namespace zbs::profiler {
 
-/// A function of ZBS_UNSEEN_FUNCTIONS, by its name in C, and how often this process called it.
+/// A function of ZBS_UNSEEN_FUNCTIONS, and how often this process called it.
 struct UnseenCalls {
     std::string name;
     std::uint64_t calls;

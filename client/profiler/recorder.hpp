@@ -14,7 +14,9 @@ namespace zbs::profiler {
 /// One mapped rank file plus what the calls need at hand. Written at MPI_Init, read everywhere.
 struct Recorder {
     std::atomic<bool> active{false};
-    bool many_threads = false;  ///< MPI_THREAD_MULTIPLE: counters add atomically, clocks are per thread
+    bool many_threads = false;                  ///< MPI_THREAD_MULTIPLE: counters add atomically, clocks are per thread
+    int initialising = 0;                       ///< MPI_Init and PMPI_Init in progress
+    std::uintptr_t mpi_begin = 0, mpi_end = 0;  ///< addresses of the MPI library
     int world_size = 0;
     int world_rank = 0;
     ProfileHeader* header = nullptr;
@@ -137,7 +139,8 @@ void log_message(int to_world, std::uint64_t bytes) noexcept;
 void log_compute(std::int64_t ns) noexcept;
 void trace_compute(std::int64_t ns) noexcept;
 
-/// Brackets one MPI call: the time up to here was computing, the time inside is not.
+/// Brackets one MPI call: the time up to here was computing, the time inside is not. A call by the MPI library itself,
+/// as MPI-IO makes, is none of the program.
 class Call {
   public:
     enum class Kind {
@@ -145,8 +148,11 @@ class Call {
         kPoll,       ///< Test, Iprobe: an operation only if it found something (see found())
         kOther,      ///< communicates, but is not a communication of the program (making communicators)
     };
-    explicit Call(Kind kind = Kind::kOperation) {
+    /// `caller`: by default, that of the function in which the object is made.
+    explicit Call(Kind kind = Kind::kOperation, const void* caller = __builtin_return_address(0)) {
         if (!recorder.active.load(std::memory_order_relaxed)) return;
+        const auto from = reinterpret_cast<std::uintptr_t>(caller);
+        if (from >= recorder.mpi_begin && from < recorder.mpi_end) return;
         clock_ = &clock_here();
         if (clock_->depth++ > 0) return;
         outermost_ = true;
@@ -179,10 +185,6 @@ class Call {
     CpuClock* clock_ = nullptr;
     bool outermost_ = false;
 };
-
-/// Messages of a barrier on `comm`, and of a started persistent send; for the two families of interceptors.
-void note_barrier(const Call& call, MPI_Comm comm);
-void note_start(const Call& call, MPI_Request request);
 
 /// Life of the recorder. `start` is collective over MPI_COMM_WORLD and returns with recording on or off.
 void start(int thread_level) noexcept;

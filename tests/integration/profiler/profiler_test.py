@@ -185,11 +185,23 @@ class OtherLibraries(ProfilerTest):
         self.assertEqual((run.returncode, run.stderr), (0, ""))
         self.assertEqual(self.edges(), {(0, 1): (8, 2), (1, 2): (8, 2), (0, 2): (8, 2)})
 
-    def test_tool_in_front_that_hides_init_is_named(self):
-        run = self.run_mpi(3, APPS + "/ring", env={"LD_PRELOAD": APPS + "/tool.so:" + LIBRARY})
-        self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertEqual(run.stderr.count("zbs-profile: this run is not profiled: MPI_Init was not seen"), 1, run.stderr)
-        self.assertEqual(self.files(), [])
+    def test_functions_found_by_a_handle_under_their_name_pmpi_are_profiled(self):
+        program = "import sys; exec(open(sys.argv.pop(1), encoding='utf-8').read().replace('mpi.MPI_', 'mpi.PMPI_'))"
+        run = self.run_mpi(3, sys.executable, "-c", program, SOURCE + "/tests/support/mpi_by_handle.py", APPS + "/ring.so")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertEqual(self.edges(), {(0, 1): (8, 2), (1, 2): (8, 2), (0, 2): (8, 2)})
+
+    def test_calls_are_counted_once_with_a_tool_in_front_or_behind(self):
+        for order in (APPS + "/tool.so:" + LIBRARY, LIBRARY + ":" + APPS + "/tool.so"):
+            run = self.run_mpi(3, APPS + "/ring", env={"LD_PRELOAD": order})
+            self.assertEqual((run.returncode, run.stderr), (0, 3 * "tool: MPI_Init\n"), order)
+            self.assertEqual(self.edges(), {(0, 1): (8, 1), (1, 2): (8, 1), (0, 2): (8, 1)}, order)
+            self.assertEqual(self.model().keys(), {"format", "program", "ranks", "compute", "edges"}, order)
+            self.assertEqual(self.files(), ["model.json"], order)
+
+            run = self.run_mpi(4, APPS + "/halo", "large", env={"LD_PRELOAD": order})
+            self.assertEqual(self.model()["unseen"], {"MPI_Allreduce_c": 4}, order)
+            self.assertEqual(run.stderr.count("zbs-profile: the model lacks messages that were sent by MPI_Allreduce_c (4 calls)\n"), 1, run.stderr)
 
     def test_tool_behind_is_called(self):
         run = self.run_mpi(2, APPS + "/collectives", "barrier", "0", "0", env={"LD_PRELOAD": LIBRARY + ":" + APPS + "/tool.so"})
@@ -222,6 +234,7 @@ class Missing(ProfilerTest):
             run = self.run_mpi(4, APPS + "/halo", kind)
             self.assertEqual(run.returncode, 0, run.stderr)
             self.assertEqual(self.model()["unseen"], {name: calls}, kind)
+            self.assertEqual(self.edges(), {}, kind)
             self.assertEqual(run.stderr, f"zbs-profile: the model lacks messages that were sent by {name} ({calls} calls)\n")
 
     def test_outputs_never_share_a_name(self):
@@ -442,6 +455,7 @@ class Trace(ProfilerTest):
         if not os.path.exists(APPS + "/fortran_ring"):
             self.skipTest("no Fortran compiler for MPICH at build time")
         self.check(4, APPS + "/fortran_ring")
+        self.check(3, APPS + "/fortran08_ring")
 
     def test_file_is_bounded(self):
         run = self.trace(2, APPS + "/ring", "--rounds", "20000", env={"ZBS_PROFILE_TRACE_MIB": "1"})
