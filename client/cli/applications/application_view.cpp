@@ -72,10 +72,20 @@ Cell elapsed_cell(const Json& application, Time now) {
     return {format_duration(*elapsed), to_seconds(*elapsed)};
 }
 
+/// As short as it is clear at `now`: "14:05" today, "11-28 14:05" this year.
+std::string short_time_text(Time time, Time now) {
+    const std::string text = clock_text(time).substr(0, sizeof "2026-11-28 14:05" - 1), today = clock_text(now);
+    if (text.starts_with(today.substr(0, sizeof "2026-11-28" - 1))) return text.substr(sizeof "2026-11-28");
+    if (text.starts_with(today.substr(0, sizeof "2026-" - 1))) return text.substr(sizeof "2026-" - 1);
+    return text;
+}
+
 /// Of what waits, until when and for what.
-std::string reason_text(const Json& application) {
-    const std::string until =
-        application.contains("expected_start_us") ? "until " + time_text(application, "expected_start_us") : "";
+std::string reason_text(const Json& application, Time now) {
+    const auto start = application.find("expected_start_us");
+    const std::string until = start == application.end() || !start->is_number_integer()
+                                  ? ""
+                                  : "until " + short_time_text(time_from_microseconds(start->get<std::int64_t>()), now);
     const std::string reason = text_of(application, "reason") + wait_text(text_of(application, "waits_for"));
     return until + (until.empty() || reason.empty() ? "" : ": ") + reason;
 }
@@ -113,7 +123,7 @@ Listing applications_of(const Json& applications, const Caller& reader, const st
              text_of(item, "state"), item.value("ranks", 0), std::filesystem::path(program).filename().string(),
              zones.empty() ? "-" : zones, item.contains("exit_code") ? Cell(item.value("exit_code", 0)) : Cell("-"),
              time_text(item, "submitted_us"), time_text(item, "started_us"), time_text(item, "ended_us"),
-             elapsed_cell(item, until), time_text(item, "expected_start_us"), reason_text(item), program});
+             elapsed_cell(item, until), time_text(item, "expected_start_us"), reason_text(item, until), program});
     }
     return listing;
 }

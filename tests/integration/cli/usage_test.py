@@ -324,13 +324,20 @@ class Watching(Manners):
             dict(JOBS[0], id="02", state="completed", started_us=hour, ended_us=hour + 90_500_000), dict(JOBS[0], id="03", state="running", started_us=hour)]}
         row = dict(zip(("waits", "over", "runs"), csv.DictReader(io.StringIO(self.good("list", "-o", "csv"))), strict=True))
         self.assertEqual((row["waits"]["EXPECTED START"], row["waits"]["STARTED"], row["waits"]["ELAPSED"]), ("1970-01-01 02:00:00", "", ""))
-        self.assertEqual(row["waits"]["REASON"], "until 1970-01-01 02:00:00: waiting in a queue; others are before it, or too few processors are free")
+        self.assertEqual(row["waits"]["REASON"], "until 1970-01-01 02:00: waiting in a queue; others are before it, or too few processors are free")
         self.assertEqual((row["over"]["STARTED"], row["over"]["ENDED"], row["over"]["ELAPSED"]), ("1970-01-01 01:00:00", "1970-01-01 01:01:30", "90.0"))
         self.assertGreater(float(row["runs"]["ELAPSED"]), 90.0)
         Zone.answers["/v1/applications/" + ONE] = dict(VIEW, started_us=hour, ended_us=hour + 90_500_000)
         self.assertIn("started    1970-01-01 01:00:00\nended      1970-01-01 01:01:30\nelapsed    1m30s\n", self.good("show", ONE))
         Zone.answers["/v1/applications/" + ONE] = dict(VIEW, expected_start_us=2 * hour)
         self.assertIn("expected   1970-01-01 02:00:00\n", self.good("show", ONE))
+
+    def test_a_start_of_this_year_is_short_in_the_reason(self):
+        now = time.time()
+        Zone.answers["/v1/applications"] = {"applications": [dict(JOBS[0], id="01", state="committed", reason="waiting in a queue", expected_start_us=int(now * 1e6))]}
+        (row,) = csv.DictReader(io.StringIO(self.good("list", "-o", "csv")))
+        # At midnight the day may have changed since.
+        self.assertRegex(row["REASON"], time.strftime("^until (%m-%d )?%H:%M: waiting in a queue$", time.gmtime(now)))
 
     def test_one_of_a_kind_is_no_plural(self):
         Zone.answers["/v1/nodes"] = {"zone": "x", "nodes": [{"name": "n1", "processors": 1, "used": 0, "speed": 1}]}
