@@ -170,9 +170,20 @@ Result<std::uint64_t> send_file(ZoneClient& zone, const std::string& path, const
     return sent;
 }
 
-Result<void> check_fetch_folder(const std::string& folder) {
+Result<void> check_fetch_folder(const std::string& folder, const std::vector<std::string>& results) {
     const Descriptor into = open_in(AT_FDCWD, folder, O_RDONLY | O_DIRECTORY);
-    if (into && faccessat(into.get(), ".", W_OK | X_OK, AT_EACCESS) == 0) return {};
+    if (into && faccessat(into.get(), ".", W_OK | X_OK, AT_EACCESS) == 0) {
+        for (const std::string& name : results) {
+            struct stat info {};
+            if (!is_pattern(name) && fstatat(into.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0)
+                return Error{ErrorCode::kConflict,
+                             folder + "/" + name +
+                                 " is there already, and would not be replaced; move it, or name another folder "
+                                 "(--results)",
+                             "--stage-out"};
+        }
+        return {};
+    }
     return Error{errno == EACCES || errno == EROFS ? ErrorCode::kDenied : ErrorCode::kNotFound,
                  "what comes back cannot be put there: " + std::string(std::strerror(errno)) +
                      "; make the folder, or name another one",

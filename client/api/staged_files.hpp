@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "algorithms/base/result.hpp"
 #include "client/api/zone_client.hpp"
@@ -19,8 +20,9 @@ Result<void> check_unchanged(const std::string& path, const StagedFile& file);
 /// Errors: the zone's; kConflict where the file has changed meanwhile.
 Result<std::uint64_t> send_file(ZoneClient& zone, const std::string& path, const StagedFile& file);
 
-/// Whether files can be put into `folder` at all, before there are any. Errors: what it lacks, and the remedy.
-Result<void> check_fetch_folder(const std::string& folder);
+/// Whether files can be put into `folder` at all, before there are any. `results`: patterns; a plain name that is there
+/// already is refused, because nothing is replaced. Errors: what it lacks, and the remedy.
+Result<void> check_fetch_folder(const std::string& folder, const std::vector<std::string>& results);
 
 /// Fetches a result into `folder`, under its name, executable if it was; an earlier try goes on where it stopped.
 /// Nothing is replaced, and nothing is written elsewhere. False where it is there already, with the same content.

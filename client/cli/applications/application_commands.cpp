@@ -175,7 +175,10 @@ void submit(Context& context, CLI::App& command, SubmitOptions& options) {
         return;
     }
     if (options.wait && !request->staging.results.empty()) {
-        if (auto good = client::check_fetch_folder(options.results_folder); !good) return context.fail(good.error());
+        // With --id the earlier try may have fetched them.
+        const auto& results = options.id.empty() ? request->staging.results : std::vector<std::string>{};
+        const Result<void> good = client::check_fetch_folder(options.results_folder, results);
+        if (!good) return context.fail(good.error());
     }
     for (std::size_t i = 0; i < paths.size(); ++i) {
         const Result<std::uint64_t> sent = client::send_file(*zone, paths[i], request->staging.inputs[i]);

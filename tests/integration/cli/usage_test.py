@@ -66,6 +66,15 @@ class Usage(Manners):
         for words, what in ((("--no-record",), "--no-record"), (("--env", "ZBS_PROFILE=0"), "ZBS_PROFILE=0")):
             self.assertIn(f"zbs: --trace: a trace is part of the profile, which {what} turns off", self.refused("submit", "--trace", "x", *words, "/bin/true"))
 
+    def test_a_result_that_is_here_already_is_refused_before_the_run(self):
+        self.script("old", "result")
+        done = self.zbs("run", "--stage-out", "none", "--stage-out", "result", "/bin/true")
+        self.assertEqual((done.returncode, done.stderr, Zone.sent), (8, "zbs: --stage-out: ./result is there already, and would not be replaced; move it, or name another folder (--results)\n", []))
+        for words in (("--stage-out", "res*"), ("--stage-out", "result", "--id", ONE)):
+            self.zbs("run", *words, "/bin/true")
+            self.assertEqual(len(Zone.sent), 1, words)
+            Zone.sent.clear()
+
     def test_the_place_of_a_fault_that_the_zone_tells_is_told_to_programs_and_people(self):
         fault = {"pointer": "/ranks", "detail": "must be less"}
         Zone.answers = {"refusal": {"detail": "at /ranks: must be less", "errors": [fault]}}

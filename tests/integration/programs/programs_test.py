@@ -234,7 +234,7 @@ class Output(Job):
 
     @unittest.skipIf(os.getuid(), "needs root: a small file system is mounted")
     def test_a_folder_over_its_bound_is_the_reason(self):
-        done = world.zbs("run", "-q", "--zones", "b", "-D", self.folder, "--stage-out", "a", "--", "sh", "-c", "echo 1 > a; fallocate -l 1250M b; exec sleep 60", timeout=60)
+        done = world.zbs("run", "-q", "--zones", "b", "-D", self.folder, "--stage-out", "a", "--results", self.folder, "--", "sh", "-c", "echo 1 > a; fallocate -l 1250M b; exec sleep 60", timeout=60)
         shown = self.last()
         self.assertNotEqual(done.returncode, 0)
         self.assertEqual(shown["state"], "failed")
@@ -242,7 +242,7 @@ class Output(Job):
 
     def test_folders_that_are_closed_or_deep_are_the_jobs_own(self):
         script = 'echo 1 > a; mkdir c; chmod 0 c; mkdir -p "$(seq -s / 70)"; sleep 4; chmod 700 c'
-        done = world.zbs("run", "-q", "--zones", "b", "-D", self.folder, "--stage-out", "a", "--", "sh", "-c", script, timeout=60)
+        done = world.zbs("run", "-q", "--zones", "b", "-D", self.folder, "--stage-out", "a", "--results", self.folder, "--", "sh", "-c", script, timeout=60)
         self.assertEqual((done.returncode, self.last()["state"]), (0, "completed"), done)
 
     def test_a_full_disk_of_the_jobs_own_is_its_own_fault(self):
