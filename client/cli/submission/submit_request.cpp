@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <map>
@@ -147,6 +148,19 @@ Result<StagedPaths> find_inputs(const SubmitOptions& options) {
         if (paths.size() == before) return invalid("folder " + given + " has no file to send", "--stage-in");
     }
     return paths;
+}
+
+/// A trace of which nothing could be left. Ranks run on other machines, too, whose folders are unknown here: only one
+/// that is relative to this folder has to exist.
+Result<void> check_trace(const std::string& prefix) {
+    const fs::path path = system::absolute_path(prefix);
+    const std::string folder = path.parent_path().string();
+    if (access(folder.c_str(), F_OK) != 0 && errno == ENOENT && fs::path(prefix).is_absolute()) return {};
+    std::error_code fault;
+    if (faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) != 0)
+        return invalid("no trace can be written into " + folder + ": " + std::strerror(errno), "--trace");
+    if (!fs::is_directory(folder, fault)) return invalid(folder + " is not a folder", "--trace");
+    return {};
 }
 
 /// The file that is sent under the name of the program, if no file here has that name; else empty.
@@ -335,6 +349,7 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options, const Id12
         if (const auto wanted = environment->find("ZBS_PROFILE"); wanted != environment->end() && wanted->second == "0")
             return invalid("a trace is part of the profile, which ZBS_PROFILE=0 turns off", "--trace");
         if (!is_utf8(options.trace)) return invalid("'" + ascii(options.trace) + "' is not UTF-8", "--trace");
+        if (const Result<void> good = check_trace(options.trace); !good) return good.error();
         (*environment)["ZBS_PROFILE_TRACE"] = system::absolute_path(options.trace);
     }
     if (auto set = set_limits(options, *environment); !set) return set.error();

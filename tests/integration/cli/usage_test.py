@@ -66,6 +66,18 @@ class Usage(Manners):
         for words, what in ((("--no-record",), "--no-record"), (("--env", "ZBS_PROFILE=0"), "ZBS_PROFILE=0")):
             self.assertIn(f"zbs: --trace: a trace is part of the profile, which {what} turns off", self.refused("submit", "--trace", "x", *words, "/bin/true"))
 
+    def test_a_trace_into_a_folder_that_takes_none_is_refused_before_the_run(self):
+        self.script("", "file")
+        for prefix, what in (("none/x", "No such file or directory"), ("file/x", "is not a folder"), (self.folder + "/file/x", "is not a folder")):
+            told = self.refused("submit", "--trace", prefix, "/bin/true")
+            self.assertTrue(told.startswith("zbs: --trace: ") and what in told, told)
+        if os.geteuid() != 0:  # root opens all folders
+            os.mkdir(self.folder + "/shut", 0o555)
+            self.assertIn("Permission denied", self.refused("submit", "--trace", "shut/x", "/bin/true"))
+        self.assertEqual(Zone.sent, [])
+        self.zbs("submit", "--trace", "/on/another/machine/x", "/bin/true")
+        self.assertEqual(len(Zone.sent), 1)
+
     def test_a_result_that_is_here_already_is_refused_before_the_run(self):
         self.script("old", "result")
         done = self.zbs("run", "--stage-out", "none", "--stage-out", "result", "/bin/true")
