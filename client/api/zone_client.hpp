@@ -32,14 +32,14 @@ class ZoneClient {
     explicit ZoneClient(Credentials credentials, std::string urls = {},
                         std::chrono::milliseconds patience = std::chrono::seconds{10});
     ~ZoneClient();
-    /// A caller that waits for something of the service, however long that takes.
+    /// A caller that waits for something of the service, and what it does meanwhile.
     struct Absence {
-        std::chrono::milliseconds patience = std::chrono::minutes{30};
-        std::function<void(const Error&)> begins;  ///< once in each absence, after two seconds
-        std::function<void()> ends;                ///< the service answers again
-        std::function<bool()> is_given_up;         ///< asked every 0.1 s during an absence; none: never
+        std::chrono::milliseconds patience = std::chrono::minutes{30};  ///< but not less than the client's own
+        std::function<void(const Error&)> begins;                       ///< once in each absence, after two seconds
+        std::function<void()> ends;                                     ///< the service answers again
+        std::function<bool()> is_given_up;  ///< asked every 0.1 s during an absence; none: never
     };
-    /// From now on each call that is safe to repeat waits for a service that is away.
+    /// From now on each call that is safe to repeat waits so for a service that is away.
     void outlast(Absence absence) { absence_ = std::move(absence); }
     /// Whether all of `urls`, with commas between them, are addresses of services, before any is called; no address is
     /// well, too. Errors: kInvalidArgument with what to write instead.

@@ -33,6 +33,14 @@ void announce_absence(const Error& error, const std::string& id) {
 
 void announce_return() { std::cerr << "zbs: the home zone is back\n"; }
 
+/// For a command that gives up after its patience.
+void announce_silence(client::ZoneClient& zone) {
+    const auto begins = [&zone](const Error&) {
+        std::cerr << "zbs: no answer from " << printable(zone.url()) << " yet; still trying\n";
+    };
+    zone.outlast({.patience = {}, .begins = begins, .ends = [] {}, .is_given_up = {}});
+}
+
 /// For a command that draws again and again: an interrupt is its usual end, and prints a line only during an absence.
 void outlast_drawing(client::ZoneClient& zone) {
     const auto line = std::make_shared<std::optional<InterruptLine>>();
@@ -76,7 +84,7 @@ std::unique_ptr<client::ZoneClient> Context::connect() {
         return nullptr;
     }
     auto zone = std::make_unique<client::ZoneClient>(*std::move(own), url);
-    if (outlasts_absence) outlast_drawing(*zone);
+    outlasts_absence ? outlast_drawing(*zone) : announce_silence(*zone);
     return zone;
 }
 
@@ -91,7 +99,7 @@ std::unique_ptr<client::ZoneClient> Context::connect_without_tls() {
         return nullptr;
     }
     auto zone = std::make_unique<client::ZoneClient>(url, *self, token);
-    if (outlasts_absence) outlast_drawing(*zone);
+    outlasts_absence ? outlast_drawing(*zone) : announce_silence(*zone);
     return zone;
 }
 
