@@ -44,6 +44,7 @@ Result<void> ZoneClient::check_addresses(std::string_view urls) {
     if (urls.empty()) return {};
     const HomeAddresses addresses(urls);
     for (const std::string& url : addresses.all()) {
+        if (url.empty()) return invalid("an address is missing before or after a comma");
         if (const auto read = cpprest::parse_service_url(url); !read) return read.error();
     }
     return {};
@@ -58,9 +59,13 @@ void ZoneClient::use_addresses(std::string_view urls) {
 }
 
 Error ZoneClient::unreachable(Error error) const {
-    error.message +=
-        "; does a zone run at that address and port? 'zbs doctor' looks for what is wrong; --url and ZBS_URL "
-        "name another address";
+    const bool is_one = !addresses_.has_several();
+    if (!is_one)
+        error.message = "none of the " + std::to_string(addresses_.all().size()) +
+                        " addresses answers as the active scheduler; the last: " + error.message;
+    error.message += std::string("; does a zone run at ") + (is_one ? "that address and port" : "one of them") +
+                     "? 'zbs doctor' looks for what is wrong; --url and ZBS_URL "
+                     "name another address";
     if (credentials_ != nullptr) error.message += ", else the file 'home' beside your certificate does";
     return error;
 }

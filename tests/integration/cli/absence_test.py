@@ -82,10 +82,15 @@ class Absence(Manners):
         self.assertEqual(waiting.stderr.read(), f"zbs: the home zone is still away\nzbs: {ONE} goes on without this command; 'zbs wait {ONE}' and 'zbs logs -f {ONE}' return to it\n")
 
     def test_a_short_command_names_the_address_that_does_not_answer_yet(self):
-        short = self.start("list")
-        self.assertEqual(short.stderr.readline(), f"zbs: no answer from http://127.0.0.1:{self.port} yet; still trying\n")
+        several = f"http://127.0.0.1:{self.port},http://127.0.0.1:{self.port}"
+        short, both = self.start("list"), self.start("list", "--url", several)
+        line = f"zbs: no answer from http://127.0.0.1:{self.port} yet; still trying\n"
+        self.assertEqual(short.stderr.readline(), line)
+        self.assertEqual(both.stderr.readline(), line)
         self.assertEqual(short.wait(timeout=60), 5)
         self.assertRegex(short.stderr.read(), "^zbs: GET http.*connection refused.*; does a zone run at that address and port[?]")
+        self.assertEqual(both.wait(timeout=90), 5)
+        self.assertRegex(both.stderr.read(), "^zbs: none of the 2 addresses answers as the active scheduler; the last: GET http.*; does a zone run at one of them[?]")
 
     def test_a_list_that_is_drawn_again_outlasts_it(self):
         zone = self.arrive()

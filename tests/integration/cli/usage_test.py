@@ -41,7 +41,7 @@ class Usage(Manners):
                 self.assertEqual((done.returncode, done.stderr), (2, f"zbs: {place}: '{re.sub('^.*@', '...@', url)}' is no service's address: {told}\n"))
         self.assertIn("'y' is no service's address", self.refused("list", "--url", "http://127.0.0.1:1, y"))
         for url in ("http://127.0.0.1:1,", ",http://127.0.0.1:1", "http://127.0.0.1:1, ,http://127.0.0.1:2"):
-            self.assertIn("--url: '' is no service's address", self.refused("list", "--url", url))
+            self.assertIn("--url: an address is missing before or after a comma", self.refused("list", "--url", url))
         for words in (("list", "--url", ""), ("list", "--url=")):
             self.assertIn("--url: it is empty; write https://HOST:PORT", self.refused(*words))
         self.assertIn("fail  home zone: ZBS_URL: 'x' is no service's address", self.zbs("doctor", ZBS_URL="x").stdout)
