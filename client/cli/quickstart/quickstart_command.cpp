@@ -315,7 +315,7 @@ void quickstart(Context& context, const QuickstartOptions& options) {
               << (with_slurm ? "; so is zone d of a fourth, in front of Slurm" : "") << "; logs in " << folder << ".\n"
               << shared_cores_text(3 * options.processors, system::usable_processors()) << protection_text(*account)
               << "In another terminal:\n\n"
-              << settings << "zbs run -n 6 -- PROGRAM ARGS...\n"
+              << settings << "zbs run -n " << std::min(6, 3 * options.processors) << " -- PROGRAM ARGS...\n"
               << "zbs dashboard --open\n\n"
               << "The last opens the pages of your zone, a, in a browser, as you. What a zone shows to anybody "
                  "(browsers warn\nof certificates that they do not know):\n\n";

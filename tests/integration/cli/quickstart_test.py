@@ -55,6 +55,7 @@ class Quickstart(unittest.TestCase):
             self.assertTrue(line, said)
             said += line
         self.assertIn(f"\nThe zones offer {cores // 3 * 3 + 3} processors, but this machine has {cores} core{'s' * (cores != 1)}: ", said)
+        self.assertIn(f"\nzbs run -n {min(6, cores // 3 * 3 + 3)} -- PROGRAM", said)
         zones = re.findall(r"^zone (\w+)  (https://127\.0\.0\.1:\d+)$", said, re.M)
         self.assertEqual([name for name, _ in zones], ["a", "b", "c"], said)
         unknown = ssl._create_unverified_context()
