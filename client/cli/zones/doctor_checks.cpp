@@ -26,6 +26,14 @@ std::string word_after(const std::string& text, const std::string& mark) {
 
 }  // namespace
 
+Check check_unusable(const Error& fault) {
+    const std::string place = fault.pointer.empty() ? "" : fault.pointer + ": ";
+    if (const std::size_t at = fault.message.find("; run"); at != std::string::npos)
+        return {"credentials", Verdict::kFail, place + fault.message.substr(0, at), fault.message.substr(at + 2)};
+    return {"credentials", Verdict::kFail, place + fault.message,
+            "get a word from your operator and run 'zbs login --code WORD'"};
+}
+
 Check check_lifetime(std::optional<Duration> left) {
     constexpr Duration kSoon = std::chrono::hours{24};
     if (!left) return {"certificate", Verdict::kOk, "a proxy is used; its home zone checks its life", {}};

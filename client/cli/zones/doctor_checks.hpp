@@ -14,6 +14,8 @@ using command_line::to_string;
 using command_line::Verdict;
 using command_line::worst_of;
 
+/// `fault` of opening the credentials. One that names its own remedy ("...; run 'chmod 600 key.pem'") keeps it.
+Check check_unusable(const Error& fault);
 /// `left` of a certificate's life, none for a proxy: fails when over, warns under a day.
 Check check_lifetime(std::optional<Duration> left);
 /// Whether the kernel believes this clock to be kept right, and by how much it may be wrong at most.

@@ -46,8 +46,7 @@ std::unique_ptr<client::ZoneClient> look_at_credentials(const Context& context, 
     auto own = context.proxy.empty() ? client::Credentials::open(context.credentials)
                                      : client::Credentials::open_with_proxy(context.credentials, context.proxy);
     if (!own) {
-        checks.push_back(
-            failed("credentials", own.error(), "get a word from your operator and run 'zbs login --code WORD'"));
+        checks.push_back(check_unusable(own.error()));
         return nullptr;
     }
     checks.push_back({"credentials", Verdict::kOk, to_uri(own->name()) + " in " + context.credentials, {}});

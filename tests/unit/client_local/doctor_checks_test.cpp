@@ -8,6 +8,16 @@ namespace {
 using namespace std::chrono_literals;
 using codec::Json;
 
+TEST(DoctorChecks, NameTheRemedyOfTheFaultOfCredentials) {
+    const Check open = check_unusable(
+        {ErrorCode::kDenied, "c/key.pem holds a private key that others may use; run 'chmod 600 c/key.pem'", {}});
+    EXPECT_EQ(open.found, "c/key.pem holds a private key that others may use");
+    EXPECT_EQ(open.remedy, "run 'chmod 600 c/key.pem'");
+    const Check none = check_unusable({ErrorCode::kNotFound, "no credentials are here", "c"});
+    EXPECT_EQ(none.found, "c: no credentials are here");
+    EXPECT_EQ(none.remedy, "get a word from your operator and run 'zbs login --code WORD'");
+}
+
 TEST(DoctorChecks, CertificatesFailWhenOverAndWarnInTheirLastDay) {
     EXPECT_EQ(check_lifetime(-1s).verdict, Verdict::kFail);
     EXPECT_EQ(check_lifetime(0s).verdict, Verdict::kFail);
