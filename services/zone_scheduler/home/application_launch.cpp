@@ -350,14 +350,17 @@ void ApplicationService::ask_how_it_ended(const std::shared_ptr<Run>& run) {
     // Where the walltime of one zone is over first, the launcher may end with 0.
     const bool near_walltime = clock_.now() - status.history.back().at > run->app.request.walltime - kWalltimeNear;
     const bool has_folders = !run->app.request.staging.empty();  // a zone ends a job whose folder is over its bound
-    const bool unclean = status.stop_reason.empty() && (launcher.state != StepStatus::State::kExited ||
-                                                        launcher.exit_code != 0 || near_walltime || has_folders);
+    const bool is_left_alone = status.stop_reason.empty() || status.cancel_requested;
+    const bool unclean = is_left_alone && (launcher.state != StepStatus::State::kExited || launcher.exit_code != 0 ||
+                                           near_walltime || has_folders);
     const bool late = clock_.steady_now() >= run->deadline;
     // A part's end is reported once the output of its ranks has come home.
     const bool output = leaves_output_in_parts(run->app.request.launcher) && !late;
     const bool profile = run->app.request.profile && !(run->profile && run->profile->complete);
     const bool wanted = profile || (unclean && !late) || output;
-    if (!wanted || run->next_asked >= order.size() || status.cancel_requested) return bring_results(run);
+    // Of a cancel only whether the walltime came before it.
+    if (!wanted || run->next_asked >= order.size() || (status.cancel_requested && !near_walltime))
+        return bring_results(run);
     const ApplicationPart& part = *order[run->next_asked];
     transport_.part_status(
         address_of(part.zone), part.id, [this, run, zone = part.zone, id = part.id](const Result<PartStatus>& answer) {
@@ -422,7 +425,9 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
     }
     std::optional<RankEnd> first = first_end(run->app);
     const auto why_first = [&] { return describe(*first, place_of_rank(run->app, first->rank)); };
-    if (changed.cancel_requested) {
+    const bool is_walltime = limit.starts_with(kWalltimeReason);
+    if (changed.cancel_requested && is_walltime) reason.clear();  // it came first
+    if (changed.cancel_requested && !is_walltime) {
         state = ApplicationState::kCancelled;
         reason = why_cancelled(run);
         changed.exit_code = 128 + SIGTERM;  // what its ranks got; the launcher's own code means nothing
@@ -431,7 +436,7 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
         changed.exit_code = first && reason == why_first()        ? exit_code_of(*first)
                             : reason.starts_with(kNotBegunReason) ? kNotExecuted
                                                                   : 1;
-    } else if (*changed.exit_code == 0 && !first && !limit.starts_with(kWalltimeReason) && !ends_application(limit)) {
+    } else if (*changed.exit_code == 0 && !first && !is_walltime && !ends_application(limit)) {
         state = ApplicationState::kCompleted;
     } else {
         const Result<std::string> report =

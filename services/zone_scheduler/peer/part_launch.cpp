@@ -450,7 +450,10 @@ void PartService::check_running(Live& part) {
     std::string reason = remark;
     if (part.stopping) {
         // Another rank's connection may break before its machine is given up: that one is why all ended.
-        reason = !part.stop_asked && (explains_end(why) || !not_begun.empty()) ? fault : part.stop_reason;
+        // Also where home asked for an end during the grace of the walltime, which came first.
+        const bool came_first =
+            part.stop_asked ? why.starts_with(kWalltimeReason) : explains_end(why) || !not_begun.empty();
+        reason = came_first ? fault : part.stop_reason;
         end = part.stop_asked ? PartState::kReleased : PartState::kFailed;
     } else if (!fault.empty()) {
         reason = fault;

@@ -22,7 +22,9 @@ std::string outside_reason(const PartStatus& part, bool asked) {
         case PartState::kExpired:
             return "the hold was not committed in time";
         case PartState::kReleased:
-            return "given back";
+            if (!part.reason.starts_with(kWalltimeReason)) return "given back";
+            asked = false;  // later: the walltime had ended it
+            [[fallthrough]];
         case PartState::kFailed:
         case PartState::kRunning:
             if (asked) return "stops because its home asked for it";

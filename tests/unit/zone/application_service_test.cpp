@@ -636,6 +636,28 @@ TEST_F(ApplicationServiceTest, TheExitCodeOfACancelIsThatOfItsSignal) {
     EXPECT_EQ(world.status(id).exit_code, 143) << "and not what the launcher makes of it";
 }
 
+TEST_F(ApplicationServiceTest, ACancelDuringTheGraceOfTheWalltimeLeavesItAsTheReason) {
+    run_for(30s);
+    for (const char* zone : {"a", "b", "c"})
+        world.node(zone).executor->script("run-", {.runtime = 30s,
+                                                   .exit_code = 143,
+                                                   .reason = "walltime of 20 s reached",
+                                                   .overruns = true,
+                                                   .stop_takes = 20s});
+    ApplicationRequest request = world.request(12);
+    request.walltime = 20s;
+    request.grace = 30s;
+    ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
+    world.run(25s);
+    ASSERT_EQ(world.status(request.id).state, ApplicationState::kRunning);
+    ASSERT_TRUE(world.node("a").applications->cancel(world.user(), request.id));
+    world.run(30s);
+    EXPECT_EQ(world.status(request.id).state, ApplicationState::kFailed);
+    EXPECT_THAT(world.status(request.id).reason, testing::StartsWith("walltime of 20 s reached in zone "));
+    EXPECT_EQ(world.status(request.id).exit_code, 143);
+    expect_nothing_left();
+}
+
 TEST_F(ApplicationServiceTest, AZoneThatWasAwayAtACancelStopsItsRanksWhenItIsBack) {
     run_for(1h);
     ApplicationRequest request = world.request(9);
