@@ -10,9 +10,11 @@
  *   session      a session, and no MPI_Init
  *   last-session the same beside MPI_COMM_WORLD; its end is after MPI_Finalize
  *   abort        rank 1 calls MPI_Abort(7) while the others are in MPI_Finalize
- *   stay         MPI_Finalize, then no end */
+ *   stay         MPI_Finalize, then no end
+ *   save         MPI_Finalize once SIGTERM has come */
 #define _POSIX_C_SOURCE 200809L
 #include <mpi.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +25,9 @@ enum { kSmall = 4096, kLarge = 300000, kMessages = 40 };
 
 static int rank, size, right, left, got;
 static char out[kLarge], in[kLarge];
+
+static volatile sig_atomic_t is_stopped;
+static void note_stop(int number) { is_stopped = number; }
 
 static void pause_ms(long ms) {
     struct timespec t = {ms / 1000, ms % 1000 * 1000000};
@@ -137,6 +142,10 @@ int main(int argc, char** argv) {
     if (strcmp(mode, "abort") == 0 && rank == 1) {
         pause_ms(200);
         MPI_Abort(MPI_COMM_WORLD, 7);
+    }
+    if (strcmp(mode, "save") == 0) {
+        signal(SIGTERM, note_stop);
+        while (!is_stopped) pause_ms(20);
     }
     MPI_Finalize();
     while (strcmp(mode, "stay") == 0) pause_ms(1000);

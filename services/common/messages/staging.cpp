@@ -87,7 +87,8 @@ bool is_own_output(std::string_view name) {
     }
     for (const std::string_view prefix : {own_files::kOut, own_files::kErr, own_files::kEnd, own_files::kEarly})
         if (name.starts_with(prefix)) return is_number(name.substr(prefix.size()));
-    return name == own_files::kStdout || name == own_files::kStderr || name == own_files::kUnusual;
+    return name == own_files::kStdout || name == own_files::kStderr || name == own_files::kUnusual ||
+           name == own_files::kAtWork;
 }
 
 std::string result_name_fault(std::string_view name) {

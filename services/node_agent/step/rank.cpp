@@ -83,10 +83,9 @@ class Rank {
             if (ready < 0 && errno != EINTR) return 0;
             if (ready == 0) look_for_mpi();
             if (ready <= 0) continue;
+            read_signals();  // first: a rank that finalizes in a stop has not done so before
             if (waiting[1].revents != 0) from_rank();
             if (waiting[2].revents != 0) to_rank();
-            if (waiting[0].revents == 0) continue;
-            read_signals();
             int status = 0;
             pid_t ended = 0;
             while ((ended = waitpid(-1, &status, WNOHANG)) > 0)
@@ -142,7 +141,11 @@ class Rank {
     void read_signals() {
         signalfd_siginfo signal{};
         while (read(signals_, &signal, sizeof signal) > 0)
-            if (signal.ssi_signo == SIGTERM) is_stopped_ = is_stopped_ || is_from_outside(signal);
+            if (signal.ssi_signo == SIGTERM && !is_stopped_ && is_from_outside(signal)) {
+                is_stopped_ = true;
+                if (!is_finalized_)
+                    write_once(own_files::kAtWork, std::to_string(number_in(rank_variable()).value_or(0)));
+            }
     }
 
     /// The answer of the launcher to a request. Empty if the step is stopped before, or the launcher is gone.
@@ -281,17 +284,23 @@ class Rank {
     }
     static const char* rank_variable() { return number_in("PMI_RANK") ? "PMI_RANK" : "OMPI_COMM_WORLD_RANK"; }
 
+    /// A file in the folder of ends, of the first rank of this proxy that writes it; false for the others.
+    static bool write_once(std::string_view name, std::string_view text) {
+        const char* const folder = std::getenv(kRankEndsVariable);
+        if (folder == nullptr) return false;
+        const int file = open((std::string(folder) + "/" + std::string(name)).c_str(),
+                              O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (file < 0) return false;
+        write_all(file, text);
+        close(file);
+        return true;
+    }
+
     /// One line for all ranks of this proxy, and a note for the reason of the job's end.
     static void report(RankFinding finding, const char* effect) {
-        const char* const folder = std::getenv(kRankEndsVariable);
         const char* const machine = std::getenv(kRankMachineVariable);
-        if (folder == nullptr) return;
-        const int file = open((std::string(folder) + "/" + std::string(own_files::kUnusual)).c_str(),
-                              O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-        if (file < 0) return;
         const int rank = number_in(rank_variable()).value_or(0);
-        write_all(file, finding_text(rank, finding));
-        close(file);
+        if (!write_once(own_files::kUnusual, finding_text(rank, finding))) return;
         std::fprintf(stderr, "zbs: %s; %s\n", describe(rank, finding, machine ? machine : "").c_str(), effect);
     }
 

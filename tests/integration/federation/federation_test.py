@@ -153,8 +153,10 @@ class Runs(Shared):
         done = self.f.zbs("run", "-n", "6", "-t", "8s", "--", federation.BIN + "/apps/ends", "stay")
         self.assertEqual(done.returncode, 143, done.stderr)
         self.assertRegex(done.stderr, "walltime .*: all ranks there had returned from MPI_Finalize, and not all had exited")
-        done = self.f.zbs("run", "-n", "6", "-t", "2s", "--", "/bin/sleep", "600")
-        self.assertNotIn("MPI_Finalize", done.stderr)
+        for program in ("/bin/sleep", "600"), (federation.BIN + "/apps/ends", "save"):
+            done = self.f.zbs("run", "-n", "6", "-t", "4s", "--", *program)
+            self.assertEqual(done.returncode, 143, done.stderr)
+            self.assertNotIn("MPI_Finalize", done.stderr)
 
     def test_trace_of_a_run_is_replayed(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -432,6 +432,22 @@ TEST_F(RankTest, APoliteSignalIsTheRanks) {
     EXPECT_EQ(end(), 0) << "it was not for the supervisor";
 }
 
+/// The byte that the preloaded library leaves after MPI_Finalize has no time.
+TEST_F(RankTest, AStopBeforeMpiFinalizeIsNotedAndOneBehindItIsNot) {
+    for (const bool is_stopped_first : {true, false}) {
+        start("echo cmd=init >&9; read answer <&9; echo cmd=finalize >&9; read answer <&9");
+        EXPECT_EQ(read_from(pmi_), "cmd=init\n");
+        if (is_stopped_first) kill(child_, SIGTERM);
+        answer("\n");
+        EXPECT_EQ(read_from(pmi_), "cmd=finalize\n");
+        if (!is_stopped_first) kill(child_, SIGTERM);
+        answer("\n");
+        EXPECT_EQ(end(), 0);
+        EXPECT_EQ(read_file(folder_.path(".zbs-at-work")), is_stopped_first ? std::optional("3") : std::nullopt);
+        unlink(folder_.path(".zbs-at-work").c_str());
+    }
+}
+
 /// The launcher would end all other ranks, which may have something to save still.
 TEST_F(RankTest, InAStopTheLauncherSeesEveryEndAsAGoodOne) {
     start("echo cmd=init >&9; read answer <&9; exit 7");

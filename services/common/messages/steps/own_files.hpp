@@ -15,6 +15,8 @@ inline constexpr std::string_view kEnd = ".zbs-end.";  ///< likewise: how a rank
 inline constexpr std::string_view kEarly = ".zbs-early.";
 /// How the first rank runs that lacks the zone's library or the launcher's variables: its number and a word, as below.
 inline constexpr std::string_view kUnusual = ".zbs-unusual";
+/// The number of a rank that had not returned from MPI_Finalize when its step was stopped, or its walltime was over.
+inline constexpr std::string_view kAtWork = ".zbs-at-work";
 inline constexpr std::string_view kProfile = ".zbs-profile.json";
 
 /// What the step itself prints.
