@@ -98,6 +98,8 @@ inline constexpr std::string_view kWalltimeReason = "walltime";
 /// What it ends with where the program of all ranks of that zone had done its work, and stayed.
 inline constexpr std::string_view kNoneExitsReason =
     ": all ranks there had returned from MPI_Finalize, and not all had exited";
+/// After it, the rank that had ended badly while others went on, if there is one: how it ended follows.
+inline constexpr std::string_view kBeforeWalltimeReason = "; before it ";
 /// Where a rank's program never began: in which zone and why follows.
 inline constexpr std::string_view kNotBegunReason = "the program did not begin";
 /// Where the site's own scheduler took the processors away.

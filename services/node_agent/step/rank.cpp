@@ -387,6 +387,7 @@ class Rank {
         if (is_aborted_ || folder == nullptr || !rank) return;
         is_aborted_ = end.how == RankEndKind::kAborted;
         end.rank = *rank;
+        end.in_stop = is_stopped_;
         process::write_file(std::string(folder) + "/" + rank_end_file(*rank), rank_end_text(end) + fault);
     }
     std::string read_fault() const {

@@ -417,7 +417,7 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
         std::to_string(std::chrono::ceil<std::chrono::seconds>(run->app.request.walltime).count()) + " s reached";
     if (limit.starts_with(kWalltimeReason)) limit = walltime_reached;
     for (const ApplicationPart& part : changed.parts) {
-        const std::string& why = part.status.reason;
+        const std::string why = part.status.reason.substr(0, part.status.reason.find(kBeforeWalltimeReason));
         if (why.starts_with(kWalltimeReason))
             limit = walltime_reached + why.substr(std::min(why.find(" in zone "), why.size()));
         else if (ends_application(why))
@@ -426,6 +426,9 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
     std::optional<RankEnd> first = first_end(run->app);
     const auto why_first = [&] { return describe(*first, place_of_rank(run->app, first->rank)); };
     const bool is_walltime = limit.starts_with(kWalltimeReason);
+    // The walltime of one zone ends peers of ranks in another one, and MPI aborts those.
+    const std::string before_walltime =
+        first && first->how != RankEndKind::kAborted ? std::string(kBeforeWalltimeReason) + why_first() : "";
     if (changed.cancel_requested && is_walltime) reason.clear();  // it came first
     if (changed.cancel_requested && !is_walltime) {
         state = ApplicationState::kCancelled;
@@ -469,6 +472,7 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
                 if (reason.find(": ") == std::string::npos)
                     if (const std::string own = own_ranks_at_walltime(run->app); !own.empty())
                         reason += "; in zone " + config_.zone.name + own;
+                reason += before_walltime;
             }
             if (reason.starts_with(kNotBegunReason)) changed.exit_code = kNotExecuted;
             // Of ranks that were stopped by their zone the launcher reports good ends.

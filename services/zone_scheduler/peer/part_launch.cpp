@@ -462,11 +462,15 @@ void PartService::check_running(Live& part) {
     PartRecord changed = part.record;
     changed.status.exit_code = worst;
     // A bad end is the user's to know of; what the launcher's proxies made of it is not.
-    if (!part.stop_asked && verdict.empty() && not_begun.empty() && !explains_end(why))
-        changed.status.first_end = first_end(part.record);
-    if (changed.status.first_end && end == PartState::kFailed) {
-        reason = reason_of(*changed.status.first_end, part.record, config_.zone.name);
-    }
+    std::optional<RankEnd>& first = changed.status.first_end;
+    const bool is_walltime = end == PartState::kFailed && reason.starts_with(kWalltimeReason);
+    if (is_walltime || (!part.stop_asked && verdict.empty() && not_begun.empty() && !explains_end(why)))
+        first = first_end(part.record);
+    // Ranks abort when the walltime of another zone, which is a little earlier, has ended their peers.
+    if (is_walltime && first && (first->in_stop || first->how == RankEndKind::kAborted)) first.reset();
+    if (first && end == PartState::kFailed)
+        reason = (is_walltime ? reason + std::string(kBeforeWalltimeReason) : "") +
+                 reason_of(*first, part.record, config_.zone.name);
     changed.status.has_profile =
         part.record.profile && profile(part.record.home_caller, part.record.request.id).has_value();
     auto ok = failpoint::reach(failpoint::Point::kPeerEndSeen);

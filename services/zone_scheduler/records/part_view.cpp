@@ -28,9 +28,12 @@ std::string outside_reason(const PartStatus& part, bool asked) {
         case PartState::kFailed:
         case PartState::kRunning:
             if (asked) return "stops because its home asked for it";
-            if (part.reason.starts_with(kWalltimeReason))  // home's own; so is what its ranks were at
+            if (part.reason.starts_with(kWalltimeReason)) {  // home's own; so is what its ranks were at
+                const std::string own = part.reason.substr(0, part.reason.find(kBeforeWalltimeReason));
                 return std::string(kWalltimeReason) + " reached in zone " + part.zone +
-                       part.reason.substr(std::min(part.reason.find(": "), part.reason.size()));
+                       own.substr(std::min(own.find(": "), own.size())) +
+                       (part.first_end ? std::string(kBeforeWalltimeReason) + describe(*part.first_end, {}) : "");
+            }
             if (part.reason.starts_with(kTakenBackReason))
                 return std::string(kTakenBackReason) + " by zone " + part.zone;
             if (part.reason.starts_with(kLostMachineReason))  // without its name

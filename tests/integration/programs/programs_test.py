@@ -322,6 +322,14 @@ class Ends(Job):
             self.assertEqual((done.returncode, shown["exit_code"]), (7, 7), shown["reason"])
             self.assertRegex(shown["reason"], r"^rank 5 on \S+ exited with code 7 before MPI_Finalize$")
 
+    def test_a_rank_that_ended_badly_before_the_walltime_is_named_after_it(self):
+        for rank in (5, 0):
+            script = f'test "$PMI_RANK" != {rank} || exit 7; exec sleep 600'
+            done = world.zbs("run", "-n", "6", "-t", "4s", "--", "/bin/sh", "-c", script, timeout=60)
+            shown = self.last()
+            self.assertEqual((done.returncode, shown["exit_code"]), (143, 143), shown)
+            self.assertRegex(shown["reason"], rf"^walltime of 4 s reached.*; before it rank {rank} on \S+ exited with code 7$")
+
     def test_a_rank_that_a_signal_ends(self):
         for number in (signal.SIGSEGV, signal.SIGKILL):
             self.check_end("signal", int(number), 128 + number, f"ended by signal {int(number)}")

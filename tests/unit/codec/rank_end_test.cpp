@@ -20,10 +20,16 @@ RankEnd before_init(int code) {
     return end;
 }
 
+RankEnd in_stop(RankEnd end) {
+    end.in_stop = true;
+    return end;
+}
+
 TEST(RankEndRecord, GoesThereAndBack) {
     for (const RankEnd& end :
          {some_end(kExited, 7), some_end(kSignalled, 11), some_end(kAborted, 0, false),
-          some_end(kExited, 255, false, 0), before_init(3), some_end(kAborted, 300), some_end(kAborted, -1)})
+          some_end(kExited, 255, false, 0), before_init(3), some_end(kAborted, 300), some_end(kAborted, -1),
+          in_stop(some_end(kSignalled, 15)), in_stop(some_end(kExited, 7, false))})
         EXPECT_EQ(read_rank_end(rank_end_file(3), rank_end_text(end)), end) << rank_end_text(end);
 }
 
@@ -56,6 +62,8 @@ TEST(RankEndOrder, TheFirstIsWhyTheOthersEnded) {
     EXPECT_FALSE(comes_before(hasty, early));
     EXPECT_TRUE(comes_before(some_end(kAborted, 5, true, 1'000'000), early)) << "long before";
     EXPECT_TRUE(comes_before(some_end(kAborted, 5, true, 1), some_end(kAborted, 5, true, 2)));
+    EXPECT_TRUE(comes_before(later, in_stop(early))) << "whatever the clocks of their machines show";
+    EXPECT_FALSE(comes_before(in_stop(early), later));
 }
 
 TEST(RankEndWords, NameRankMachineAndEnd) {

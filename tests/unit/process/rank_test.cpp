@@ -166,6 +166,7 @@ TEST_F(RankTest, AnExitBeforeFinalizingIsRecordedAsSuch) {
     EXPECT_EQ(end(), 7);
     ASSERT_TRUE(recorded());
     EXPECT_EQ(describe(*recorded(), ""), "rank 3 exited with code 7 before MPI_Finalize");
+    EXPECT_FALSE(recorded()->in_stop);
 }
 
 TEST_F(RankTest, AGoodCodeBeforeFinalizingIsNone) {
@@ -459,6 +460,7 @@ TEST_F(RankTest, InAStopTheLauncherSeesEveryEndAsAGoodOne) {
     EXPECT_EQ(end(), 0);
     ASSERT_TRUE(recorded());
     EXPECT_EQ(describe(*recorded(), ""), "rank 3 exited with code 7 before MPI_Finalize");
+    EXPECT_TRUE(recorded()->in_stop);
 }
 
 TEST_F(RankTest, InAStopAnAbortEndsItsRankOnly) {

@@ -325,6 +325,34 @@ TEST_F(ApplicationServiceTest, WalltimeOfAProgramThatHadFinalizedAndStayedSaysSo
     }
 }
 
+TEST_F(ApplicationServiceTest, ARankThatEndedBadlyBeforeTheWalltimeIsNamedAfterIt) {
+    for (const char* zone : {"a", "b"}) {
+        run_for(21s, 1);
+        std::map<std::string, std::string> files;  // of all ranks: those of the part count
+        for (TaskIndex rank = 0; rank < 12; ++rank)
+            files[rank_end_file(rank)] =
+                rank_end_text({.rank = rank, .code = 7, .before_finalize = true, .at = time_from_microseconds(rank)});
+        for (const char* each : {"a", "b", "c"}) {
+            const auto left = each == std::string(zone) ? files : std::map<std::string, std::string>{};
+            world.node(each).executor->script(
+                "run-", {.runtime = 20s, .exit_code = 143, .reason = "walltime of 20 s reached", .files = left});
+        }
+        ApplicationRequest request = world.request(12);
+        request.profile = false;
+        ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
+        world.run(60s);
+        const ApplicationStatus status = world.status(request.id);
+        const auto part = std::ranges::find(status.parts, zone, &ApplicationPart::zone);
+        ASSERT_NE(part, status.parts.end());
+        EXPECT_EQ(status.exit_code, 143);
+        EXPECT_EQ(status.reason, "walltime of 600 s reached in zone c; before it rank " +
+                                     std::to_string(part->ranks.front()) + " on " + zone + "." +
+                                     part->status.assignment.front().machine +
+                                     " exited with code 7 before MPI_Finalize");
+        expect_nothing_left();
+    }
+}
+
 TEST_F(ApplicationServiceTest, HomeSaysSoOfItsOwnRanksWhereItsLauncherIsEndedFirst) {
     for (const std::size_t finalized : {3U, 4U}) {
         run_for(21s);

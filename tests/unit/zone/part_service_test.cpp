@@ -503,6 +503,31 @@ TEST_F(PartServiceTest, ARankThatLeavesEarlyEndsThoseOfOtherProxies) {
     EXPECT_EQ(executor.running(), 0);
 }
 
+TEST_F(PartServiceTest, ARankThatEndedBadlyBeforeTheWalltimeIsNamedAfterIt) {
+    for (const bool in_stop : {false, true}) {
+        const auto held = parts->hold(home, request(2));
+        ASSERT_TRUE(held) << held.error();
+        RankEnd end{.rank = held->assignment[0].rank, .code = 7, .before_finalize = true};
+        end.in_stop = in_stop;
+        executor.script(launch_operation(held->id) + "-p0",
+                        {.runtime = std::chrono::seconds{9},
+                         .exit_code = 143,
+                         .reason = "walltime of 9 s reached",
+                         .files = {{rank_end_file(end.rank), rank_end_text(end)},
+                                   {rank_end_file(end.rank + 1), rank_end_text({.how = RankEndKind::kAborted})}}});
+        ASSERT_TRUE(parts->commit(home, held->id, held->token));
+        ASSERT_TRUE(parts->launch(home, held->id, launch(*held)));
+        clock.advance(std::chrono::minutes{1});
+        const auto status = parts->status(home, held->id);
+        const std::string rank = "rank " + std::to_string(end.rank), how = " exited with code 7 before MPI_Finalize";
+        EXPECT_EQ(status->reason, "walltime reached in zone b" + (in_stop ? "" : "; before it " + rank + how));
+        EXPECT_EQ(status->first_end.has_value(), !in_stop) << "what the walltime itself did is no news";
+        const PartStatus own = store.find_part(held->id).value()->status;
+        EXPECT_EQ(own.reason, "walltime of 9 s reached in zone b" +
+                                  (in_stop ? "" : "; before it " + rank + " on b." + own.assignment[0].machine + how));
+    }
+}
+
 TEST_F(PartServiceTest, StoreThatFailsMeansNothingHappened) {
     store.fault = Error{ErrorCode::kUnavailable, "disk full", {}};
     EXPECT_EQ(parts->hold(home, request(2)).error().code, ErrorCode::kUnavailable);

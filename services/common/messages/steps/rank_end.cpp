@@ -12,7 +12,7 @@ namespace zbs {
 namespace {
 
 constexpr std::array kKinds = {RankEndKind::kExited, RankEndKind::kSignalled, RankEndKind::kAborted};
-constexpr std::string_view kEarly = "early", kBeforeInit = "before_init";
+constexpr std::string_view kEarly = "early", kBeforeInit = "before_init", kInStop = "in_stop";
 constexpr Duration kNoticed = std::chrono::seconds{2};
 
 /// The next word; `text` begins behind it then.
@@ -57,7 +57,8 @@ std::string rank_end_file(TaskIndex rank) { return std::string(own_files::kEnd) 
 std::string rank_end_text(const RankEnd& end) {
     return std::to_string(to_microseconds(end.at)) + " " + to_string(end.how) + " " + std::to_string(end.code) +
            (end.before_finalize ? " " + std::string(kEarly) : "") +
-           (end.before_init ? " " + std::string(kBeforeInit) : "") + "\n";
+           (end.before_init ? " " + std::string(kBeforeInit) : "") + (end.in_stop ? " " + std::string(kInStop) : "") +
+           "\n";
 }
 
 std::string_view rank_fault(std::string_view text) {
@@ -69,6 +70,7 @@ std::string_view rank_fault(std::string_view text) {
 
 std::optional<RankEnd> read_rank_end(std::string_view file, std::string_view text) {
     if (!file.starts_with(own_files::kEnd)) return std::nullopt;
+    text = text.substr(0, text.find('\n'));
     const auto rank = number(file.substr(own_files::kEnd.size()), INT32_MAX);
     const auto at = number(take_word(text), INT64_MAX);
     const std::string_view how = take_word(text);
@@ -76,6 +78,7 @@ std::optional<RankEnd> read_rank_end(std::string_view file, std::string_view tex
     const auto code = is_abort ? number(take_word(text), INT32_MAX, INT32_MIN) : number(take_word(text), 255);
     if (!rank || !at || !code) return std::nullopt;
     const std::string_view when = take_word(text);
+    const bool in_stop = when == kInStop || take_word(text) == kInStop;
     for (const RankEndKind kind : kKinds)
         if (how == to_string(kind))
             return RankEnd{.rank = static_cast<TaskIndex>(*rank),
@@ -83,6 +86,7 @@ std::optional<RankEnd> read_rank_end(std::string_view file, std::string_view tex
                            .code = static_cast<int>(*code),
                            .before_finalize = when == kEarly,
                            .before_init = when == kBeforeInit,
+                           .in_stop = in_stop,
                            .at = time_from_microseconds(*at)};
     return std::nullopt;
 }
@@ -107,7 +111,9 @@ std::string describe_finding(std::string_view text) {
     return {};
 }
 
-bool comes_before(const RankEnd& a, const RankEnd& b) { return latest(a) < latest(b); }
+bool comes_before(const RankEnd& a, const RankEnd& b) {
+    return a.in_stop == b.in_stop ? latest(a) < latest(b) : b.in_stop;
+}
 
 std::string describe(const RankEnd& end, std::string_view machine) {
     const std::string code = std::to_string(end.code);

@@ -22,6 +22,7 @@ struct RankEnd {
     int code = 0;                  ///< exit code or number of the signal, 0..255, or what MPI_Abort was given
     bool before_finalize = false;  ///< after MPI_Init
     bool before_init = false;      ///< while other ranks waited for it in MPI_Init
+    bool in_stop = false;          ///< behind the SIGTERM of a stop or the walltime; not part of a part's status
     Time at{};                     ///< wall clock of its machine
     bool operator==(const RankEnd&) const = default;
 };
@@ -60,7 +61,7 @@ std::optional<RankEnd> read_rank_end(std::string_view file, std::string_view tex
 
 /// Whether `a` is rather than `b` why the others ended. An end breaks connections, whereupon MPI aborts other ranks,
 /// some of them before that end is noticed: an abort counts as later than each other end that is at most two seconds
-/// later.
+/// later. An end in a stop is none of the reasons for it.
 bool comes_before(const RankEnd& a, const RankEnd& b);
 /// "rank 3 on a.m0 exited with code 7 before MPI_Finalize" (or MPI_Init); without the machine where that is empty.
 std::string describe(const RankEnd& end, std::string_view machine);
