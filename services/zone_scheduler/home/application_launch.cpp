@@ -45,8 +45,28 @@ std::string first_line(const std::string& text) {
 
 /// The reason of a part that is why the application ends, whatever else its ranks did.
 bool ends_application(std::string_view reason) {
-    return std::ranges::any_of(std::array{kNotBegunReason, kLostMachineReason, kTakenBackReason, kFolderReason},
-                               [reason](std::string_view beginning) { return reason.starts_with(beginning); });
+    return std::ranges::any_of(
+        std::array{kNotBegunReason, kLostMachineReason, kLostSupervisorReason, kTakenBackReason, kFolderReason},
+        [reason](std::string_view beginning) { return reason.starts_with(beginning); });
+}
+
+bool is_signal(int exit_code) { return exit_code > 128 && exit_code < 128 + 65; }
+
+/// What was lost of MPICH's launcher, whose processes end by a signal only where something kills them; else empty. A
+/// proxy that loses the launcher ends with a code; behind a program that ends badly it does not.
+std::string lost_of_launcher(const Application& app, int code, std::string_view errors, const std::string& home) {
+    const auto lost = [](const std::string& what, const std::string& zone, int ended) {
+        return "lost " + what + " in zone " + zone + " (signal " + std::to_string(ended - 128) + ")";
+    };
+    if (mpich::lost_a_proxy(errors)) {
+        for (const ApplicationPart& part : app.status.parts)
+            if (const int ended = part.status.exit_code.value_or(0); is_signal(ended))
+                return lost("proxy of the MPI launcher", part.zone, ended);
+        return "lost connection between the MPI launcher and a proxy";
+    }
+    const bool has_orphan = std::ranges::any_of(
+        app.status.parts, [](const ApplicationPart& part) { return part.status.exit_code.value_or(0) != 0; });
+    return is_signal(code) && has_orphan ? lost("MPI launcher", home, code) : "";
 }
 
 /// Adds what `part` knows to `sum`: partial models of one run hold disjoint rows.
@@ -416,6 +436,7 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
         std::string(kWalltimeReason) + " of " +
         std::to_string(std::chrono::ceil<std::chrono::seconds>(run->app.request.walltime).count()) + " s reached";
     if (limit.starts_with(kWalltimeReason)) limit = walltime_reached;
+    if (limit.starts_with(kLostSupervisorReason)) limit += " of the MPI launcher in zone " + config_.zone.name;
     for (const ApplicationPart& part : changed.parts) {
         const std::string why = part.status.reason.substr(0, part.status.reason.find(kBeforeWalltimeReason));
         if (why.starts_with(kWalltimeReason))
@@ -450,7 +471,7 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
                                             report ? std::string_view(*report) : std::string_view{},
                                             fault ? std::string_view(*fault) : std::string_view{});
         changed.exit_code = ranks_end.exit_code;
-        int signal = ranks_end.signal;
+        const int signal = ranks_end.signal;
         // Of an abort the supervisor of a rank of Open MPI sees only the exit.
         if ((!first || ranks_end.how == RankEndKind::kAborted) && ranks_end.rank >= 0 &&
             ranks_end.rank < run->app.request.ranks) {
@@ -459,12 +480,13 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
                      .code = signal > 0 ? signal : ranks_end.exit_code,
                      .before_finalize = ranks_end.before_finalize};
         }
-        if (fault && mpich::lost_a_proxy(*fault)) {
-            for (const ApplicationPart& part : changed.parts) {
-                if (const int code = part.status.exit_code.value_or(0); code != 0) changed.exit_code = code;
-            }
-            if (*changed.exit_code > 128 && *changed.exit_code < 128 + 65) signal = *changed.exit_code - 128;
-        }
+        std::string lost;
+        if (run->app.request.launcher == Launcher::kMpich && signal == 0)
+            lost = lost_of_launcher(run->app, end.exit_code, fault ? std::string_view(*fault) : std::string_view{},
+                                    config_.zone.name);
+        // MPI aborts ranks whose peers are gone.
+        const bool has_lost =
+            !lost.empty() && (!first || (first->how == RankEndKind::kAborted && !lost.starts_with("lost connection")));
         if (!limit.empty()) {
             reason = limit;
             if (reason.starts_with(kWalltimeReason)) {
@@ -475,16 +497,19 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
                 reason += before_walltime;
             }
             if (reason.starts_with(kNotBegunReason)) changed.exit_code = kNotExecuted;
+            if (reason.starts_with(kLostSupervisorReason)) changed.exit_code = 1;
             // Of ranks that were stopped by their zone the launcher reports good ends.
             if (*changed.exit_code == 0) changed.exit_code = 128 + SIGTERM;
+        } else if (has_lost) {
+            changed.exit_code = 1;  // those of the launcher and its proxies are not the program's
+            reason = lost;
         } else if (first) {
             changed.exit_code = exit_code_of(*first);
             reason = why_first();
         } else if (signal > 0) {
             changed.exit_code = 128 + signal;
             reason = "a rank was ended by signal " + std::to_string(signal);
-        } else if (const std::string own = fault ? mpich::own_fault(*fault) : std::string{};
-                   !own.empty() && !mpich::lost_a_proxy(*fault)) {
+        } else if (const std::string own = fault ? mpich::own_fault(*fault) : std::string{}; !own.empty()) {
             reason = "the MPI launcher ended with code " + std::to_string(*changed.exit_code) + ": " + own;
         } else {
             reason = "the program ended with exit code " + std::to_string(*changed.exit_code);

@@ -20,7 +20,7 @@ namespace {
 
 bool explains_end(const std::string& reason) {
     return reason.starts_with(kWalltimeReason) || reason.starts_with(kLostMachineReason) ||
-           reason.starts_with(kFolderReason);
+           reason.starts_with(kLostSupervisorReason) || reason.starts_with(kFolderReason);
 }
 
 std::string model_file() { return std::string(own_files::kProfile); }
@@ -467,7 +467,7 @@ void PartService::check_running(Live& part) {
     if (is_walltime || (!part.stop_asked && verdict.empty() && not_begun.empty() && !explains_end(why)))
         first = first_end(part.record);
     // Ranks abort when the walltime of another zone, which is a little earlier, has ended their peers.
-    if (is_walltime && first && (first->in_stop || first->how == RankEndKind::kAborted)) first.reset();
+    if (first && (first->in_stop || (is_walltime && first->how == RankEndKind::kAborted))) first.reset();
     if (first && end == PartState::kFailed)
         reason = (is_walltime ? reason + std::string(kBeforeWalltimeReason) : "") +
                  reason_of(*first, part.record, config_.zone.name);

@@ -38,6 +38,8 @@ std::string outside_reason(const PartStatus& part, bool asked) {
                 return std::string(kTakenBackReason) + " by zone " + part.zone;
             if (part.reason.starts_with(kLostMachineReason))  // without its name
                 return std::string(kLostMachineReason) + " in zone " + part.zone;
+            if (part.reason.starts_with(kLostSupervisorReason))
+                return std::string(kLostSupervisorReason) + " in zone " + part.zone;
             if (part.reason.starts_with(kFolderReason))  // without the amount
                 return std::string(kFolderReason) + " in zone " + part.zone;
             if (part.reason.starts_with(kNotBegunReason)) return part.reason;  // home's own folder or program

@@ -383,7 +383,7 @@ TEST_F(StepExecutorTest, AKilledSupervisorIsNoticedAndItsTreeEnds) {
     ASSERT_TRUE(send_signal(*supervisor_of("orphan"), SIGKILL));
     const StepStatus status = wait("orphan");
     EXPECT_EQ(status.exit_code, 137);
-    EXPECT_THAT(status.reason, HasSubstr("supervisor was killed"));
+    EXPECT_THAT(status.reason, HasSubstr("lost supervisor"));
     EXPECT_EQ(alive("orphan"), 0U);
 }
 

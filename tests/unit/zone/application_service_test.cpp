@@ -387,9 +387,51 @@ TEST_F(ApplicationServiceTest, WalltimeNamesARankThatRanWithoutTheLibrary) {
     expect_nothing_left();
 }
 
-TEST_F(ApplicationServiceTest, WhereTheLauncherGaveUpTheZonesTellHowTheRanksEnded) {
+TEST_F(ApplicationServiceTest, AKilledProcessOfTheLauncherIsNotTheProgramsEnd) {
+    struct Case {
+        int launcher;
+        const char* launcher_reason;
+        const char* errors;
+        int b, c;  ///< codes of the proxies of zone b and of the others
+        const char* b_reason;
+        const char* reason;
+    };
+    constexpr const char* kGaveUp = "[mpiexec@a] control_cb (pm/x.c:206): assert (!closed) failed\n";
+    for (const Case& one : {Case{255, "", kGaveUp, 137, 7, "", "lost proxy of the MPI launcher in zone b (signal 9)"},
+                            Case{255, "", kGaveUp, 137, 7, "lost supervisor", "lost supervisor in zone b"},
+                            Case{255, "", kGaveUp, 7, 7, "", "lost connection between the MPI launcher and a proxy"},
+                            Case{137, "", "", 7, 7, "", "lost MPI launcher in zone a (signal 9)"},
+                            Case{137, "lost supervisor", "", 7, 7, "", "lost supervisor of the MPI launcher in zone a"},
+                            Case{137, "", "", 0, 0, "", "the program ended with exit code 137"}}) {
+        SCOPED_TRACE(one.reason);
+        run_for(21s);
+        for (const char* zone : {"a", "b", "c"}) {
+            const bool is_b = zone == std::string("b");
+            world.node(zone).executor->script(
+                "run-", {.runtime = 20s, .exit_code = is_b ? one.b : one.c, .reason = is_b ? one.b_reason : ""});
+        }
+        world.node("a").executor->script("mpi-", {.runtime = 20s,
+                                                  .exit_code = one.launcher,
+                                                  .reason = one.launcher_reason,
+                                                  .files = {{".zbs-stderr", one.errors}}});
+        ApplicationRequest request = world.request(12);
+        request.profile = false;
+        ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
+        world.run(40s);
+        EXPECT_EQ(world.status(request.id).state, ApplicationState::kFailed);
+        EXPECT_EQ(world.status(request.id).reason, one.reason);
+        EXPECT_EQ(world.status(request.id).exit_code, one.b == 0 ? 137 : 1);
+        expect_nothing_left();
+    }
+}
+
+/// A rank that ended by itself is why, and not what became of the launcher then.
+TEST_F(ApplicationServiceTest, ALostProxyDoesNotHideARankThatEndedBadly) {
     run_for(21s);
-    world.node("b").executor->script("", {.runtime = 20s, .exit_code = 137});
+    std::map<std::string, std::string> files;  // of all ranks: those of the part count
+    for (TaskIndex rank = 0; rank < 12; ++rank)
+        files[rank_end_file(rank)] = rank_end_text({.rank = rank, .how = RankEndKind::kSignalled, .code = 11});
+    world.node("b").executor->script("run-", {.runtime = 20s, .exit_code = 137, .files = files});
     world.node("a").executor->script(
         "mpi-", {.runtime = 20s,
                  .exit_code = 255,
@@ -398,9 +440,8 @@ TEST_F(ApplicationServiceTest, WhereTheLauncherGaveUpTheZonesTellHowTheRanksEnde
     request.profile = false;
     ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
     world.run(40s);
-    EXPECT_EQ(world.status(request.id).state, ApplicationState::kFailed);
-    EXPECT_EQ(world.status(request.id).exit_code, 137);
-    EXPECT_EQ(world.status(request.id).reason, "a rank was ended by signal 9");
+    EXPECT_TRUE(world.status(request.id).reason.ends_with("ended by signal 11")) << world.status(request.id).reason;
+    EXPECT_EQ(world.status(request.id).exit_code, 139);
 }
 
 /// Two zones know of ranks that ended badly, and the launcher only of those that were killed for it.

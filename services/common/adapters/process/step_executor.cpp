@@ -26,6 +26,7 @@
 #include "services/common/adapters/process/waiting_step.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/staging.hpp"
+#include "services/common/messages/steps/lost_machine.hpp"
 
 namespace zbs::process {
 namespace {
@@ -146,7 +147,7 @@ class Supervised : public StepExecutor {
         for (const ProcessRef& process : left) send_signal(process, SIGKILL);
         // It has ended once nothing of it is alive; the next check will find out.
         if (!left.empty()) return {StepStatus::State::kRunning, 0, {}};
-        return end_killed(path, "the step's supervisor was killed");
+        return end_killed(path, std::string(kLostSupervisorReason));
     }
 
     void stop(const std::string& operation, Duration grace) override {
