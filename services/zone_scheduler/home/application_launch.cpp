@@ -50,6 +50,34 @@ bool ends_application(std::string_view reason) {
         [reason](std::string_view beginning) { return reason.starts_with(beginning); });
 }
 
+bool names_zone(const std::string& reason, const std::string& zone) {
+    const std::string name = "zone " + zone;
+    const std::size_t at = reason.find(name);
+    return at != std::string::npos && (at + name.size() == reason.size() || reason[at + name.size()] == ' ');
+}
+
+/// What the parts show of an end that one of them caused, or `rank`: the others do not know why they ended.
+void explain_parts(ApplicationStatus& status, const std::string& reason, std::optional<TaskIndex> rank) {
+    const bool is_loss = reason.starts_with("lost ");
+    for (ApplicationPart& part : status.parts) {
+        PartStatus& own = part.status;
+        if (!is_final(own.state)) continue;
+        const bool is_cause = rank ? std::ranges::binary_search(part.ranks, *rank) : names_zone(reason, part.zone);
+        const bool knows = ends_application(own.reason) || own.reason.starts_with(kWalltimeReason) ||
+                           (own.first_end && own.first_end->how != RankEndKind::kAborted);
+        if (is_cause && (rank || is_loss)) {
+            own.state = PartState::kFailed;
+            own.reason = reason;
+        } else if (!is_cause && !knows && own.state == PartState::kFailed) {
+            own.reason = "ended because " +
+                         std::string(is_loss                               ? "of a "
+                                     : reason.starts_with(kWalltimeReason) ? "of the "
+                                                                           : "") +
+                         reason;
+        }
+    }
+}
+
 bool is_signal(int exit_code) { return exit_code > 128 && exit_code < 128 + 65; }
 
 /// What was lost of MPICH's launcher, whose processes end by a signal only where something kills them; else empty. A
@@ -549,6 +577,9 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
         if (!is_final(part.status.state) || run->brought.contains(part.id)) changed.releasing.push_back(part);
     }
     if (run->results) changed.results = run->results;
+    if (state == ApplicationState::kFailed)
+        explain_parts(changed, reason,
+                      first && reason.starts_with(why_first()) ? std::optional(first->rank) : std::nullopt);
     if (!enter(run, std::move(changed), state, reason)) return;
     if (state == ApplicationState::kCompleted) note_kept(run);
     release(run);

@@ -266,6 +266,11 @@ class Ends(Job):
             shown = self.last()
             place = next(f"{part['zone']}.{place['machine']}" for part in shown["parts"] for place in part["assignment"] if place["rank"] == rank)
             self.assertEqual((done.returncode, shown["state"], shown["exit_code"], shown["reason"]), (exit_code, "failed", exit_code, f"rank {rank} on {place} {what}"), done)
+            for part in shown["parts"]:
+                if rank in part["ranks"]:
+                    self.assertEqual((part["state"], part["reason"]), ("failed", shown["reason"]))
+                elif part["state"] == "failed":
+                    self.assertEqual(part["reason"], "ended because " + shown["reason"])
             for text in (*(f"rank {one} was here\n" for one in range(6)), f"rank {rank} found a negative density\n"):
                 self.assertIn(text, done.stderr)
         return done

@@ -421,6 +421,12 @@ TEST_F(ApplicationServiceTest, AKilledProcessOfTheLauncherIsNotTheProgramsEnd) {
         EXPECT_EQ(world.status(request.id).state, ApplicationState::kFailed);
         EXPECT_EQ(world.status(request.id).reason, one.reason);
         EXPECT_EQ(world.status(request.id).exit_code, one.b == 0 ? 137 : 1);
+        for (const ApplicationPart& part : world.status(request.id).parts) {
+            if (one.b == 0) continue;
+            const bool is_named = std::string(one.reason).find(" in zone " + part.zone) != std::string::npos;
+            EXPECT_EQ(part.status.reason, (is_named ? "" : "ended because of a ") + std::string(one.reason));
+            EXPECT_EQ(part.status.state, PartState::kFailed);
+        }
         expect_nothing_left();
     }
 }
@@ -432,6 +438,7 @@ TEST_F(ApplicationServiceTest, ALostProxyDoesNotHideARankThatEndedBadly) {
     for (TaskIndex rank = 0; rank < 12; ++rank)
         files[rank_end_file(rank)] = rank_end_text({.rank = rank, .how = RankEndKind::kSignalled, .code = 11});
     world.node("b").executor->script("run-", {.runtime = 20s, .exit_code = 137, .files = files});
+    world.node("c").executor->script("run-", {.runtime = 20s, .exit_code = 7});
     world.node("a").executor->script(
         "mpi-", {.runtime = 20s,
                  .exit_code = 255,
@@ -440,8 +447,13 @@ TEST_F(ApplicationServiceTest, ALostProxyDoesNotHideARankThatEndedBadly) {
     request.profile = false;
     ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
     world.run(40s);
-    EXPECT_TRUE(world.status(request.id).reason.ends_with("ended by signal 11")) << world.status(request.id).reason;
-    EXPECT_EQ(world.status(request.id).exit_code, 139);
+    const ApplicationStatus status = world.status(request.id);
+    EXPECT_TRUE(status.reason.ends_with("ended by signal 11")) << status.reason;
+    EXPECT_EQ(status.exit_code, 139);
+    for (const ApplicationPart& part : status.parts) {
+        if (part.status.state != PartState::kFailed) continue;
+        EXPECT_EQ(part.status.reason, (part.zone == "b" ? "" : "ended because ") + status.reason);
+    }
 }
 
 /// Two zones know of ranks that ended badly, and the launcher only of those that were killed for it.
@@ -478,9 +490,9 @@ TEST_F(ApplicationServiceTest, TheRankThatEndedFirstIsWhatTheApplicationEndsWith
         EXPECT_EQ(status.reason, "rank " + std::to_string(part->ranks.front()) + " on b." +
                                      part->status.assignment.front().machine +
                                      " exited with code 7 before MPI_Finalize");
-        if (proxy_code != 0) {
-            EXPECT_THAT(part->status.reason, testing::HasSubstr("exited with code 7"))
-                << "no operator is asked to help";
+        if (is_final(part->status.state)) {
+            EXPECT_EQ(part->status.state, PartState::kFailed) << "its proxy may have ended with 0";
+            EXPECT_EQ(part->status.reason, status.reason) << "no operator is asked to help";
         }
         expect_nothing_left();
     }
