@@ -28,8 +28,8 @@ struct NodeExecutorOptions {
     /// Files whose names begin so are fetched when a step has ended, as profiles and the output of ranks that their
     /// launcher does not bring home; all others go with the step.
     std::vector<std::string> wanted_files = {std::string(own_files::kProfile), std::string(own_files::kOut),
-                                             std::string(own_files::kErr), std::string(own_files::kEnd),
-                                             std::string(own_files::kAtWork)};
+                                             std::string(own_files::kErr),     std::string(own_files::kEnd),
+                                             std::string(own_files::kAtWork),  std::string(own_files::kUnusual)};
     std::uint64_t most_output_bytes = std::uint64_t{10} << 30;  ///< of what the ranks of a part print there
     /// Of the disk that `folder` is on: whatever is fetched leaves it free, as `files::Reserve`.
     std::uint64_t reserve_bytes = std::uint64_t{1} << 30;
