@@ -246,7 +246,7 @@ void FederationWorld::look_around(const std::string& name, int generation) {
                            .organisation = other->config.organisation,
                            .url = other->config.url,
                            .standing = other->standing});
-    node(name).peers->found(entries);
+    if (has_registry) node(name).peers->found(entries);
     clock.after(node(name).config.discover_every, [this, name, generation] { look_around(name, generation); });
 }
 

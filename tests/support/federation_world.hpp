@@ -70,6 +70,7 @@ class FederationWorld {
     VirtualClock clock;
     CountingIds ids;
     Rng rng{1};
+    bool has_registry = true;                           ///< false: zones are not listed any more
     double loss = 0;                                    ///< of each message, each way
     std::set<std::pair<std::string, std::string>> cut;  ///< from, to: nothing gets through
     std::function<void(const std::string& from, const std::string& to, const char* what)> on_message;

@@ -91,10 +91,10 @@ std::string ApplicationService::why_it_rests(const std::string& zone) const {
     return standing == ZoneStanding::kDrain ? kDrains : "has stopped in order and is not back yet";
 }
 
-/// Refuses a name that no zone has; a zone that is away or rests is known. Errors: kInvalidArgument, with the nearest
-/// name.
+/// Refuses a name that no zone has; a zone that is away or rests is known. Nothing is refused until the registry has
+/// listed the zones. Errors: kInvalidArgument, with the nearest name.
 Result<void> ApplicationService::check_zones(const ApplicationRequest& request) const {
-    if (request.zones.empty()) return {};
+    if (request.zones.empty() || (!config_.registry.url.empty() && !peers_.has_listing())) return {};
     std::set<std::string> known = peers_.zone_names();
     known.insert(config_.zone.name);
     for (std::size_t i = 0; i < request.zones.size(); ++i) {

@@ -691,6 +691,13 @@ TEST_F(ApplicationServiceTest, NameThatNoZoneHasIsRefusedAtSubmission) {
         if (!plan) planned = plan.error();
     });
     EXPECT_EQ(planned, refused);
+    world.has_registry = false;
+    world.crash("a");
+    world.node("a").config.registry.url = "https://registry";
+    world.restart("a");
+    request = world.request(2);
+    request.zones = {"a", "remote-zone"};
+    EXPECT_TRUE(world.node("a").applications->submit(world.user(), request)) << "no registry has listed the zones yet";
 }
 
 TEST_F(ApplicationServiceTest, ZoneThatCannotStartStopsAll) {
