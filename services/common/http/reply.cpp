@@ -1,5 +1,7 @@
 #include "services/common/http/reply.hpp"
 
+#include "services/common/codec/service_codec.hpp"
+
 namespace zbs::http {
 namespace {
 constexpr std::size_t kMaxForeignMessage = 1024;
@@ -74,36 +76,20 @@ std::string text_with_place(const Error& error) {
 Reply problem(const Error& error) { return problem(error, status_of(error.code)); }
 
 Reply problem(const Error& error, int status) {
-    codec::Json json = {{"type", std::string("urn:zbs:problem:") + to_string(error.code)},
-                        {"title", to_string(error.code)},
-                        {"status", status},
-                        {"detail", text_with_place(error)},
-                        {"code", to_string(error.code)}};
-    if (!error.pointer.empty())
-        json["errors"] = codec::Json::array({{{"pointer", error.pointer}, {"detail", error.message}}});
-    Reply reply{status, "application/problem+json", codec::dump(json), {}};
+    const codec::Problem problem{status, to_string(error.code), text_with_place(error), error.pointer, error.message};
+    Reply reply{status, "application/problem+json", codec::dump(codec::encode(problem)), {}};
     if (status == 503) reply.headers.emplace_back("Retry-After", "1");
     return reply;
 }
 
-namespace {
-
-std::string text(const codec::Json& object, const char* key) {
-    const auto at = object.find(key);
-    return at != object.end() && at->is_string() ? at->get<std::string>() : std::string{};
-}
-
-}  // namespace
-
 Error read_problem(int status, std::string_view body) {
     Error error{code_of_status(status), "the service answered HTTP " + std::to_string(status), {}};
     const Result<codec::Json> json = codec::parse(body);
-    if (!json || !json->is_object()) return error;
-    if (std::string detail = text(*json, "detail"); !detail.empty())
-        error.message = codec::bounded(std::move(detail), kMaxForeignMessage);
-    const std::string code = text(*json, "code");
+    if (!json) return error;
+    codec::Problem problem = codec::decode_problem(*json);
+    if (!problem.detail.empty()) error.message = codec::bounded(std::move(problem.detail), kMaxForeignMessage);
     for (int i = 0; i <= static_cast<int>(ErrorCode::kInternal); ++i) {
-        if (code == to_string(static_cast<ErrorCode>(i))) error.code = static_cast<ErrorCode>(i);
+        if (problem.code == to_string(static_cast<ErrorCode>(i))) error.code = static_cast<ErrorCode>(i);
     }
     return error;
 }
@@ -111,10 +97,8 @@ Error read_problem(int status, std::string_view body) {
 Error read_problem_of_call(int status, std::string_view body) {
     Error error = read_problem(status, body);
     const Result<codec::Json> json = codec::parse(body);
-    if (!json || !json->is_object()) return error;
-    const auto errors = json->find("errors");
-    if (errors == json->end() || !errors->is_array() || errors->empty() || !errors->front().is_object()) return error;
-    const std::string pointer = text(errors->front(), "pointer");
+    if (!json) return error;
+    const std::string pointer = codec::decode_problem(*json).pointer;
     if (pointer.empty() || pointer.size() > kMaxForeignMessage) return error;
     const std::string place = text_with_place({error.code, "", pointer});
     if (!error.message.starts_with(place)) return error;

@@ -1,6 +1,7 @@
 #include "services/node_agent/http/node_routes.hpp"
 
 #include "services/common/codec/node_codec.hpp"
+#include "services/common/codec/service_codec.hpp"
 #include "services/common/codec/staging_codec.hpp"
 #include "services/common/http/parameters.hpp"
 #include "services/common/messages/limits.hpp"
@@ -198,16 +199,13 @@ http::Router make_node_routes(NodeServices& services) {
                });
     router.add_sync("GET", "/v1/probe", Action::kGetProbe, Body::kNone,
                     [&services](const Request& request) { return give_probe(request, services); });
-    router.add_sync("GET", "/livez", Action::kGetLive, Body::kNone, [](const Request&) {
-        return http::ok({{"status", "ok"}});
-    });
+    router.add_sync("GET", "/livez", Action::kGetLive, Body::kNone,
+                    [](const Request&) { return http::ok(codec::encode(codec::Health{})); });
     // Not whether the zone answers: the agent does its work without.
-    router.add_sync("GET", "/healthz", Action::kGetHealth, Body::kNone, [](const Request&) {
-        return http::ok({{"status", "ok"}});
-    });
-    router.add_sync("GET", "/readyz", Action::kGetReady, Body::kNone, [](const Request&) {
-        return http::ok({{"status", "ok"}});
-    });
+    router.add_sync("GET", "/healthz", Action::kGetHealth, Body::kNone,
+                    [](const Request&) { return http::ok(codec::encode(codec::Health{})); });
+    router.add_sync("GET", "/readyz", Action::kGetReady, Body::kNone,
+                    [](const Request&) { return http::ok(codec::encode(codec::Health{})); });
     router.add_sync("GET", "/openapi.json", Action::kGetContract, Body::kNone, [&services](const Request&) {
         return Reply{200, "application/json", services.contract, {}};
     });

@@ -2,6 +2,7 @@
 
 #include "services/common/authorisation/authorisation.hpp"
 #include "services/common/codec/message_codec.hpp"
+#include "services/common/codec/service_codec.hpp"
 #include "services/common/codec/site_codec.hpp"
 #include "services/common/http/audit_reply.hpp"
 #include "services/common/http/page.hpp"
@@ -149,23 +150,16 @@ http::Router make_registry_routes(RegistryServices& services) {
     });
     router.add_sync("GET", "/v1/whoami", Action::kWhoAmI, Body::kNone, [&services](const Request& request) {
         const PeerIdentity& peer = request.call.peer;
-        return http::ok(
-            {{"name", to_uri(peer.name())},
-             {"via_proxy", peer.via_proxy()},
-             {"limited", peer.via_limited_proxy()},
-             {"serial", peer.serial()},
-             {"enrolled", services.registry.is_enrolled(peer.name())},
-             {"registry", to_uri({CallerKind::kRegistry, services.config.organisation, services.config.name})}});
+        return http::ok(codec::encode(codec::WhoAmIInRegistry{
+            codec::who_is(peer), services.registry.is_enrolled(peer.name()),
+            to_uri({CallerKind::kRegistry, services.config.organisation, services.config.name})}));
     });
-    router.add_sync("GET", "/livez", Action::kGetLive, Body::kNone, [](const Request&) {
-        return http::ok({{"status", "ok"}});
-    });
-    router.add_sync("GET", "/healthz", Action::kGetHealth, Body::kNone, [](const Request&) {
-        return http::ok({{"status", "ok"}});
-    });
-    router.add_sync("GET", "/readyz", Action::kGetReady, Body::kNone, [](const Request&) {
-        return http::ok({{"status", "ok"}});
-    });
+    router.add_sync("GET", "/livez", Action::kGetLive, Body::kNone,
+                    [](const Request&) { return http::ok(codec::encode(codec::Health{})); });
+    router.add_sync("GET", "/healthz", Action::kGetHealth, Body::kNone,
+                    [](const Request&) { return http::ok(codec::encode(codec::Health{})); });
+    router.add_sync("GET", "/readyz", Action::kGetReady, Body::kNone,
+                    [](const Request&) { return http::ok(codec::encode(codec::Health{})); });
     router.add_sync("GET", "/openapi.json", Action::kGetContract, Body::kNone, [&services](const Request&) {
         return Reply{200, "application/json", services.contract, {}};
     });

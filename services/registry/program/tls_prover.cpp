@@ -2,7 +2,7 @@
 
 #include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
-#include "services/common/codec/json/json.hpp"
+#include "services/common/codec/service_codec.hpp"
 
 namespace zbs::registry_program {
 namespace {
@@ -35,7 +35,7 @@ class TlsProver : public AddressProver {
             Result<SchedulerRole> proved = SchedulerRole::kActive;
             if (answer) {
                 const Result<codec::Json> health = codec::parse(answer->body);
-                if (health && health->is_object() && health->value("status", codec::Json{}) == "standby")
+                if (health && codec::decode_health(*health).status == codec::Health::kStandby)
                     proved = SchedulerRole::kStandby;
             } else {
                 // Of the entry, not of the caller that publishes it.

@@ -1,4 +1,5 @@
 // Routes about who is who: users and their certificates, trust, blocks.
+#include "services/common/codec/service_codec.hpp"
 #include "services/common/codec/site_codec.hpp"
 #include "services/zone_scheduler/http/zone_routes.hpp"
 
@@ -60,13 +61,9 @@ void add_identity_routes(http::Router& router, ZoneServices& services) {
     });
     router.add_sync("GET", "/v1/whoami", Action::kWhoAmI, Body::kNone, [&services](const Request& request) {
         const PeerIdentity& peer = request.call.peer;
-        return http::ok(
-            {{"name", to_uri(peer.name())},
-             {"via_proxy", peer.via_proxy()},
-             {"limited", peer.via_limited_proxy()},
-             {"serial", peer.serial()},
-             {"groups", services.membership.groups_of(peer.name())},
-             {"zone", to_uri({CallerKind::kZone, services.config.organisation, services.config.zone.name})}});
+        return http::ok(codec::encode(
+            codec::WhoAmIInZone{codec::who_is(peer), services.membership.groups_of(peer.name()),
+                                to_uri({CallerKind::kZone, services.config.organisation, services.config.zone.name})}));
     });
     router.add_sync("POST", "/v1/users", Action::kCreateUser, Body::kJson, [&services](const Request& request) {
         const Result<codec::NewUser> user = codec::decode_new_user(request.json);

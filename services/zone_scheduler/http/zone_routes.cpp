@@ -8,6 +8,7 @@
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/node_codec.hpp"
+#include "services/common/codec/service_codec.hpp"
 #include "services/common/codec/site_codec.hpp"
 #include "services/common/http/audit_reply.hpp"
 #include "services/common/http/parameters.hpp"
@@ -365,9 +366,8 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
                     });
     router.add_sync("GET", "/v1/audit", Action::kReadAudit, Body::kNone,
                     [&services](const Request& request) { return http::audit_reply(request.call, services.audit); });
-    router.add_sync("GET", "/livez", Action::kGetLive, Body::kNone, [](const Request&) {
-        return http::ok({{"status", "ok"}});
-    });
+    router.add_sync("GET", "/livez", Action::kGetLive, Body::kNone,
+                    [](const Request&) { return http::ok(codec::encode(codec::Health{})); });
     router.add_sync("GET", "/readyz", Action::kGetReady, Body::kNone, [&services](const Request& request) {
         if (services.registry.draining())
             return http::problem({ErrorCode::kUnavailable, "this zone drains: it takes no new work", {}});
@@ -377,7 +377,7 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
         return http::ok(ready);
     });
     router.add_sync("GET", "/healthz", Action::kGetHealth, Body::kNone, [&services](const Request&) {
-        return services.serves ? http::ok({{"status", "ok"}}) : not_serving();  // draining is no fault
+        return services.serves ? http::ok(codec::encode(codec::Health{})) : not_serving();  // draining is no fault
     });
     router.add_sync("GET", "/metrics", Action::kGetMetrics, Body::kNone, [&services](const Request& request) {
         const metrics::TextFormat format = metrics::choose_format(request.call.accept);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "services/common/adapters/beast/service_loop.hpp"
+#include "services/common/codec/service_codec.hpp"
 #include "services/common/http/reply.hpp"
 
 namespace zbs::zone_program {
@@ -59,10 +60,10 @@ void Standby::report_status() const {
 http::Reply Standby::answer(const http::Call& call, const std::string& id) const {
     const bool is_known = call.caller().kind != CallerKind::kAnonymous;
     if (call.path == "/livez") {
-        codec::Json health = {{"status", "standby"}};
+        codec::Health health{std::string(codec::Health::kStandby)};
         if (is_known && !fault_.empty())
-            health["reason"] = fault_ + (is_zone_without() ? "; no scheduler of the zone is active" : "");
-        http::Reply reply = http::ok(health);
+            health.reason = fault_ + (is_zone_without() ? "; no scheduler of the zone is active" : "");
+        http::Reply reply = http::ok(codec::encode(health));
         reply.headers.emplace_back("Zbs-Request-Id", id);
         return reply;
     }

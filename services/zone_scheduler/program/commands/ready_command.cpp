@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "services/common/codec/service_codec.hpp"
 #include "services/zone_scheduler/program/commands/registry_check.hpp"
 #include "services/zone_scheduler/program/take_over_checks.hpp"
 #include "services/zone_scheduler/program/take_over_watch.hpp"
@@ -54,9 +55,10 @@ Result<OwnScheduler> look_at_own_scheduler(const std::string& config_path) {
     // A single one may listen at any port; it has written down where.
     const auto client = OperatorClient::connect(config_path, settings->database ? Whom::kThisHost : Whom::kActive);
     if (!client) return client.error();
-    const Result<codec::Json> health = (*client)->call("GET", "/livez");
-    if (!health) return health.error();
-    if (health->value("status", "") == "standby") return OwnScheduler{false, health->value("reason", "")};
+    const Result<codec::Json> alive = (*client)->call("GET", "/livez");
+    if (!alive) return alive.error();
+    if (const codec::Health health = codec::decode_health(*alive); health.status == codec::Health::kStandby)
+        return OwnScheduler{false, health.reason};
     Result<codec::Json> ready = (*client)->call("GET", "/readyz");
     if (!ready) return OwnScheduler{true, {}, {}, ready.error()};
     return OwnScheduler{true, {}, *std::move(ready), std::nullopt};
