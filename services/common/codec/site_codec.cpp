@@ -173,6 +173,12 @@ Result<NewUser> decode_new_user(const Json& json) {
     return in.finish(std::move(user));
 }
 
+Json encode(const NewToken& token) {
+    Json json = {{"lifetime_s", to_seconds(token.lifetime)}};
+    if (!token.organisation.empty()) json["organisation"] = token.organisation;
+    return json;
+}
+
 Result<NewToken> decode_new_token(const Json& json) {
     JsonReader in(json);
     NewToken token;

@@ -31,6 +31,7 @@ struct NewToken {
     std::string organisation;
     Duration lifetime = std::chrono::hours{24};
 };
+Json encode(const NewToken& token);
 Result<NewToken> decode_new_token(const Json& json);
 /// And: whom to block, and why.
 struct NewBlock {

@@ -8,6 +8,7 @@
 #include "services/common/http/page.hpp"
 #include "services/common/http/parameters.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/registry/http/operator_codec.hpp"
 
 namespace zbs {
 namespace {
@@ -65,23 +66,16 @@ Reply list_zones(const Request& request, const Registry& registry) {
 }
 
 Reply list_enrolments(const RegistryServices& services) {
-    codec::Json zones = codec::Json::array(), organisations = codec::Json::array();
+    const std::vector<Registry::Enrolment> zones = services.registry.enrolments();
     std::map<std::string, int> count;
-    for (const Registry::Enrolment& enrolment : services.registry.enrolments()) {
-        ++count[enrolment.zone.organisation];
-        zones.push_back({{"zone", enrolment.zone.name},
-                         {"organisation", enrolment.zone.organisation},
-                         {"url", enrolment.url},
-                         {"live", enrolment.live}});
-        if (enrolment.rival) zones.back()["rival"] = codec::encode(*enrolment.rival);
-    }
+    for (const Registry::Enrolment& enrolment : zones) ++count[enrolment.zone.organisation];
+    std::vector<codec::OrganisationRow> organisations;
     for (const std::string& organisation : services.registry.organisations()) {
         const Result<std::string> fingerprint = services.trust.fingerprint(*services.trust.bundle(organisation));
         if (!fingerprint) return http::problem(fingerprint.error());
-        organisations.push_back(
-            {{"organisation", organisation}, {"fingerprint", *fingerprint}, {"zones", count[organisation]}});
+        organisations.push_back({organisation, *fingerprint, count[organisation]});
     }
-    return http::ok({{"zones", std::move(zones)}, {"organisations", std::move(organisations)}});
+    return http::ok(codec::encode_enrolments(zones, organisations));
 }
 
 /// Who may come here, and the record of what was decided: for the operator.
@@ -93,15 +87,13 @@ void add_operator_routes(http::Router& router, RegistryServices& services) {
                         const std::string& zone = request.call.parameters.at("zone");
                         const Result<void> gone = services.registry.remove_zone(zone);
                         if (!gone) return http::problem(gone.error());
-                        return http::ok({{"zones", codec::Json::array({zone})}});
+                        return http::ok(codec::encode_removed_zones({zone}));
                     });
     router.add_sync("DELETE", "/v1/organisations/{organisation}", Action::kRemoveOrganisation, Body::kNone,
                     [&services](const Request& request) {
                         return http::reply(
                             services.registry.remove_organisation(request.call.parameters.at("organisation")),
-                            [](const std::vector<std::string>& zones) {
-                                return codec::Json{{"zones", zones}};
-                            });
+                            codec::encode_removed_zones);
                     });
     router.add_sync("GET", "/metrics", Action::kGetMetrics, Body::kNone, [&services](const Request& request) {
         const metrics::TextFormat format = metrics::choose_format(request.call.accept);
@@ -117,16 +109,14 @@ http::Router make_registry_routes(RegistryServices& services) {
     http::Router router;
     Registry& registry = services.registry;
     add_operator_routes(router, services);
-    router.add_sync(
-        "POST", "/v1/enrolment-tokens", Action::kCreateEnrolmentToken, Body::kJson,
-        [&registry](const Request& request) {
-            const Result<codec::NewToken> wanted = codec::decode_new_token(request.json);
-            if (!wanted) return http::problem(wanted.error());
-            const auto made = registry.invite(wanted->organisation, wanted->lifetime);
-            if (!made) return http::problem(made.error());
-            const codec::Json json = {{"token", made->token}, {"expires_us", to_microseconds(made->expires)}};
-            return Reply{201, "application/json", codec::dump(json), {}};
-        });
+    router.add_sync("POST", "/v1/enrolment-tokens", Action::kCreateEnrolmentToken, Body::kJson,
+                    [&registry](const Request& request) {
+                        const Result<codec::NewToken> wanted = codec::decode_new_token(request.json);
+                        if (!wanted) return http::problem(wanted.error());
+                        const auto made = registry.invite(wanted->organisation, wanted->lifetime);
+                        if (!made) return http::problem(made.error());
+                        return Reply{201, "application/json", codec::dump(codec::encode(*made)), {}};
+                    });
     router.add(
         "POST", "/v1/enrolments", Action::kEnrolZone, Body::kJson,
         [&registry](const Request& request, Respond respond) { offer(request, registry, true, std::move(respond)); });

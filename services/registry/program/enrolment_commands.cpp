@@ -3,6 +3,7 @@
 
 #include "services/common/adapters/command_line/values.hpp"
 #include "services/common/http/call.hpp"
+#include "services/registry/http/operator_codec.hpp"
 #include "services/registry/program/registry_client.hpp"
 
 namespace zbs::registry_program {
@@ -10,31 +11,31 @@ namespace {
 
 using codec::Json;
 
-listing::Listing zones_of(const Json& answer) {
+listing::Listing zones_of(const codec::EnrolmentsView& answer) {
     listing::Listing listing{
         "zones",
         {"ZONE", "ORGANISATION", {"STANDING", "live"}, {"ADDRESS", "url"}, {"ALSO CLAIMED BY", "rival.url"}},
-        {},
-        answer.value("zones", Json::array())};
-    for (const Json& zone : listing.items)
-        listing.rows.push_back({zone.value("zone", ""), zone.value("organisation", ""),
-                                zone.value("live", false) ? "live" : "away", zone.value("url", ""),
-                                zone.value("rival", Json::object()).value("url", "-")});
+        {}};
+    for (const codec::EnrolmentsView::Zone& zone : answer.zones) {
+        listing.items.push_back(zone.item);
+        listing.rows.push_back({zone.zone, zone.organisation, zone.live ? "live" : "away", zone.url,
+                                zone.rival_url.empty() ? "-" : zone.rival_url});
+    }
     return listing;
 }
 
-listing::Listing organisations_of(const Json& answer) {
-    listing::Listing listing{
-        "organisations", {"ORGANISATION", "ZONES", "FINGERPRINT"}, {}, answer.value("organisations", Json::array())};
-    for (const Json& row : listing.items)
-        listing.rows.push_back({row.value("organisation", ""), row.value("zones", 0), row.value("fingerprint", "")});
+listing::Listing organisations_of(const codec::EnrolmentsView& answer) {
+    listing::Listing listing{"organisations", {"ORGANISATION", "ZONES", "FINGERPRINT"}, {}};
+    for (const codec::EnrolmentsView::Organisation& row : answer.organisations) {
+        listing.items.push_back(row.item);
+        listing.rows.push_back({row.organisation, row.zones, row.fingerprint});
+    }
     return listing;
 }
 
 std::string removed_text(const Json& answer) {
     std::string text;
-    for (const Json& zone : answer.value("zones", Json::array()))
-        text += "removed zone " + zone.get<std::string>() + "\n";
+    for (const std::string& zone : codec::decode_removed_zones(answer)) text += "removed zone " + zone + "\n";
     return text;
 }
 
@@ -56,15 +57,16 @@ void add_enrolment_commands(CLI::App& cli, Options& options, int& exit_code) {
     };
     CLI::App* zone = cli.add_subcommand("zone", "zones that are enrolled here");
     zone->require_subcommand(1);
-    const auto prints = [&options, &exit_code](CLI::App* command, listing::Listing (*rows_of)(const Json&)) {
+    const auto prints = [&options, &exit_code](CLI::App* command,
+                                               listing::Listing (*rows_of)(const codec::EnrolmentsView&)) {
         const auto output = std::make_shared<command_line::Output>(command_line::Output::Kind::kList);
-        output->add_to(*command, rows_of(Json::object()));
+        output->add_to(*command, rows_of({}));
         command->callback([&options, &exit_code, output, rows_of] {
             const Printer printer{output.get(), &exit_code};
             if (!printer.can_begin(options)) return;
             const Result<Json> answer = call(options, "GET", "/v1/enrolments");
             if (answer)
-                printer.print(rows_of(*answer), *answer);
+                printer.print(rows_of(codec::decode_enrolments(*answer)), *answer);
             else
                 printer.fail(answer.error());
         });

@@ -4,11 +4,14 @@
 #include <filesystem>
 
 #include "services/common/adapters/command_line/values.hpp"
+#include "services/common/adapters/openssl/own_keys.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/codec/message_codec.hpp"
+#include "services/common/codec/site_codec.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/registry/http/operator_codec.hpp"
 #include "services/registry/program/registry_client.hpp"
 
 namespace zbs::registry_program {
@@ -38,9 +41,10 @@ Result<Json> all_zones(const Options& options) {
 listing::Listing listed_zones(const Json& zones) {
     listing::Listing rows{
         "zones", {{"ZONE", "name"}, "ORGANISATION", "STANDING", {"ADDRESS", "url"}, {"CONTACT", true}}, {}, zones};
-    for (const Json& zone : zones)
-        rows.rows.push_back({zone.value("name", ""), zone.value("organisation", ""), zone.value("standing", ""),
-                             zone.value("url", ""), zone.value("contact", "")});
+    for (const Json& zone : zones) {
+        const codec::ZoneEntryView entry = codec::decode_zone_entry_view(zone);
+        rows.rows.push_back({entry.name, entry.organisation, entry.standing, entry.url, entry.contact});
+    }
     return rows;
 }
 
@@ -134,11 +138,10 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
     token->callback([&options, &exit_code, given, whose, hours] {
         const Printer printer{given.get(), &exit_code};
         if (!printer.can_begin(options)) return;
-        Json wanted = {{"lifetime_s", *hours * 3600}};
-        if (!whose->empty()) wanted["organisation"] = *whose;
-        const Result<Json> answer = call(options, "POST", "/v1/enrolment-tokens", wanted);
+        const codec::NewToken wanted{*whose, std::chrono::hours{*hours}};
+        const Result<Json> answer = call(options, "POST", "/v1/enrolment-tokens", codec::encode(wanted));
         if (!answer) return printer.fail(answer.error());
-        given->print_document(*answer, answer->value("token", "") + "\n");
+        given->print_document(*answer, codec::decode_token(*answer) + "\n");
     });
     CLI::App* zones = cli.add_subcommand(
         "list", "zones that are here: name, organisation, standing, address\n\nExample: zbs-registry list --state DIR");
