@@ -289,4 +289,11 @@ Result<ShareTable> decode_share_table(const Json& json) {
     return in.finish(std::move(table));
 }
 
+Json encode_number(std::uint64_t number) { return {{"number", number}}; }
+
+Result<std::uint64_t> decode_number(const Json& json) {
+    JsonReader in(json);
+    return in.finish(static_cast<std::uint64_t>(in.integer("number", 0, INT64_MAX)));
+}
+
 }  // namespace zbs::codec

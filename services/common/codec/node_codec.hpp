@@ -43,6 +43,10 @@ Json encode(const ShareTable& table);
 /// Also errors: an operation twice, one with neither weight nor nice level or with both.
 Result<ShareTable> decode_share_table(const Json& json);
 
+/// The number of the column or table that the agent uses now.
+Json encode_number(std::uint64_t number);
+Result<std::uint64_t> decode_number(const Json& json);
+
 Json encode(const ProbeRequest& request);
 Result<ProbeRequest> decode_probe_request(const Json& json);
 Json encode(const ProbeReport& report);

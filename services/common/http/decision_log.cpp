@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "services/common/codec/json/json.hpp"
+#include "services/common/codec/records/audit_codec.hpp"
 
 namespace zbs::http {
 namespace {
@@ -21,22 +21,11 @@ std::string name_of_object(const Call& call) {
     return name;
 }
 
-/// What the audit log keeps of a request's body: the fields that say whom and what it is about, as they were sent.
-/// Codes, keys and certificates are none of them.
 std::string meaning_of(const Call& call) {
     constexpr std::size_t kMaxRead = 64 * 1024;
-    constexpr const char* kFields[] = {"action", "name",        "subject", "organisation", "zone",
-                                       "user",   "fingerprint", "home",    "application",  "reason"};
     if (call.body.empty() || call.body.size() > kMaxRead) return {};
     const Result<codec::Json> json = codec::parse(call.body);
-    if (!json || !json->is_object()) return {};
-    std::string meaning;
-    for (const char* field : kFields) {
-        const auto at = json->find(field);
-        if (at == json->end() || !at->is_string()) continue;
-        meaning += (meaning.empty() ? "" : ", ") + std::string(field) + " " + at->get<std::string>();
-    }
-    return meaning;
+    return json ? codec::audited_fields(*json) : std::string{};
 }
 
 std::string joined(std::string first, const std::string& second) {

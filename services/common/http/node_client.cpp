@@ -72,12 +72,13 @@ std::function<Result<ProbeReport>(const Json&)> decode_probe_of(const std::strin
     };
 }
 
-std::function<Result<bool>(const Json&)> decode_number(std::uint64_t number) {
+/// Of the table with this number and of no other.
+std::function<Result<bool>(const Json&)> decode_number_of(std::uint64_t number) {
     return [number](const Json& json) -> Result<bool> {
-        codec::JsonReader in(json);
-        const bool same = in.integer("number", 0, INT64_MAX) == static_cast<std::int64_t>(number);
-        if (in.ok() && !same) in.fail("number", "is another than was sent");
-        return in.finish(same);
+        const Result<std::uint64_t> used = codec::decode_number(json);
+        if (!used) return used.error();
+        if (*used != number) return invalid("is another than was sent", "/number");
+        return true;
     };
 }
 
@@ -211,7 +212,7 @@ void NodeClient::set_slices(const SliceColumn& column, Respond<void> respond) co
                 .path = "/v1/slices",
                 .body = codec::dump(codec::encode(column)),
                 .deadline = kNodeDeadline},
-               decode_number(column.number), without_value(std::move(respond)));
+               decode_number_of(column.number), without_value(std::move(respond)));
 }
 
 void NodeClient::set_shares(const ShareTable& table, Respond<void> respond) const {
@@ -220,7 +221,7 @@ void NodeClient::set_shares(const ShareTable& table, Respond<void> respond) cons
                 .path = "/v1/shares",
                 .body = codec::dump(codec::encode(table)),
                 .deadline = kNodeDeadline},
-               decode_number(table.number), without_value(std::move(respond)));
+               decode_number_of(table.number), without_value(std::move(respond)));
 }
 
 void NodeClient::probe(const ProbeRequest& request, Respond<ProbeReport> respond) const {

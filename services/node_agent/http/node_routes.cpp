@@ -184,14 +184,14 @@ http::Router make_node_routes(NodeServices& services) {
         if (!column) return http::problem(column.error());
         const std::uint64_t number = column->number;
         if (auto set = node.set_slices(*std::move(column)); !set) return http::problem(set.error());
-        return http::ok({{"number", number}});
+        return http::ok(codec::encode_number(number));
     });
     router.add_sync("PUT", "/v1/shares", Action::kSetShares, Body::kLargeJson, [&node](const Request& request) {
         Result<ShareTable> table = codec::decode_share_table(request.json);
         if (!table) return http::problem(table.error());
         const std::uint64_t number = table->number;
         if (auto set = node.set_shares(*std::move(table)); !set) return http::problem(set.error());
-        return http::ok({{"number", number}});
+        return http::ok(codec::encode_number(number));
     });
     router.add("POST", "/v1/probe", Action::kProbeNode, Body::kJson,
                [&services](const Request& request, Respond respond) {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "services/common/codec/node_codec.hpp"
+#include "services/common/codec/records/audit_codec.hpp"
+
 namespace zbs::codec {
 namespace {
 
@@ -46,6 +49,18 @@ TEST(WhoAmICodec, GoesThereAndBack) {
     EXPECT_EQ(dump(encode(registry)), R"({"enrolled":true,"limited":false,"name":"spiffe://org-a/user/ana",)"
                                       R"("registry":"spiffe://org-r/registry/r","serial":"0a1b","via_proxy":true})");
     EXPECT_EQ(*decode_whoami_in_registry(encode(registry)), registry);
+}
+
+TEST(NodeCodec, NumberGoesThereAndBack) {
+    EXPECT_EQ(dump(encode_number(7)), R"({"number":7})");
+    EXPECT_EQ(*decode_number(encode_number(7)), 7U);
+    EXPECT_EQ(decode_number(*parse(R"({"number":-1})")).error().pointer, "/number");
+}
+
+TEST(AuditCodec, KeepsWhomACallIsAboutAndNoSecret) {
+    EXPECT_EQ(audited_fields(*parse(R"({"reason":"closed","zone":"b","code":"secret","user":7})")),
+              "zone b, reason closed");
+    for (const char* text : {"7", "[]", "{}"}) EXPECT_EQ(audited_fields(*parse(text)), "") << text;
 }
 
 }  // namespace

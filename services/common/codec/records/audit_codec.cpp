@@ -71,4 +71,17 @@ Result<AuditPage> decode_audit_page(const Json& json) {
     return in.finish(std::move(page));
 }
 
+std::string audited_fields(const Json& body) {
+    constexpr const char* kFields[] = {"action", "name",        "subject", "organisation", "zone",
+                                       "user",   "fingerprint", "home",    "application",  "reason"};
+    if (!body.is_object()) return {};
+    std::string kept;
+    for (const char* field : kFields) {
+        const auto at = body.find(field);
+        if (at == body.end() || !at->is_string()) continue;
+        kept += (kept.empty() ? "" : ", ") + std::string(field) + " " + at->get<std::string>();
+    }
+    return kept;
+}
+
 }  // namespace zbs::codec
