@@ -361,6 +361,27 @@ Result<ApplicationSummary> decode_application_summary(const Json& json) {
     return in.finish(std::move(row));
 }
 
+Json encode(const ApplicationPage& page) {
+    Json rows = Json::array();
+    for (const ApplicationSummary& row : page.rows) rows.push_back(encode(row));
+    Json json = {{"applications", std::move(rows)}};
+    if (!page.next.empty()) json["next"] = page.next;
+    return json;
+}
+
+Result<ApplicationPage> decode_application_page(const Json& json) {
+    JsonReader in(json);
+    ApplicationPage page;
+    const Json& rows = in.array("applications", limits::kMaxApplicationRows);
+    for (std::size_t i = 0; i < rows.size() && in.ok(); ++i) {
+        Result<ApplicationSummary> row = decode_application_summary(rows[i]);
+        if (!row) return invalid(row.error().message, "/applications/" + std::to_string(i) + row.error().pointer);
+        page.rows.push_back(*std::move(row));
+    }
+    page.next = in.text_or("next", "", 46);
+    return in.finish(std::move(page));
+}
+
 Result<std::vector<ApplicationState>> decode_states(std::string_view words, const std::string& pointer) {
     std::vector<ApplicationState> states;
     for (;;) {

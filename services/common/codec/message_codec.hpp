@@ -57,6 +57,13 @@ Json encode_explanation(const Application& application);
 Result<std::vector<ApplicationEvent>> decode_events(const Json& json);
 Json encode(const ApplicationSummary& row);
 Result<ApplicationSummary> decode_application_summary(const Json& json);
+/// `next` is the place that the next page starts behind; empty: this was the last.
+struct ApplicationPage {
+    std::vector<ApplicationSummary> rows;
+    std::string next;
+};
+Json encode(const ApplicationPage& page);
+Result<ApplicationPage> decode_application_page(const Json& json);
 /// Words of states with commas between them. Errors: kInvalidArgument, at `pointer`, with the words that there are.
 Result<std::vector<ApplicationState>> decode_states(std::string_view words, const std::string& pointer);
 /// Where a page of a list ends, for the next one: opaque to who reads it, at most 46 characters of [0-9A-Z-], and no

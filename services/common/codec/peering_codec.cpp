@@ -1,9 +1,13 @@
 #include "services/common/codec/peering_codec.hpp"
 
 #include <algorithm>
+#include <cmath>
 
+#include "services/common/codec/json/reply_view.hpp"
 #include "services/common/codec/json/time_field.hpp"
 #include "services/common/codec/json/words.hpp"
+#include "services/common/codec/message_codec.hpp"
+#include "services/common/codec/service_codec.hpp"
 
 namespace zbs::codec {
 namespace {
@@ -247,6 +251,47 @@ Result<PoolLease> decode_pool_lease(const Json& json) {
     PoolLease lease{in.text("account", 32), read_identity(in, "user"), read_time(in, "last_used_us"),
                     in.boolean("busy"), in.boolean("used")};
     return in.finish(std::move(lease));
+}
+
+namespace {
+
+void write_registry(Json& answer, const std::optional<RegistryStanding>& registry) {
+    if (!registry) return;
+    Json json = {{"url", registry->url}, {"enrolled", registry->enrolled}, {"reason", registry->reason}};
+    if (registry->clock_ahead != Duration{0}) json["clock_ahead_s"] = to_seconds(registry->clock_ahead);
+    if (registry->rival) json["rival"] = codec::encode(*registry->rival);
+    answer["registry"] = std::move(json);
+}
+
+/// Of another service, so it may be any number.
+Duration bounded_seconds(double seconds) { return Duration{std::llround(std::clamp(seconds, -1e9, 1e9) * 1e6)}; }
+
+}  // namespace
+
+Json encode_ready(const std::optional<RegistryStanding>& registry) {
+    Json answer = encode(Health{});
+    write_registry(answer, registry);
+    return answer;
+}
+
+Json encode_peer_list(const std::vector<Peer>& peers, Json peerings, const std::optional<RegistryStanding>& registry) {
+    Json rows = Json::array();
+    for (const Peer& peer : peers) rows.push_back(encode(peer));
+    Json answer = {{"peers", std::move(rows)}, {"peerings", std::move(peerings)}};
+    write_registry(answer, registry);
+    return answer;
+}
+
+std::optional<RegistryStanding> decode_registry_standing(const Json& answer) {
+    if (!ReplyView(answer).has("registry")) return std::nullopt;
+    const ReplyView json = ReplyView(answer).object("registry");
+    RegistryStanding registry{json.text("url"), json.boolean("enrolled"), json.text("reason"),
+                              bounded_seconds(json.number("clock_ahead_s"))};
+    if (json.has("rival")) {
+        const ReplyView rival = json.object("rival");
+        registry.rival = {rival.text("zone"), rival.text("url"), bounded_seconds(rival.number("age_s"))};
+    }
+    return registry;
 }
 
 }  // namespace zbs::codec

@@ -1,5 +1,6 @@
 #include "services/common/codec/site_codec.hpp"
 
+#include "services/common/codec/json/reply_view.hpp"
 #include "services/common/codec/json/time_field.hpp"
 #include "services/common/codec/json/words.hpp"
 
@@ -166,6 +167,8 @@ Result<EnrolmentAnswer> decode_enrolment_answer(const Json& json) {
     return in.finish(std::move(answer));
 }
 
+Json encode(const NewUser& user) { return {{"name", user.name}, {"groups", user.groups}}; }
+
 Result<NewUser> decode_new_user(const Json& json) {
     JsonReader in(json);
     NewUser user{read_name(in, "name"), {}};
@@ -187,6 +190,8 @@ Result<NewToken> decode_new_token(const Json& json) {
     return in.finish(std::move(token));
 }
 
+Json encode(const NewBlock& block) { return {{"subject", block.subject}, {"reason", block.reason}}; }
+
 Result<NewBlock> decode_new_block(const Json& json) {
     JsonReader in(json);
     NewBlock block{in.text("subject", 256), in.text_or("reason", "", kMaxReason)};
@@ -199,6 +204,8 @@ Result<NewDelegation> decode_new_delegation(const Json& json, const DelegationId
     if (in.has("application")) wanted.application = to_string(read_id<ApplicationId>(in, "application"));
     return in.finish(std::move(wanted));
 }
+
+Json encode_drain(bool on) { return {{"draining", on}}; }
 
 Result<bool> decode_drain(const Json& json) {
     JsonReader in(json);
@@ -245,5 +252,83 @@ Result<Delegation> decode_delegation(const Json& json) {
     delegation.created = read_time(in, "created_us");
     return in.finish(std::move(delegation));
 }
+
+Json encode_removed(const DelegationId& id) { return {{"id", to_string(id)}}; }
+
+Json encode(const MemberRow& row) {
+    Json json = encode_view(row.member);
+    json["standing"] = row.standing;
+    json["code_pending"] = row.code_pending;
+    return json;
+}
+
+Json encode_users(const std::vector<MemberRow>& rows) {
+    Json users = Json::array();
+    for (const MemberRow& row : rows) users.push_back(encode(row));
+    return {{"users", std::move(users)}};
+}
+
+Json encode(const InvitedUser& user) {
+    return {{"name", user.name}, {"token", user.token}, {"expires_us", to_microseconds(user.expires)}};
+}
+
+std::string decode_invitation(const Json& json) { return ReplyView(json).text("token"); }
+
+UserView decode_user_view(const Json& user) {
+    const ReplyView row(user);
+    return {row.text("name"),
+            row.text("standing"),
+            row.boolean("code_pending"),
+            time_from_microseconds(row.integer("code_expires_us")),
+            time_from_microseconds(row.integer("added_us")),
+            row.array("certificates").size(),
+            row.texts("groups"),
+            user};
+}
+
+std::vector<UserView> decode_users(const Json& answer) {
+    std::vector<UserView> users;
+    for (const Json& user : ReplyView(answer).array("users")) users.push_back(decode_user_view(user));
+    return users;
+}
+
+Json encode_created(const Block& block, bool known) {
+    Json json = encode(block);
+    json["known"] = known;
+    return json;
+}
+
+Json encode_blocks(const std::vector<Block>& own, const std::vector<AnnouncedBlock>& announced) {
+    Json rows = Json::array(), others = Json::array();
+    for (const Block& block : own) rows.push_back(encode(block));
+    for (const AnnouncedBlock& block : announced)
+        others.push_back({{"subject", block.subject}, {"announced_by", block.announcer}});
+    return {{"blocks", std::move(rows)}, {"announced", std::move(others)}};
+}
+
+Json encode_unblocked(const std::string& subject, const std::vector<std::string>& announcers) {
+    return {{"subject", subject}, {"announced_by", announcers}};
+}
+
+BlockView decode_block_view(const Json& block) {
+    const ReplyView row(block);
+    return {row.text("subject"),
+            row.text("reason"),
+            row.text("by"),
+            row.text("announced_by"),
+            time_from_microseconds(row.integer("at_us")),
+            !row.has("known") || row.boolean("known"),
+            block};
+}
+
+std::vector<BlockView> decode_blocks(const Json& answer) {
+    const ReplyView all(answer);
+    std::vector<BlockView> blocks;
+    for (const char* whose : {"blocks", "announced"})
+        for (const Json& block : all.array(whose)) blocks.push_back(decode_block_view(block));
+    return blocks;
+}
+
+std::vector<std::string> decode_announcers(const Json& answer) { return ReplyView(answer).texts("announced_by"); }
 
 }  // namespace zbs::codec

@@ -4,24 +4,20 @@
 
 #include "algorithms/formats/launchers/hostfile.hpp"
 #include "algorithms/formats/launchers/rsl.hpp"
-#include "services/common/codec/message_codec.hpp"
+#include "services/zone_scheduler/http/zone_codec.hpp"
 #include "services/zone_scheduler/http/zone_routes.hpp"
 
 namespace zbs {
 namespace {
 
-struct RankRow {
-    TaskIndex rank;
-    std::string zone;
-    RankPlace place;
-};
+using codec::RankRow;
 
 std::vector<RankRow> rows_of(const Application& application) {
     std::vector<RankRow> rows;
     for (const ApplicationPart& part : application.status.parts) {
-        for (const RankPlace& place : part.status.assignment) rows.push_back({place.rank, part.zone, place});
+        for (const RankPlace& place : part.status.assignment) rows.push_back({part.zone, place});
     }
-    std::sort(rows.begin(), rows.end(), [](const RankRow& a, const RankRow& b) { return a.rank < b.rank; });
+    std::sort(rows.begin(), rows.end(), [](const RankRow& a, const RankRow& b) { return a.place.rank < b.place.rank; });
     return rows;
 }
 
@@ -68,20 +64,10 @@ http::Reply assignment_reply(const Application& application, const ZoneServices&
                               {}});
     }
     if (format == "json") {
-        codec::Json ranks = codec::Json::array();
-        for (const RankRow& row : rows) {
-            ranks.push_back({{"rank", row.rank},
-                             {"zone", row.zone},
-                             {"machine", row.place.machine},
-                             {"processor", row.place.processor}});
-        }
-        codec::Json rsl_order = codec::Json::array();
-        for (const ApplicationPart& part : application.status.parts) {
-            for (const TaskIndex rank : part.ranks) rsl_order.push_back(rank);
-        }
-        return http::ok({{"application", to_string(application.request.id)},
-                         {"ranks", std::move(ranks)},
-                         {"rsl_rank_order", std::move(rsl_order)}});
+        std::vector<TaskIndex> rsl_order;
+        for (const ApplicationPart& part : application.status.parts)
+            rsl_order.insert(rsl_order.end(), part.ranks.begin(), part.ranks.end());
+        return http::ok(codec::encode_assignment(application.request.id, rows, rsl_order));
     }
     Result<std::string> text = Error{};
     if (format == "rsl") {

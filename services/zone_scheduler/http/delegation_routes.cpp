@@ -51,7 +51,7 @@ void add_delegation_routes(http::Router& router, ZoneServices& services) {
                     [&services](const Request& request) {
                         return with_id(request, [&](const DelegationId& id) {
                             const Result<void> gone = services.delegations.remove(request.call.caller(), id);
-                            return gone ? http::ok({{"id", to_string(id)}}) : http::problem(gone.error());
+                            return gone ? http::ok(codec::encode_removed(id)) : http::problem(gone.error());
                         });
                     });
 }

@@ -6,7 +6,6 @@
 namespace zbs {
 namespace {
 
-using codec::Json;
 using http::Body;
 using http::Reply;
 using http::Request;
@@ -42,11 +41,8 @@ const char* word_of(MembershipService::Standing standing) {
     return "unknown";
 }
 
-Json view_of(const Member& member, const MembershipService& membership) {
-    Json view = codec::encode_view(member);
-    view["standing"] = word_of(membership.standing_of(member));
-    view["code_pending"] = membership.code_until(member).has_value();
-    return view;
+codec::MemberRow row_of(const Member& member, const MembershipService& membership) {
+    return {member, word_of(membership.standing_of(member)), membership.code_until(member).has_value()};
 }
 
 }  // namespace
@@ -70,45 +66,42 @@ void add_identity_routes(http::Router& router, ZoneServices& services) {
         if (!user) return http::problem(user.error());
         const auto invitation = services.membership.add_user(user->name, user->groups);
         if (!invitation) return http::problem(invitation.error());
-        return http::created(
-            "/v1/users/" + user->name,
-            {{"name", user->name}, {"token", invitation->token}, {"expires_us", to_microseconds(invitation->expires)}});
+        return http::created("/v1/users/" + user->name,
+                             codec::encode(codec::InvitedUser{user->name, invitation->token, invitation->expires}));
     });
     router.add_sync("GET", "/v1/users", Action::kListUsers, Body::kNone, [&services](const Request&) {
-        Json rows = Json::array();
-        for (const Member& member : services.membership.users()) rows.push_back(view_of(member, services.membership));
-        return http::ok({{"users", std::move(rows)}});
+        std::vector<codec::MemberRow> rows;
+        for (const Member& member : services.membership.users()) rows.push_back(row_of(member, services.membership));
+        return http::ok(codec::encode_users(rows));
     });
     router.add_sync("DELETE", "/v1/users/{name}", Action::kRevokeUser, Body::kNone,
                     [&services](const Request& request) {
-                        return http::reply(services.membership.revoke_user(request.call.parameters.at("name")),
-                                           [&](const Member& member) { return view_of(member, services.membership); });
+                        return http::reply(
+                            services.membership.revoke_user(request.call.parameters.at("name")),
+                            [&](const Member& member) { return codec::encode(row_of(member, services.membership)); });
                     });
     router.add_sync("POST", "/v1/blocks", Action::kBlockSubject, Body::kJson, [&services](const Request& request) {
         const Result<codec::NewBlock> wanted = codec::decode_new_block(request.json);
         if (!wanted) return http::problem(wanted.error());
         const Result<Block> block = services.membership.block(wanted->subject, wanted->reason, request.call.caller());
         if (!block) return http::problem(block.error());
-        Json created = codec::encode(*block);
-        created["known"] = services.membership.is_known(block->subject);
-        return Reply{201, "application/json", codec::dump(created), {}};
+        const bool known = services.membership.is_known(block->subject);
+        return Reply{201, "application/json", codec::dump(codec::encode_created(*block, known)), {}};
     });
     router.add_sync("GET", "/v1/blocks", Action::kListBlocks, Body::kNone, [&services](const Request&) {
-        Json rows = Json::array();
-        for (const Block& block : services.membership.blocks()) rows.push_back(codec::encode(block));
-        Json announced = Json::array();
+        std::vector<codec::AnnouncedBlock> announced;
         for (const auto& [subject, zone] : services.membership.announced_blocks())
-            announced.push_back({{"subject", subject}, {"announced_by", to_uri(zone)}});
-        return http::ok({{"blocks", std::move(rows)}, {"announced", std::move(announced)}});
+            announced.push_back({subject, to_uri(zone)});
+        return http::ok(codec::encode_blocks(services.membership.blocks(), announced));
     });
     router.add_sync("DELETE", "/v1/blocks", Action::kUnblockSubject, Body::kNone, [&services](const Request& request) {
         const auto subject = request.call.query.find("subject");
         if (subject == request.call.query.end() || request.call.query.size() != 1)
             return http::problem(invalid("is needed, and nothing else: whom to unblock", "subject"));
         return http::reply(services.membership.unblock(subject->second), [&](const std::vector<Caller>& announcers) {
-            Json announced_by = Json::array();
-            for (const Caller& zone : announcers) announced_by.push_back(to_uri(zone));
-            return Json{{"subject", subject->second}, {"announced_by", std::move(announced_by)}};
+            std::vector<std::string> names;
+            for (const Caller& zone : announcers) names.push_back(to_uri(zone));
+            return codec::encode_unblocked(subject->second, names);
         });
     });
 }

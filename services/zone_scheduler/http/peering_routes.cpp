@@ -1,6 +1,7 @@
 // Routes about peerings: zones ask, operators settle, users see how it stands.
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/peering_codec.hpp"
+#include "services/zone_scheduler/http/peering_view_codec.hpp"
 #include "services/zone_scheduler/http/zone_routes.hpp"
 
 namespace zbs {
@@ -11,55 +12,17 @@ using http::Body;
 using http::Reply;
 using http::Request;
 
-/// What users of the own organisation see: that there is a peering, not what was granted.
-Json encode_short(const PeeringRecord& record) {
-    Json zones = Json::array();
-    for (const PeerZone& zone : record.zones) zones.push_back(zone.name);
-    return {{"organisation", record.organisation},
-            {"fingerprint", record.fingerprint},
-            {"state", to_string(record.state)},
-            {"zones", std::move(zones)}};
-}
-
-Json encode_full(const PeeringService::View& view) {
-    Json reasons = Json::array();
-    for (const TrustReason& reason : view.trust.reasons) {
-        reasons.push_back({{"event", to_string(reason.event)},
-                           {"count", reason.count},
-                           {"weight", reason.weight},
-                           {"effect", reason.effect}});
-    }
-    Json last = Json::array();
-    for (const PeeringService::Event& event : view.last)
-        last.push_back({{"at_us", to_microseconds(event.at)}, {"event", to_string(event.what)}});
-    Json json = codec::encode(view.record);
-    json.erase("history");
-    json.erase("bundle");
-    json["trust"] = {{"score", view.trust.score}, {"initial", view.trust.initial}, {"reasons", std::move(reasons)}};
-    json["rights_now"] = codec::encode(view.now);
-    json["usage"] = {{"processors", view.usage.processors}, {"parts", view.usage.parts}};
-    json["last_events"] = std::move(last);
-    return json;
-}
-
-Json encode_for(const Request& request, const ZoneServices& services, const PeeringService::View& view) {
-    const bool settles = request.call.caller().is_operator_of(services.config.organisation);
-    return settles ? encode_full(view) : encode_short(view.record);
-}
-
+/// What the caller is shown of each: an operator all, a user of the own organisation that there is a peering.
 Json encode_all(const Request& request, const ZoneServices& services, const std::vector<PeeringService::View>& views) {
-    Json rows = Json::array();
-    for (const PeeringService::View& view : views) rows.push_back(encode_for(request, services, view));
-    return rows;
+    return request.call.caller().is_operator_of(services.config.organisation) ? codec::encode_full(views)
+                                                                              : codec::encode_short(views);
 }
 
 Reply show(const Request& request, ZoneServices& services) {
     const std::string& organisation = request.call.parameters.at("organisation");
     const auto views = services.peerings.views(organisation);
-    Json zones = Json::array();
-    for (const Peer& peer : services.peers.peers()) {
-        if (peer.organisation == organisation) zones.push_back(codec::encode(peer));
-    }
+    std::vector<Peer> zones = services.peers.peers();
+    std::erase_if(zones, [&](const Peer& peer) { return peer.organisation != organisation; });
     if (views.empty() && zones.empty()) {
         const bool is_operator = request.call.caller().is_operator_of(services.config.organisation);
         return http::problem({ErrorCode::kNotFound,
@@ -67,9 +30,7 @@ Reply show(const Request& request, ZoneServices& services) {
                                   (is_operator ? "zbs-zone" : "zbs") + " peer list' shows who is",
                               {}});
     }
-    return http::ok({{"organisation", organisation},
-                     {"peerings", encode_all(request, services, views)},
-                     {"peers", std::move(zones)}});
+    return http::ok(codec::encode_organisation(organisation, encode_all(request, services, views), zones));
 }
 
 Reply change(const Request& request, ZoneServices& services) {
@@ -84,22 +45,19 @@ Reply change(const Request& request, ZoneServices& services) {
         const auto changed = services.peerings.change(organisation, *wanted, request.call.caller());
         if (!changed) return http::problem(changed.error());
     }
-    Json answer = {{"organisation", organisation},
-                   {"peerings", encode_all(request, services, services.peerings.views(organisation))}};
-    if (std::vector<std::string> notes = services.peerings.notes(organisation); !notes.empty())
-        answer["notes"] = std::move(notes);
-    return http::ok(answer);
+    return http::ok(codec::encode_changed(organisation,
+                                          encode_all(request, services, services.peerings.views(organisation)),
+                                          services.peerings.notes(organisation)));
 }
 
 }  // namespace
 
-void add_registry(codec::Json& answer, const ZoneServices& services) {
+std::optional<codec::RegistryStanding> registry_standing(const ZoneServices& services) {
     const std::string& url = services.config.registry.url;
-    if (url.empty()) return;
+    if (url.empty()) return std::nullopt;
     const RegistrySession& registry = services.registry;
-    Json& json = answer["registry"] = {{"url", url}, {"enrolled", registry.enrolled()}, {"reason", registry.fault()}};
-    if (registry.clock_ahead() != Duration{0}) json["clock_ahead_s"] = to_seconds(registry.clock_ahead());
-    if (const auto rival = registry.rival()) json["rival"] = codec::encode(*rival);
+    return codec::RegistryStanding{url, registry.enrolled(), registry.fault(), registry.clock_ahead(),
+                                   registry.rival()};
 }
 
 void add_peering_routes(http::Router& router, ZoneServices& services) {
@@ -110,12 +68,9 @@ void add_peering_routes(http::Router& router, ZoneServices& services) {
                            [](const PeeringAnswer& a) { return codec::encode(a); });
     });
     router.add_sync("GET", "/v1/peerings", Action::kListPeerings, Body::kNone, [&services](const Request& request) {
-        Json rows = Json::array();
-        for (const Peer& peer : services.peers.peers()) rows.push_back(codec::encode(peer));
-        Json list = {{"peers", std::move(rows)},
-                     {"peerings", encode_all(request, services, services.peerings.views())}};
-        add_registry(list, services);
-        return http::ok(std::move(list));
+        return http::ok(codec::encode_peer_list(services.peers.peers(),
+                                                encode_all(request, services, services.peerings.views()),
+                                                registry_standing(services)));
     });
     router.add_sync("GET", "/v1/peerings/{organisation}", Action::kGetPeering, Body::kNone,
                     [&services](const Request& request) { return show(request, services); });
@@ -125,7 +80,7 @@ void add_peering_routes(http::Router& router, ZoneServices& services) {
                     [&services](const Request& request) {
                         const std::string& organisation = request.call.parameters.at("organisation");
                         const Result<void> gone = services.peerings.remove(organisation);
-                        return gone ? http::ok({{"organisation", organisation}}) : http::problem(gone.error());
+                        return gone ? http::ok(codec::encode_forgotten(organisation)) : http::problem(gone.error());
                     });
 }
 

@@ -8,16 +8,17 @@
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/node_codec.hpp"
+#include "services/common/codec/peering_codec.hpp"
 #include "services/common/codec/service_codec.hpp"
 #include "services/common/codec/site_codec.hpp"
 #include "services/common/http/audit_reply.hpp"
 #include "services/common/http/parameters.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/zone_scheduler/http/zone_codec.hpp"
 
 namespace zbs {
 namespace {
 
-using codec::Json;
 using http::Body;
 using http::Reply;
 using http::Request;
@@ -108,10 +109,9 @@ Reply list_applications(const Request& request, ZoneServices& services) {
     }
     const Result<std::vector<ApplicationSummary>> rows = services.applications.list(request.call.caller(), page);
     if (!rows) return http::problem(rows.error());
-    Json json = {{"applications", Json::array()}};
-    for (const ApplicationSummary& row : *rows) json["applications"].push_back(codec::encode(row));
-    if (!rows->empty() && rows->size() == page.limit) json["next"] = codec::encode_place(place_of(rows->back()));
-    return http::ok(json);
+    const bool is_full = !rows->empty() && rows->size() == page.limit;
+    return http::ok(codec::encode(
+        codec::ApplicationPage{*rows, is_full ? codec::encode_place(place_of(rows->back())) : std::string{}}));
 }
 
 Reply count_applications(const Request& request, ZoneServices& services) {
@@ -161,16 +161,8 @@ void add_application_routes(http::Router& router, ZoneServices& services) {
         "GET", "/v1/applications/{id}/logs", Action::kListLogs, Body::kNone, [&services](const Request& request) {
             const Result<ApplicationId> id = id_of<ApplicationId>(request);
             if (!id) return http::problem(id.error());
-            return http::reply(
-                services.applications.logs(request.call.caller(), *id), [](const ApplicationService::LogIndex& index) {
-                    Json files = Json::array();
-                    for (const ApplicationService::LogFile& file : index.files) {
-                        files.push_back({{"rank", file.rank < 0 ? "launcher" : std::to_string(file.rank)},
-                                         {"stream", file.error_stream ? "stderr" : "stdout"},
-                                         {"bytes", file.bytes}});
-                    }
-                    return Json{{"files", std::move(files)}, {"complete", index.complete}};
-                });
+            return http::reply(services.applications.logs(request.call.caller(), *id),
+                               [](const ApplicationService::LogIndex& index) { return codec::encode(index); });
         });
     router.add_sync("GET", "/v1/applications/{id}/logs/{rank}", Action::kReadLog, Body::kNone,
                     [&services](const Request& request) { return read_log(request, services); });
@@ -243,36 +235,8 @@ void add_part_routes(http::Router& router, ZoneServices& services) {
         }));
 }
 
-/// What agents say; where they listen is for operators.
-Json agent_rows(const Request& request, const ZoneServices& services) {
-    Json agents = Json::array();
-    for (const NodeDirectory::Node& node : services.nodes.nodes()) {
-        Json row = {{"live", node.is_live},
-                    {"seen_us", to_microseconds(node.seen)},
-                    {"description", codec::encode(node.registration.description)},
-                    {"load", codec::encode(node.registration.load)}};
-        if (node.available) row["available"] = encode_series(*node.available);
-        if (request.call.caller().kind == CallerKind::kOperator) row["url"] = node.registration.url;
-        agents.push_back(std::move(row));
-    }
-    return agents;
-}
-
-Json queue_row(const PartRecord& part, const PartService& parts) {
-    Json places = Json::array();
-    for (const RankPlace& place : part.status.assignment) places.push_back({place.machine, place.processor});
-    Json row = {{"part", to_string(part.request.id)},
-                {"application", to_string(part.request.application)},
-                {"home", part.request.home},
-                {"ranks", part.request.ranks.size()},
-                {"state", to_string(part.status.state)},
-                {"walltime_s", to_seconds(part.request.walltime)},
-                {"places", std::move(places)}};
-    if (part.starts_at) row["start_us"] = to_microseconds(*part.starts_at);
-    if (const std::optional<int> slice = parts.slice_of(part)) row["slice"] = *slice;
-    if (const std::optional<QueueOutlook> outlook = parts.outlook_inside(part)) row["queue"] = codec::encode(*outlook);
-    if (is_final(part.status.state)) row["end_us"] = to_microseconds(part.ended);
-    return row;
+codec::QueueRow queue_row(const PartRecord& part, const PartService& parts) {
+    return {part, parts.slice_of(part), parts.outlook_inside(part)};
 }
 
 Reply list_queue(const Request& request, const ZoneServices& services) {
@@ -281,17 +245,14 @@ Reply list_queue(const Request& request, const ZoneServices& services) {
     const Result<std::uint64_t> after = http::number_parameter(request.call, "ended_after", 0);
     if (!after) return http::problem(after.error());
     if (*after > INT64_MAX) return http::problem(invalid("is later than any time", "ended_after"));
-    Json rows = Json::array();
+    std::vector<codec::QueueRow> rows, past;
     for (const PartRecord* part : services.parts.parts()) rows.push_back(queue_row(*part, services.parts));
-    Json answer = {{"parts", std::move(rows)}};
-    if (!request.call.query.contains("ended_after")) return http::ok(std::move(answer));
+    if (!request.call.query.contains("ended_after")) return http::ok(codec::encode_queue(rows, std::nullopt));
     const Result<std::vector<PartRecord>> ended =
         services.parts.ended_since(time_from_microseconds(static_cast<std::int64_t>(*after)), kMostEnded);
     if (!ended) return http::problem(ended.error());
-    Json past = Json::array();
     for (const PartRecord& part : *ended) past.push_back(queue_row(part, services.parts));
-    answer["ended"] = std::move(past);
-    return http::ok(std::move(answer));
+    return http::ok(codec::encode_queue(rows, std::move(past)));
 }
 
 Reply register_node(const Request& request, ZoneServices& services) {
@@ -310,22 +271,14 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
                     [&services](const Request& request) { return register_node(request, services); });
     router.add_sync("GET", "/v1/nodes", Action::kListNodes, Body::kNone, [&services](const Request& request) {
         if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
-        Json rows = Json::array();
-        for (const PartService::NodeView& node : services.parts.nodes()) {
-            rows.push_back({{"name", node.machine.name},
-                            {"processors", node.machine.processors},
-                            {"used", node.used},
-                            {"speed", node.machine.speed}});
-        }
-        Json answer = {{"zone", services.config.zone.name},
-                       {"organisation", services.config.organisation},
-                       {"nodes", std::move(rows)},
-                       {"agents", agent_rows(request, services)}};
-        if (const std::string by = services.parts.sharing_means(); !by.empty()) {
-            answer["sharing"] = by;
-            answer["slices"] = services.parts.slice_count();
-        }
-        return http::ok(answer);
+        return http::ok(
+            codec::encode(codec::NodeList{.zone = services.config.zone.name,
+                                          .organisation = services.config.organisation,
+                                          .nodes = services.parts.nodes(),
+                                          .agents = services.nodes.nodes(),
+                                          .has_addresses = request.call.caller().kind == CallerKind::kOperator,
+                                          .sharing = services.parts.sharing_means(),
+                                          .slices = services.parts.slice_count()}));
     });
     router.add_sync("GET", "/v1/queue", Action::kListQueue, Body::kNone,
                     [&services](const Request& request) { return list_queue(request, services); });
@@ -354,7 +307,7 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
             return http::problem({ErrorCode::kNotFound, "no profile " + to_string(*id) + " of yours is here", {}});
         return http::ok(codec::encode((*profile)->model));
     });
-    const auto drain_view = [&services] { return http::ok({{"draining", services.registry.draining()}}); };
+    const auto drain_view = [&services] { return http::ok(codec::encode_drain(services.registry.draining())); };
     router.add_sync("GET", "/v1/drain", Action::kGetDrain, Body::kNone,
                     [drain_view](const Request&) { return drain_view(); });
     router.add_sync("PUT", "/v1/drain", Action::kSetDrain, Body::kJson,
@@ -372,9 +325,8 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
         if (services.registry.draining())
             return http::problem({ErrorCode::kUnavailable, "this zone drains: it takes no new work", {}});
         if (!services.serves) return not_serving();
-        Json ready = {{"status", "ok"}};
-        if (check_insider(request, services)) add_registry(ready, services);
-        return http::ok(ready);
+        return http::ok(
+            codec::encode_ready(check_insider(request, services) ? registry_standing(services) : std::nullopt));
     });
     router.add_sync("GET", "/healthz", Action::kGetHealth, Body::kNone, [&services](const Request&) {
         return services.serves ? http::ok(codec::encode(codec::Health{})) : not_serving();  // draining is no fault

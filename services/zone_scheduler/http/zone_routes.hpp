@@ -1,4 +1,5 @@
 #pragma once
+#include "services/common/codec/peering_codec.hpp"
 #include "services/common/http/router.hpp"
 #include "services/common/http/trace.hpp"
 #include "services/common/metrics/metrics.hpp"
@@ -52,13 +53,11 @@ http::Router make_zone_routes(ZoneServices& services);
 /// Own users and the operator see the inside of the zone; nobody else. Errors: kUnauthenticated, kDenied.
 Result<void> check_insider(const http::Request& request, const ZoneServices& services);
 
-/// Adds `registry`, as `RegistryStanding` of schemas/openapi/zone, if the zone has one.
-void add_registry(codec::Json& answer, const ZoneServices& services);
+/// None if the zone has no registry.
+std::optional<codec::RegistryStanding> registry_standing(const ZoneServices& services);
 
 /// Those about links to other zones and between machines; part of `make_zone_routes`.
 void add_link_routes(http::Router& router, ZoneServices& services);
-/// As `LinkDelay` and `ProcessorShare` of schemas/openapi/zone.
-codec::Json encode_series(const SeriesView& series);
 
 /// Server-sent events; part of `make_zone_routes`.
 void add_event_routes(http::Router& router, ZoneServices& services);

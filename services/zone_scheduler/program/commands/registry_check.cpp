@@ -1,8 +1,7 @@
 #include "services/zone_scheduler/program/commands/registry_check.hpp"
 
-#include <cmath>
-
 #include "algorithms/base/duration_text.hpp"
+#include "services/common/codec/peering_codec.hpp"
 #include "services/common/messages/clock_difference.hpp"
 #include "services/common/messages/text/printable.hpp"
 
@@ -12,25 +11,26 @@ using command_line::Check;
 using command_line::Verdict;
 
 std::optional<Check> check_registry(const codec::Json& answer) {
-    const auto at = answer.find("registry");
-    if (at == answer.end()) return std::nullopt;
-    const std::string url = at->value("url", "");
-    std::string reason = at->value("reason", "");
+    std::optional<codec::RegistryStanding> registry = codec::decode_registry_standing(answer);
+    if (!registry) return std::nullopt;
+    const std::string& url = registry->url;
+    std::string& reason = registry->reason;
     if (constexpr std::string_view kUrl = "at /url: "; reason.starts_with(kUrl))  // of the entry that this zone sends
         reason.replace(0, kUrl.size(), "'advertise' of this zone: ");
-    if (const auto rival = at->find("rival"); rival != at->end()) {
-        const std::string who = printable_text(rival->value("zone", "") + " at " + rival->value("url", ""), 1'024);
+    if (const std::optional<RivalClaim>& rival = registry->rival) {
+        const std::string who = printable_text(rival->zone + " at " + rival->url, 1'024);
         return Check{"registry", Verdict::kFail,
                      "another scheduler claims this zone: " + who + ", last " +
-                         format_duration(std::chrono::seconds{std::llround(rival->value("age_s", 0.0))}) + " ago",
+                         format_duration(std::chrono::round<std::chrono::seconds>(rival->age)) + " ago",
                      "stop one of the two, or make another key and name for it; no restart is needed here"};
     }
-    const double ahead_s = at->value("clock_ahead_s", 0.0);
     const std::string clocks =
-        ahead_s == 0
+        registry->clock_ahead == Duration{0}
             ? std::string{}
-            : "; " + clock_difference_text("the registry", std::chrono::seconds{std::llround(ahead_s)}, "this zone's");
-    if (at->value("enrolled", false))
+            : "; " + clock_difference_text("the registry",
+                                           std::chrono::round<std::chrono::seconds>(registry->clock_ahead),
+                                           "this zone's");
+    if (registry->enrolled)
         return Check{"registry", clocks.empty() ? Verdict::kOk : Verdict::kWarn, "enrolled at " + url + clocks,
                      clocks.empty() ? "" : "compare 'date -u' on both machines"};
     if (reason.empty())

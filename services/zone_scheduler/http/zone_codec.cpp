@@ -1,0 +1,94 @@
+#include "services/zone_scheduler/http/zone_codec.hpp"
+
+#include "services/common/codec/message_codec.hpp"
+#include "services/common/codec/node_codec.hpp"
+#include "services/zone_scheduler/http/link_codec.hpp"
+
+namespace zbs::codec {
+namespace {
+
+Json encode_row(const QueueRow& row) {
+    const PartRecord& part = row.part;
+    Json places = Json::array();
+    for (const RankPlace& place : part.status.assignment) places.push_back({place.machine, place.processor});
+    Json json = {{"part", to_string(part.request.id)},
+                 {"application", to_string(part.request.application)},
+                 {"home", part.request.home},
+                 {"ranks", part.request.ranks.size()},
+                 {"state", to_string(part.status.state)},
+                 {"walltime_s", to_seconds(part.request.walltime)},
+                 {"places", std::move(places)}};
+    if (part.starts_at) json["start_us"] = to_microseconds(*part.starts_at);
+    if (row.slice) json["slice"] = *row.slice;
+    if (row.outlook) json["queue"] = encode(*row.outlook);
+    if (is_final(part.status.state)) json["end_us"] = to_microseconds(part.ended);
+    return json;
+}
+
+Json encode_rows(const std::vector<QueueRow>& parts) {
+    Json rows = Json::array();
+    for (const QueueRow& part : parts) rows.push_back(encode_row(part));
+    return rows;
+}
+
+Json encode_agent(const NodeDirectory::Node& node, bool has_address) {
+    Json row = {{"live", node.is_live},
+                {"seen_us", to_microseconds(node.seen)},
+                {"description", encode(node.registration.description)},
+                {"load", encode(node.registration.load)}};
+    if (node.available) row["available"] = encode(*node.available);
+    if (has_address) row["url"] = node.registration.url;
+    return row;
+}
+
+}  // namespace
+
+Json encode(const ApplicationService::LogIndex& index) {
+    Json files = Json::array();
+    for (const ApplicationService::LogFile& file : index.files) {
+        files.push_back({{"rank", file.rank < 0 ? "launcher" : std::to_string(file.rank)},
+                         {"stream", file.error_stream ? "stderr" : "stdout"},
+                         {"bytes", file.bytes}});
+    }
+    return {{"files", std::move(files)}, {"complete", index.complete}};
+}
+
+Json encode_assignment(const ApplicationId& id, const std::vector<RankRow>& rows,
+                       const std::vector<TaskIndex>& rsl_order) {
+    Json ranks = Json::array();
+    for (const RankRow& row : rows) {
+        ranks.push_back({{"rank", row.place.rank},
+                         {"zone", row.zone},
+                         {"machine", row.place.machine},
+                         {"processor", row.place.processor}});
+    }
+    return {{"application", to_string(id)}, {"ranks", std::move(ranks)}, {"rsl_rank_order", rsl_order}};
+}
+
+Json encode(const NodeList& list) {
+    Json rows = Json::array(), agents = Json::array();
+    for (const PartService::NodeView& node : list.nodes) {
+        rows.push_back({{"name", node.machine.name},
+                        {"processors", node.machine.processors},
+                        {"used", node.used},
+                        {"speed", node.machine.speed}});
+    }
+    for (const NodeDirectory::Node& agent : list.agents) agents.push_back(encode_agent(agent, list.has_addresses));
+    Json json = {{"zone", list.zone},
+                 {"organisation", list.organisation},
+                 {"nodes", std::move(rows)},
+                 {"agents", std::move(agents)}};
+    if (!list.sharing.empty()) {
+        json["sharing"] = list.sharing;
+        json["slices"] = list.slices;
+    }
+    return json;
+}
+
+Json encode_queue(const std::vector<QueueRow>& parts, const std::optional<std::vector<QueueRow>>& ended) {
+    Json json = {{"parts", encode_rows(parts)}};
+    if (ended) json["ended"] = encode_rows(*ended);
+    return json;
+}
+
+}  // namespace zbs::codec

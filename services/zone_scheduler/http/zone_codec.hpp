@@ -1,0 +1,47 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "services/common/codec/json/json.hpp"
+#include "services/zone_scheduler/home/application_service.hpp"
+#include "services/zone_scheduler/peer/part_service.hpp"
+#include "services/zone_scheduler/sensors/node_directory.hpp"
+
+/// Replies of a zone about its inside, whose values no other service has.
+namespace zbs::codec {
+
+/// The files of an application's output.
+Json encode(const ApplicationService::LogIndex& index);
+
+/// A rank and the processor that it has.
+struct RankRow {
+    std::string zone;
+    RankPlace place;
+};
+/// `rows` by rank; `rsl_order` are the ranks in the order of the RSL text.
+Json encode_assignment(const ApplicationId& id, const std::vector<RankRow>& rows,
+                       const std::vector<TaskIndex>& rsl_order);
+
+/// The machines of a zone, and the agents on them.
+struct NodeList {
+    std::string zone;
+    std::string organisation;
+    std::vector<PartService::NodeView> nodes;
+    std::vector<NodeDirectory::Node> agents;
+    bool has_addresses = false;  ///< where agents listen is for operators
+    std::string sharing;         ///< by which means parts share processors; empty: they do not
+    int slices = 0;              ///< where they do
+};
+Json encode(const NodeList& list);
+
+/// A part in the zone's queue.
+struct QueueRow {
+    const PartRecord& part;
+    std::optional<int> slice{};
+    std::optional<QueueOutlook> outlook{};
+};
+/// `ended` is none where nobody asked for those.
+Json encode_queue(const std::vector<QueueRow>& parts, const std::optional<std::vector<QueueRow>>& ended);
+
+}  // namespace zbs::codec
