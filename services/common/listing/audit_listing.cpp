@@ -6,7 +6,7 @@
 
 namespace zbs::listing {
 
-Listing audit_listing(const codec::AuditPage& page, codec::Json items) {
+Listing audit_listing(const codec::AuditPage& page) {
     Listing listing{"records",
                     {"NUMBER",
                      {"TIME", "at_us"},
@@ -17,10 +17,10 @@ Listing audit_listing(const codec::AuditPage& page, codec::Json items) {
                      {"CALL", "request_id", true},
                      "DETAIL",
                      {"HASH", true}},
-                    {},
-                    std::move(items)};
+                    {}};
     for (const AuditRecord& record : page.records) {
         const AuditEntry& entry = record.entry;
+        listing.items.push_back(codec::encode(record));
         listing.rows.push_back({static_cast<std::int64_t>(record.number), codec::utc_text(entry.at), entry.who,
                                 entry.action, entry.object, entry.decision, entry.request_id, entry.detail,
                                 record.hash});

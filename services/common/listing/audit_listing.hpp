@@ -7,8 +7,8 @@
 
 namespace zbs::listing {
 
-/// Entries of a log of decisions as rows; `items` are the records as the service said them, in the same order.
-Listing audit_listing(const codec::AuditPage& page, codec::Json items);
+/// Entries of a log of decisions as rows.
+Listing audit_listing(const codec::AuditPage& page);
 
 /// A page of the log behind entry `after`, its first entry at least.
 using AskAudit = std::function<Result<codec::AuditPage>(std::uint64_t after)>;

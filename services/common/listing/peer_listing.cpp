@@ -1,11 +1,11 @@
 #include "services/common/listing/peer_listing.hpp"
 
 #include <cmath>
-#include <cstdint>
 #include <cstdio>
 
 #include "algorithms/base/duration_text.hpp"
 #include "services/common/codec/json/audit_text.hpp"
+#include "services/common/codec/peering_view.hpp"
 
 namespace zbs::listing {
 
@@ -13,24 +13,21 @@ using codec::Json;
 
 namespace {
 
-std::string said(const Json& json, const char* key) { return json.value(key, std::string{}); }
-
 /// "-" where the answer has none.
-Cell moment(const Json& json, const char* key) {
-    const std::int64_t at = json.value(key, std::int64_t{0});
-    return at > 0 ? Cell(codec::utc_text(time_from_microseconds(at))) : Cell("-");
+Cell moment(Time at) { return at > Time{} ? Cell(codec::utc_text(at)) : Cell("-"); }
+
+Cell state_cell(const codec::PeerView& peer) { return peer.state.empty() ? "-" : peer.state; }
+
+Cell age_cell(const codec::PeerView& peer) {
+    if (!peer.age_s) return "-";
+    return {format_duration(std::chrono::seconds{std::llround(*peer.age_s)}), *peer.age_s};
 }
 
 }  // namespace
 
-Cell state_of(const Json& peer) { return peer.value("condition", Json::object()).value("state", std::string("-")); }
+Cell state_of(const Json& peer) { return state_cell(codec::decode_peer_view(peer)); }
 
-Cell age_of(const Json& peer) {
-    const Json condition = peer.value("condition", Json::object());
-    if (!condition.contains("age_s")) return "-";
-    const double age_s = condition.value("age_s", 0.0);
-    return {format_duration(std::chrono::seconds{std::llround(age_s)}), age_s};
-}
+Cell age_of(const Json& peer) { return age_cell(codec::decode_peer_view(peer)); }
 
 Listing peers_of(const Json& answer) {
     Listing listing{"peers",
@@ -44,12 +41,13 @@ Listing peers_of(const Json& answer) {
                      "REASON",
                      {"LAST HEARD", "last_heard_us", true},
                      {"LEASED UNTIL", "leased_until_us", true}},
-                    {},
-                    answer.value("peers", Json::array())};
-    for (const Json& peer : listing.items)
-        listing.rows.push_back({said(peer, "zone"), said(peer, "organisation"), state_of(peer), age_of(peer),
-                                said(peer, "they_accept_us"), said(peer, "we_accept_them"), said(peer, "url"),
-                                said(peer, "reason"), moment(peer, "last_heard_us"), moment(peer, "leased_until_us")});
+                    {}};
+    for (const codec::PeerView& peer : codec::decode_peerings_view(answer).peers) {
+        listing.items.push_back(peer.item);
+        listing.rows.push_back({peer.zone, peer.organisation, state_cell(peer), age_cell(peer), peer.they_accept_us,
+                                peer.we_accept_them, peer.url, peer.reason, moment(peer.last_heard),
+                                moment(peer.leased_until)});
+    }
     return listing;
 }
 
@@ -67,24 +65,22 @@ Listing peerings_of(const Json& answer) {
                      {"CHANGED", "changed_us", true},
                      {"BY", true},
                      {"REASON", true}},
-                    {},
-                    answer.value("peerings", Json::array())};
-    for (const Json& peering : listing.items) {
+                    {}};
+    for (const codec::PeeringView& peering : codec::decode_peerings_view(answer).peerings) {
         Cell trust = "-", now = "-", used = "-", parts = "-", seconds = "-";
-        if (peering.contains("trust")) {
+        if (peering.has_rights) {
             char score[16];
-            std::snprintf(score, sizeof score, "%.3f", peering.at("trust").value("score", 0.0));
-            trust = Cell(score, peering.at("trust").value("score", 0.0));
-            const Json rights = peering.value("rights_now", Json::object());
-            now = rights.value("processors", 0);
-            parts = rights.value("concurrent_parts", 0);
-            const double walltime_s = rights.value("walltime_s", 0.0);
-            seconds = Cell(codec::dump(walltime_s), walltime_s);
-            used = peering.value("usage", Json::object()).value("processors", 0);
+            std::snprintf(score, sizeof score, "%.3f", peering.score);
+            trust = Cell(score, peering.score);
+            now = peering.now.processors;
+            parts = peering.now.concurrent_parts;
+            seconds = Cell(codec::dump(peering.now.walltime_s), peering.now.walltime_s);
+            used = peering.used_processors;
         }
-        listing.rows.push_back({said(peering, "organisation"), said(peering, "state"), trust, now, used,
-                                said(peering, "fingerprint"), parts, seconds, moment(peering, "requested_us"),
-                                moment(peering, "changed_us"), said(peering, "by"), said(peering, "reason")});
+        listing.items.push_back(peering.item);
+        listing.rows.push_back({peering.organisation, peering.state, trust, now, used, peering.fingerprint, parts,
+                                seconds, moment(peering.requested), moment(peering.changed), peering.by,
+                                peering.reason});
     }
     return listing;
 }

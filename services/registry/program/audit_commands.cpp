@@ -49,7 +49,7 @@ void list(const Options& options, const Printer& printer, const AuditChoice& cho
     if (!answer) return printer.fail(answer.error());
     const auto page = codec::decode_audit_page(*answer);
     if (!page) return printer.fail(page.error());
-    printer.print(listing::audit_listing(*page, answer->at("records")), *answer);
+    printer.print(listing::audit_listing(*page), *answer);
     if (page->next > 0) std::cerr << "more: --after " << page->next << "\n";
 }
 
@@ -83,7 +83,7 @@ void add_audit_commands(CLI::App& cli, Options& options, int& exit_code) {
         ->check(command_line::whole_number_in(1, limits::kMaxAuditRows))
         ->capture_default_str();
     const auto listed = std::make_shared<Output>(Output::Kind::kList);
-    listed->add_to(*rows, listing::audit_listing({}, Json::array()));
+    listed->add_to(*rows, listing::audit_listing({}));
     command_line::add_since_option(*rows, choice->since);
     rows->callback([&options, &exit_code, listed, choice] { list(options, {listed.get(), &exit_code}, *choice); });
     auto head = std::make_shared<std::string>();

@@ -21,7 +21,8 @@ codec::AuditPage page() {
 
 TEST(AuditListing, HasARowForEachEntryAndItsInstantAsANumberForPrograms) {
     const codec::Json items = codec::Json::array({codec::encode(page().records[0])});
-    const Listing listing = audit_listing(page(), items);
+    const Listing listing = audit_listing(page());
+    EXPECT_EQ(listing.items, items);
     EXPECT_EQ(written(listing, "table"),
               "NUMBER  TIME                  WHO                          ACTION        OBJECT  DECISION  DETAIL\n"
               "7       2026-06-01T12:00:00Z  spiffe://org-a/operator/ana  blockSubject  org-b   allowed   lost ?[2J\n");

@@ -28,6 +28,7 @@
 #include "services/common/adapters/sqlite/zone_store.hpp"
 #include "services/common/adapters/system/network_interface.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
+#include "services/common/codec/peering_view.hpp"
 #include "services/common/messages/clock_difference.hpp"
 #include "services/common/messages/names/host_port.hpp"
 #include "services/common/messages/text/printable.hpp"
@@ -271,21 +272,20 @@ bool look_at_own_service(const std::string& config_path, const ZoneSettings& set
 
 /// Of the answer to GET /v1/peerings: each peer that takes no work as things are, or whose clock differs.
 void look_at_peers(const codec::Json& peerings, Checks& checks) {
-    const codec::Json peers = peerings.value("peers", codec::Json::array());
+    const std::vector<codec::PeerView> peers = codec::decode_peerings_view(peerings).peers;
     checks.push_back({"peers", !peers.empty() ? Verdict::kOk : Verdict::kWarn,
                       std::to_string(peers.size()) + " other zones are known",
                       !peers.empty()
                           ? std::string{}
                           : "join a registry ('zbs-zone enrol'), and ask for peering ('zbs-zone peer request')"});
-    for (const codec::Json& peer : peers) {
-        const std::string reason = peer.value("reason", ""), organisation = peer.value("organisation", "");
-        const codec::Json condition = peer.value("condition", codec::Json::object());
-        const std::string state = condition.value("state", "unknown");
+    for (const codec::PeerView& peer : peers) {
+        const std::string& reason = peer.reason;
+        const std::string state = peer.state.empty() ? "unknown" : peer.state;
         if (reason.empty() && (state == "up" || state == "unknown")) continue;
-        const std::string age = format_duration(std::chrono::seconds{std::llround(condition.value("age_s", 0.0))});
-        checks.push_back({"peer " + peer.value("zone", ""), state == "clock" ? Verdict::kFail : Verdict::kWarn,
+        const std::string age = format_duration(std::chrono::seconds{std::llround(peer.age_s.value_or(0.0))});
+        checks.push_back({"peer " + peer.zone, state == "clock" ? Verdict::kFail : Verdict::kWarn,
                           state + ", as of " + age + " ago" + (reason.empty() ? "" : ": " + reason),
-                          "'zbs-zone peer show " + organisation + "' has the details"});
+                          "'zbs-zone peer show " + peer.organisation + "' has the details"});
     }
 }
 

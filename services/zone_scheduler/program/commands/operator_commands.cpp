@@ -14,6 +14,7 @@
 #include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/codec/json/audit_text.hpp"
+#include "services/common/codec/site_codec.hpp"
 #include "services/common/http/call.hpp"
 #include "services/common/listing/audit_listing.hpp"
 #include "services/common/messages/limits.hpp"
@@ -253,11 +254,11 @@ void add_list(CLI::App& parent, const OperatorCommand& shared, const char* name,
 /// Says so where nobody of that name is known: the block holds, but is likely not the one that was meant.
 void block_subject(const OperatorCommand& shared, const Output& output, OperatorClient& client,
                    const std::string& subject, const std::string& reason) {
-    const Result<Json> answer = client.call("POST", "/v1/blocks", {{"subject", subject}, {"reason", reason}});
+    const Result<Json> answer = client.call("POST", "/v1/blocks", codec::encode(codec::NewBlock{subject, reason}));
     if (!answer)
         return shared.fail(point_to_option(answer.error(), {{"/subject", "SUBJECT"}, {"/reason", "--reason"}}), output);
     output.print_document(*answer, "blocked " + subject + "\n");
-    if (answer->value("known", true)) return;
+    if (codec::decode_block_view(*answer).known) return;
     const std::optional<Caller> caller = parse_identity(subject);
     const bool own = caller && caller->organisation == client.zone().organisation;
     std::cerr << "warning: this zone knows no "
@@ -279,10 +280,10 @@ void add_user(CLI::App& cli, const OperatorCommand& shared) {
         ->check(command_line::name_of("a group"));
     const auto added = command_line::add_outcome(*add);
     add->callback([shared, added, name, groups] {
-        const auto answer = shared.call(*added, "POST", "/v1/users", {{"name", *name}, {"groups", *groups}},
+        const auto answer = shared.call(*added, "POST", "/v1/users", codec::encode(codec::NewUser{*name, *groups}),
                                         {{"/name", "NAME"}, {"/groups", "--group"}});
         if (!answer) return;
-        added->print_document(*answer, "zbs login --code " + answer->value("token", "") + "\n");
+        added->print_document(*answer, "zbs login --code " + codec::decode_invitation(*answer) + "\n");
         std::cerr << "the " << (added->for_people() ? "line" : "token")
                   << " above works once, within 24 hours, for whoever has it: give it to " << *name
                   << " and nobody else\n";
@@ -301,7 +302,7 @@ void add_user(CLI::App& cli, const OperatorCommand& shared) {
         if (!client) return shared.fail(client.error(), *revoked);
         const Result<Json> answer = (*client)->call("DELETE", "/v1/users/" + http::encode_percent(*name));
         if (answer) {
-            const std::size_t certificates = answer->value("certificates", Json::array()).size();
+            const std::size_t certificates = codec::decode_user_view(*answer).certificates;
             return revoked->print_document(
                 *answer, "revoked " + *name + " with " + std::to_string(certificates) + " certificates\n");
         }
@@ -351,8 +352,8 @@ void add_blocks(CLI::App& cli, const OperatorCommand& shared) {
         const auto answer = shared.call(*unblocked, "DELETE", "/v1/blocks?subject=" + http::encode_percent(*subject));
         if (!answer) return;
         unblocked->print_document(*answer, "unblocked " + *subject + "\n");
-        for (const Json& zone : answer->value("announced_by", Json::array()))
-            std::cerr << "note: zone " << zone.get<std::string>()
+        for (const std::string& zone : codec::decode_announcers(*answer))
+            std::cerr << "note: zone " << zone
                       << " announced it; unblock it there too, if that zone runs, or it announces it again\n";
     });
     add_list(
@@ -367,7 +368,7 @@ void add_drain(CLI::App& cli, const OperatorCommand& shared) {
         CLI::App* drain = cli.add_subcommand(name, help);
         const auto output = command_line::add_outcome(*drain);
         drain->callback([shared, output, on] {
-            const auto answer = shared.call(*output, "PUT", "/v1/drain", {{"draining", on}});
+            const auto answer = shared.call(*output, "PUT", "/v1/drain", codec::encode_drain(on));
             if (answer)
                 output->print_document(*answer,
                                        on ? "takes no new work; what is here goes on\n" : "takes new work again\n");
@@ -407,7 +408,7 @@ void list_audit(const OperatorCommand& shared, const Output& output, std::uint64
     if (!answer) return;
     const auto page = codec::decode_audit_page(*answer);
     if (!page) return shared.fail(page.error(), output);
-    shared.print(output, listing::audit_listing(*page, answer->at("records")), *answer);
+    shared.print(output, listing::audit_listing(*page), *answer);
     if (page->next > 0) std::cerr << "more: --after " << page->next << "\n";
 }
 
@@ -425,7 +426,7 @@ void add_audit(CLI::App& cli, const OperatorCommand& shared) {
         ->check(command_line::whole_number_in(1, limits::kMaxAuditRows))
         ->capture_default_str();
     const auto output = std::make_shared<Output>(Output::Kind::kList);
-    output->add_to(*list, listing::audit_listing({}, Json::array()));
+    output->add_to(*list, listing::audit_listing({}));
     auto since = std::make_shared<std::string>();
     command_line::add_since_option(*list, *since);
     list->callback([shared, output, after, limit, since] { list_audit(shared, *output, *after, *limit, *since); });

@@ -1,6 +1,7 @@
 #include "services/zone_scheduler/program/commands/operator_listings.hpp"
 
 #include "services/common/codec/json/audit_text.hpp"
+#include "services/common/codec/site_codec.hpp"
 #include "services/common/failpoint/points.hpp"
 
 namespace zbs::zone_program {
@@ -11,13 +12,8 @@ using listing::Listing;
 
 namespace {
 
-std::string said(const Json& json, const char* key) { return json.value(key, std::string{}); }
-
 /// "-" where the answer has none.
-Cell moment(const Json& json, const char* key) {
-    const std::int64_t at = json.value(key, std::int64_t{0});
-    return at > 0 ? Cell(codec::utc_text(time_from_microseconds(at))) : Cell("-");
-}
+Cell moment(Time at) { return at > Time{} ? Cell(codec::utc_text(at)) : Cell("-"); }
 
 }  // namespace
 
@@ -25,28 +21,22 @@ Listing users_of(const Json& answer) {
     Listing listing{
         "users",
         {"NAME", "STANDING", {"CODE UNTIL", "code_expires_us"}, "CERTIFICATES", "GROUPS", {"ADDED", "added_us", true}},
-        {},
-        answer.value("users", Json::array())};
-    for (const Json& user : listing.items) {
+        {}};
+    for (const codec::UserView& user : codec::decode_users(answer)) {
         std::string groups;
-        for (const Json& group : user.value("groups", Json::array()))
-            groups += (groups.empty() ? "" : ",") + group.get<std::string>();
-        listing.rows.push_back({said(user, "name"), said(user, "standing"),
-                                user.value("code_pending", false) ? moment(user, "code_expires_us") : Cell("-"),
-                                user.value("certificates", Json::array()).size(), groups.empty() ? "-" : groups,
-                                moment(user, "added_us")});
+        for (const std::string& group : user.groups) groups += (groups.empty() ? "" : ",") + group;
+        listing.items.push_back(user.item);
+        listing.rows.push_back({user.name, user.standing, user.code_pending ? moment(user.code_expires) : Cell("-"),
+                                user.certificates, groups.empty() ? "-" : groups, moment(user.added)});
     }
     return listing;
 }
 
 Listing blocks_of(const Json& answer) {
-    Listing listing{"blocks", {"SUBJECT", "BY", {"SINCE", "at_us"}, "REASON", "ANNOUNCED BY"}, {}, Json::array()};
-    for (const char* of : {"blocks", "announced"}) {
-        for (const Json& block : answer.value(of, Json::array())) {
-            listing.items.push_back(block);
-            listing.rows.push_back({said(block, "subject"), said(block, "by"), moment(block, "at_us"),
-                                    said(block, "reason"), said(block, "announced_by")});
-        }
+    Listing listing{"blocks", {"SUBJECT", "BY", {"SINCE", "at_us"}, "REASON", "ANNOUNCED BY"}, {}};
+    for (const codec::BlockView& block : codec::decode_blocks(answer)) {
+        listing.items.push_back(block.item);
+        listing.rows.push_back({block.subject, block.by, moment(block.at), block.reason, block.announced_by});
     }
     return listing;
 }

@@ -4,6 +4,7 @@
 
 #include "services/common/adapters/command_line/values.hpp"
 #include "services/common/codec/peering_codec.hpp"
+#include "services/common/codec/peering_view.hpp"
 #include "services/common/http/call.hpp"
 #include "services/common/listing/peer_listing.hpp"
 #include "services/common/messages/text/printable.hpp"
@@ -56,8 +57,8 @@ void settle(const OperatorCommand& commands, const Output& output, const PeerWis
         (output.for_people() ? std::cout : std::cerr)
             << "asks the zones of " << wish.organisation << "; 'zbs-zone peer list' shows what they say\n";
     output.print_document(*answer, peerings_text(*answer));
-    for (const Json& note : answer->value("notes", Json::array()))
-        if (note.is_string()) std::cerr << "note: " << printable_text(note.get<std::string>(), 4'096) << "\n";
+    for (const std::string& note : codec::decode_peerings_view(*answer).notes)
+        std::cerr << "note: " << printable_text(note, 4'096) << "\n";
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include "services/common/adapters/command_line/terminal.hpp"
 #include "services/common/codec/json/audit_text.hpp"
-#include "services/common/codec/peering_codec.hpp"
+#include "services/common/codec/peering_view.hpp"
 #include "services/common/listing/peer_listing.hpp"
 #include "services/common/messages/text/printable.hpp"
 #include "services/zone_scheduler/trust/site_policy/rights_text.hpp"
@@ -14,6 +14,7 @@ namespace zbs::zone_program {
 namespace {
 
 using codec::Json;
+using codec::PeeringView;
 
 std::string number_text(const char* form, double value) {
     char text[48];
@@ -39,23 +40,16 @@ std::string counted(std::int64_t count, const std::string& thing) {
 std::string score_text(double score) { return number_text("%.3f", score) + " of 1"; }
 
 /// From another zone: no name may drive the terminal.
-std::string text_of(const Json& json, const char* key) { return printable_text(json.value(key, std::string{}), 1'024); }
+std::string shown(const std::string& text) { return printable_text(text, 1'024); }
 
-std::string moment_of(const Json& json, const char* key) {
-    const std::int64_t at = json.value(key, std::int64_t{0});
-    return at > 0 ? codec::utc_text(time_from_microseconds(at)) : "-";
+std::string moment_of(Time at) { return at > Time{} ? codec::utc_text(at) : "-"; }
+
+std::string amounts_text(const codec::AmountsView& rights) {
+    return counted(rights.processors, "processor") + " at once, " + span_text(rights.walltime_s) + " each part, " +
+           counted(rights.concurrent_parts, "part") + " at once";
 }
 
-std::string amounts_text(const Json& rights) {
-    return counted(rights.value("processors", 0), "processor") + " at once, " +
-           span_text(rights.value("walltime_s", 0.0)) + " each part, " +
-           counted(rights.value("concurrent_parts", 0), "part") + " at once";
-}
-
-std::string limits_text(const Json& rights) {
-    const auto range = codec::decode_rights_range(rights);
-    if (!range) return {};
-    const PeeringRights& top = range->ceiling;
+std::string limits_text(const PeeringRights& top) {
     std::string partitions;
     for (const std::string& name : top.partitions) partitions += (partitions.empty() ? "" : ",") + name;
     return "  starts\t" + hours_text(top.hours) + " (UTC), " + weekdays_text(top.weekdays) + "\n  partitions\t" +
@@ -65,49 +59,47 @@ std::string limits_text(const Json& rights) {
            "\n";
 }
 
-std::string trust_text(const Json& trust) {
-    std::string text = "  trust\t" + score_text(trust.value("score", 0.0)) + " (began with " +
-                       score_text(trust.value("initial", 0.0)) + ")\n";
-    for (const Json& reason : trust.value("reasons", Json::array())) {
-        text += "    " + text_of(reason, "event") + "\t" + counted(reason.value("count", std::int64_t{0}), "time") +
-                " ever\t" + number_text("%+.3f", reason.value("weight", 0.0)) + " points left\t" +
-                number_text("%+.3f", reason.value("effect", 0.0)) + " of the trust\n";
+std::string trust_text(const PeeringView& peering) {
+    std::string text =
+        "  trust\t" + score_text(peering.score) + " (began with " + score_text(peering.initial_score) + ")\n";
+    for (const PeeringView::Reason& reason : peering.reasons) {
+        text += "    " + shown(reason.event) + "\t" + counted(reason.count, "time") + " ever\t" +
+                number_text("%+.3f", reason.weight) + " points left\t" + number_text("%+.3f", reason.effect) +
+                " of the trust\n";
     }
     return text;
 }
 
-std::string peering_text(const Json& peering) {
-    std::string text = text_of(peering, "organisation") + "\t" + text_of(peering, "state") + "\n  bundle\t" +
-                       text_of(peering, "fingerprint") + "\n";
-    for (const Json& zone : peering.value("zones", Json::array()))
-        text += "  zone\t" + text_of(zone, "name") + "\t" + text_of(zone, "url") + "\tseen " +
-                moment_of(zone, "seen_us") + "\n";
-    text += "  known since\t" + moment_of(peering, "requested_us") + "\n";
-    if (!text_of(peering, "by").empty())
-        text += "  settled by\t" + text_of(peering, "by") + "\t" + moment_of(peering, "changed_us") + "\n";
-    if (!text_of(peering, "reason").empty()) text += "  reason\t" + text_of(peering, "reason") + "\n";
-    if (text_of(peering, "state") == "requested") return text;
-    const Json rights = peering.value("rights", Json::object()), usage = peering.value("usage", Json::object());
-    text += trust_text(peering.value("trust", Json::object()));
-    text += "  now\t" + amounts_text(peering.value("rights_now", Json::object())) + "\n";
-    text += "  floor\t" + amounts_text(rights.value("floor", Json::object())) + "\n";
-    text += "  ceiling\t" + amounts_text(rights.value("ceiling", Json::object())) + "\n" + limits_text(rights);
-    text += "  in use\t" + counted(usage.value("processors", 0), "processor") + ", " +
-            counted(usage.value("parts", 0), "part") + "\n";
-    for (const Json& event : peering.value("last_events", Json::array()))
-        text += "  event\t" + moment_of(event, "at_us") + "\t" + text_of(event, "event") + "\n";
+std::string peering_text(const PeeringView& peering) {
+    std::string text =
+        shown(peering.organisation) + "\t" + shown(peering.state) + "\n  bundle\t" + shown(peering.fingerprint) + "\n";
+    for (const PeeringView::Zone& zone : peering.zones)
+        text += "  zone\t" + shown(zone.name) + "\t" + shown(zone.url) + "\tseen " + moment_of(zone.seen) + "\n";
+    text += "  known since\t" + moment_of(peering.requested) + "\n";
+    if (!peering.by.empty()) text += "  settled by\t" + shown(peering.by) + "\t" + moment_of(peering.changed) + "\n";
+    if (!peering.reason.empty()) text += "  reason\t" + shown(peering.reason) + "\n";
+    if (peering.state == "requested") return text;
+    text += trust_text(peering);
+    text += "  now\t" + amounts_text(peering.now) + "\n";
+    text += "  floor\t" + amounts_text(peering.floor) + "\n";
+    text += "  ceiling\t" + amounts_text(peering.ceiling) + "\n";
+    if (peering.rights) text += limits_text(peering.rights->ceiling);
+    text += "  in use\t" + counted(peering.used_processors, "processor") + ", " + counted(peering.used_parts, "part") +
+            "\n";
+    for (const PeeringView::Event& event : peering.last_events)
+        text += "  event\t" + moment_of(event.at) + "\t" + shown(event.event) + "\n";
     return text;
 }
 
 }  // namespace
 
 std::string peerings_text(const Json& answer) {
+    const codec::PeeringsView view = codec::decode_peerings_view(answer);
     std::string text;
-    for (const Json& peering : answer.value("peerings", Json::array())) text += peering_text(peering);
-    for (const Json& zone : answer.value("peers", Json::array())) {
-        text += "zone " + text_of(zone, "zone") + "\ttakes ours: " + text_of(zone, "they_accept_us") +
-                "\twe take its: " + text_of(zone, "we_accept_them") + "\theard " + moment_of(zone, "last_heard_us") +
-                "\n";
+    for (const PeeringView& peering : view.peerings) text += peering_text(peering);
+    for (const codec::PeerView& zone : view.peers) {
+        text += "zone " + shown(zone.zone) + "\ttakes ours: " + shown(zone.they_accept_us) +
+                "\twe take its: " + shown(zone.we_accept_them) + "\theard " + moment_of(zone.last_heard) + "\n";
     }
     return text;
 }
