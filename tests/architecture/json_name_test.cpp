@@ -18,8 +18,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Add a folder as soon as it is clean. Modules that may not include services/common/codec (includes.tsv) have no JSON.
-constexpr std::array kFolders = {"services/common/http", "services/node_agent/http", "services/registry/http",
-                                 "services/zone_scheduler/assembly", "services/zone_scheduler/http"};
+constexpr std::array kFolders = {
+    "services/common/http",   "services/common/listing",          "services/node_agent/http",
+    "services/registry/http", "services/zone_scheduler/assembly", "services/zone_scheduler/http"};
 
 /// The text with comments blanked out. Strings stay, raw ones too.
 std::string without_comments(std::string text) {

@@ -143,11 +143,8 @@ const std::vector<std::string>& output_formats() {
 }
 
 std::string written(const Listing& listing, std::string_view format, std::size_t width) {
-    if (format == "json") {
-        Json document = {{listing.noun, items_of(listing)}};
-        if (listing.truncated) document["truncated"] = true;
-        return codec::document_text(std::move(document));
-    }
+    if (format == "json")
+        return codec::document_text(codec::list_document(listing.noun, items_of(listing), listing.truncated));
     if (format == "csv") return csv_text(listing);
     std::string text;
     if (format == "jsonl") {

@@ -4,6 +4,8 @@
 #include <cctype>
 #include <cstdio>
 
+#include "services/common/codec/json/document_text.hpp"
+
 namespace zbs::listing {
 
 using codec::Json;
@@ -104,7 +106,7 @@ Listing settings_of(const std::vector<ConfigValue>& values, bool with_origin) {
         const std::string origin = setting.place.empty() ? "default" : setting.place;
         const Cell value = cell_of(setting);
         listing.rows.push_back({setting.key, value, origin});
-        listing.items.push_back({{"setting", setting.key}, {"value", value.value}, {"origin", origin}});
+        listing.items.push_back(codec::setting_item(setting.key, value.value, origin));
     }
     return listing;
 }

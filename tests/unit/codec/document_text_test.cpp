@@ -13,6 +13,13 @@ TEST(DocumentText, BeginsWithItsVersionAndKeepsTheOneOfAService) {
     EXPECT_EQ(Json::parse(document_text({{"zz", nullptr}})), Json({{"version", kDocumentVersion}, {"zz", nullptr}}));
 }
 
+TEST(DocumentText, AListSaysWhetherThereIsMore) {
+    const Json items = Json::array({setting_item("retention.results_days", 7, "default")});
+    EXPECT_EQ(dump(list_document("settings", items, false)),
+              R"({"settings":[{"origin":"default","setting":"retention.results_days","value":7}]})");
+    EXPECT_EQ(dump(list_document("settings", Json::array(), true)), R"({"settings":[],"truncated":true})");
+}
+
 TEST(DocumentVersion, IsThisOneOrNoneAndAnotherIsToldWithTheRemedy) {
     const auto fault_of = [](const Json& json) {
         JsonReader in(json);

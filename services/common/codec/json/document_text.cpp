@@ -23,6 +23,16 @@ void check_document_version(JsonReader& in, const std::string& maker) {
                                "' beside it, or read it with the release that made it");
 }
 
+Json list_document(const std::string& noun, Json items, bool truncated) {
+    Json document = {{noun, std::move(items)}};
+    if (truncated) document["truncated"] = true;
+    return document;
+}
+
+Json setting_item(const std::string& setting, Json value, const std::string& origin) {
+    return {{"setting", setting}, {"value", std::move(value)}, {"origin", origin}};
+}
+
 std::string document_text(Json object) {
     const std::string rest = dump(without_version(std::move(object))).substr(1);
     // Members are ordered by name, so this one is written in front of them.

@@ -15,6 +15,10 @@ Json without_version(Json object);
 /// than kDocumentVersion, which says to have `maker` ("zbs map") make the document again. To be asked first: what else
 /// there is may be new.
 void check_document_version(JsonReader& in, const std::string& maker);
+/// A list as a document: `noun` is the key of its items; `truncated`: there are or may be more.
+Json list_document(const std::string& noun, Json items, bool truncated);
+/// A setting of a configuration, as an item of such a list.
+Json setting_item(const std::string& setting, Json value, const std::string& origin);
 /// `dump` of the object, with kDocumentVersion as its first member "version"; ends with a line end.
 std::string document_text(Json object);
 
