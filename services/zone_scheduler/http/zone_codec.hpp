@@ -29,9 +29,9 @@ struct NodeList {
     std::string organisation;
     std::vector<PartService::NodeView> nodes;
     std::vector<NodeDirectory::Node> agents;
-    bool has_addresses = false;  ///< where agents listen is for operators
+    bool has_addresses = false;  ///< addresses of agents are for operators
     std::string sharing;         ///< by which means parts share processors; empty: they do not
-    int slices = 0;              ///< where they do
+    int slices = 0;              ///< rows of the slice matrix, if they do
 };
 Json encode(const NodeList& list);
 

@@ -57,7 +57,7 @@ TEST(NodeCodec, NumberGoesThereAndBack) {
     EXPECT_EQ(decode_number(*parse(R"({"number":-1})")).error().pointer, "/number");
 }
 
-TEST(AuditCodec, KeepsWhomACallIsAboutAndNoSecret) {
+TEST(AuditCodec, KeepsTheObjectOfACallAndNoSecret) {
     EXPECT_EQ(audited_fields(*parse(R"({"reason":"closed","zone":"b","code":"secret","user":7})")),
               "zone b, reason closed");
     for (const char* text : {"7", "[]", "{}"}) EXPECT_EQ(audited_fields(*parse(text)), "") << text;

@@ -14,8 +14,8 @@ struct AuditPage {
 Json encode(const AuditRecord& record);
 Json encode(const AuditPage& page);
 Result<AuditPage> decode_audit_page(const Json& json);
-/// What the audit log keeps of a request's body, "zone b, reason closed": the fields that say whom and what it is
-/// about, as they were sent. Codes, keys and certificates are none of them. Any value is accepted.
+/// The fields of a request's body that the audit log keeps, "zone b, reason closed": those that name the object of the
+/// call, as they were sent; never codes, keys or certificates. Any value is accepted.
 std::string audited_fields(const Json& body);
 
 }  // namespace zbs::codec
