@@ -15,7 +15,7 @@ namespace {
 /// than the leader; before, the weights are more even.
 constexpr double kBlendRate = 0.05;
 /// A longer gap has the same effect.
-constexpr std::int64_t kMostMissing = 1'000'000;
+constexpr std::int64_t kMaxMissing = 1'000'000;
 /// Larger than any sum of errors can be.
 constexpr double kMostSum = 1e250;
 
@@ -93,7 +93,7 @@ std::int64_t AdaptiveForecast::missing_before(Time at) const {
     const std::uint64_t whole = elapsed / period, rest = elapsed % period;
     const std::uint64_t periods = whole + (rest > period / 2 ? 1 : 0);
     if (periods <= 1) return 0;
-    return static_cast<std::int64_t>(std::min<std::uint64_t>(periods - 1, kMostMissing));
+    return static_cast<std::int64_t>(std::min<std::uint64_t>(periods - 1, kMaxMissing));
 }
 
 void AdaptiveForecast::judge(double value) {

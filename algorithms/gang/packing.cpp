@@ -54,7 +54,7 @@ bool GangPacking::pick(std::int32_t row, const GangRequest& request, std::vector
     std::vector<std::int32_t>& candidates = candidates_;
     candidates.clear();
     const ProcessorChoice choice =
-        options_.rule == PackingRule::kMemoryFit ? ProcessorChoice::kMostMemory : options_.choice;
+        options_.rule == PackingRule::kMemoryFit ? ProcessorChoice::kMaxMemory : options_.choice;
     const auto need = static_cast<std::size_t>(request.processors);
     const auto visit = [&](std::int32_t p) {
         if (admits(p, request)) candidates.push_back(p);
@@ -70,7 +70,7 @@ bool GangPacking::pick(std::int32_t row, const GangRequest& request, std::vector
     const auto cut = candidates.begin() + request.processors;
     const auto better = [&](std::int32_t a, std::int32_t b) {
         const auto x = static_cast<std::size_t>(a), y = static_cast<std::size_t>(b);
-        if (choice == ProcessorChoice::kMostMemory && free_memory_[x] != free_memory_[y])
+        if (choice == ProcessorChoice::kMaxMemory && free_memory_[x] != free_memory_[y])
             return free_memory_[x] > free_memory_[y];
         if (choice == ProcessorChoice::kFewestTasks && tasks_[x] != tasks_[y]) return tasks_[x] < tasks_[y];
         return a < b;

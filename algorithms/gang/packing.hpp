@@ -24,7 +24,7 @@ enum class Repack : std::uint8_t { kNever, kAtArrival, kAtChange };
 /// The order in which they are then packed.
 enum class RepackOrder : std::uint8_t { kArrival, kDecreasingProcessors };
 /// Which processors of the slice, where there is a choice. The thesis does not say.
-enum class ProcessorChoice : std::uint8_t { kLowest, kFewestTasks, kMostMemory };
+enum class ProcessorChoice : std::uint8_t { kLowest, kFewestTasks, kMaxMemory };
 /// When memory fit opens a slice: the thesis can be read both ways [DaSilva2000, section 5.4]. Compared literally a
 /// new slice never loses but to ties, for its processors are the freest of the machine.
 enum class NewSlice : std::uint8_t { kOnlyIfNeeded, kAlwaysCompared };

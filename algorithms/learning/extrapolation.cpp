@@ -11,9 +11,9 @@
 namespace zbs::learning {
 namespace {
 
-constexpr std::size_t kMostSizes = 4;
-constexpr double kMostMisfit = 0.15;
-constexpr std::size_t kMostRivals = 12;
+constexpr std::size_t kMaxSizes = 4;
+constexpr double kMaxMisfit = 0.15;
+constexpr std::size_t kMaxRivals = 12;
 /// Two explanations of the known graphs that differ by less in misfit are equally good.
 constexpr double kAsGood = 0.02;
 /// Belief in volumes whose exponents are assumed, fitted to two numbers of ranks, and to more.
@@ -139,7 +139,7 @@ double ambiguity(std::span<const TaskGraph* const> known, PatternFitter& fitter,
         if (fit.parts[0].pattern.grid.shape == GridRule::Shape::kBalanced &&
             rival.grid.shape == GridRule::Shape::kReversed)
             continue;
-        if (++looked_at > kMostRivals) break;
+        if (++looked_at > kMaxRivals) break;
         patterns[0] = rival;
         const auto other = fitter.fit_these(patterns);
         if (!other || other->misfit > fit.misfit + kAsGood) continue;
@@ -212,7 +212,7 @@ Extrapolation extrapolate_profile(std::span<const TaskGraph* const> known, int w
     for (const TaskGraph* graph : known) {
         if (graph->task_count() == wanted) return {*graph, 1, 0, "a run of " + std::to_string(wanted) + " ranks"};
     }
-    const std::vector<const TaskGraph*> used = nearest(known, wanted, kMostSizes);
+    const std::vector<const TaskGraph*> used = nearest(known, wanted, kMaxSizes);
     Extrapolation found;
     if (used.empty()) {
         found.how = "no run of another number of ranks is known";
@@ -232,7 +232,7 @@ Extrapolation extrapolate_profile(std::span<const TaskGraph* const> known, int w
     PatternFitter fitter(used);
     const PatternFit fit = bytes > 0 ? fitter.fit(wanted) : PatternFit{};
     found.misfit = fit.misfit;
-    if (fit.misfit > kMostMisfit) {
+    if (fit.misfit > kMaxMisfit) {
         found.how = "no known pattern fits the " + list_of(used) +
                     (fit.parts.empty() ? ""
                                        : " (nearest: " + names_of(fit) + " leaves " + percent(fit.misfit) +

@@ -7,14 +7,14 @@ namespace zbs::learning {
 namespace {
 constexpr std::int64_t kEnoughForBounds = 3;
 constexpr double kDeviations = 2;
-const double kMostLogarithm = std::log(ModelError::kMostRatio);
+const double kMaxLogarithm = std::log(ModelError::kMaxRatio);
 }  // namespace
 
 Result<ModelError> ModelError::restore(const State& state) {
     const double most_weight = 1 / (1 - kFade);
     const bool good = state.count >= 0 && state.weight >= 0 && state.weight <= most_weight &&
-                      std::abs(state.mean) <= kMostLogarithm && state.variance >= 0 &&
-                      state.variance <= kMostLogarithm * kMostLogarithm && std::abs(state.last) <= kMostLogarithm &&
+                      std::abs(state.mean) <= kMaxLogarithm && state.variance >= 0 &&
+                      state.variance <= kMaxLogarithm * kMaxLogarithm && std::abs(state.last) <= kMaxLogarithm &&
                       (state.count == 0) == (state.weight == 0);
     if (!good) return invalid("no record of prediction errors: a count, weight, mean, variance or last is impossible");
     ModelError error;
@@ -25,7 +25,7 @@ Result<ModelError> ModelError::restore(const State& state) {
 Result<void> ModelError::observe(double predicted, double measured) {
     if (!(predicted > 0) || !(measured > 0) || !std::isfinite(predicted) || !std::isfinite(measured))
         return invalid("predicted and measured run times must be positive numbers of seconds");
-    const double error = std::clamp(std::log(measured) - std::log(predicted), -kMostLogarithm, kMostLogarithm);
+    const double error = std::clamp(std::log(measured) - std::log(predicted), -kMaxLogarithm, kMaxLogarithm);
     // Weighted mean and variance, old weights faded, as differences from the mean.
     const double before = state_.weight * kFade;
     const double weight = before + 1;

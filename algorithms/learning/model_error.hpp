@@ -14,7 +14,7 @@ class ModelError {
   public:
     static constexpr double kFade = 0.9;
     /// Where a run took a million times as long as predicted that is as far as it counts.
-    static constexpr double kMostRatio = 1e6;
+    static constexpr double kMaxRatio = 1e6;
 
     struct State {
         std::int64_t count = 0;

@@ -19,7 +19,7 @@ struct ClassMembers {
 
 namespace {
 
-constexpr std::size_t kMostParts = 5;
+constexpr std::size_t kMaxParts = 5;
 constexpr int kSelectionSweeps = 8, kFinalSweeps = 60;
 /// Another pattern must lower the score by this, and by this share of it: less is noise.
 constexpr double kWorthwhile = 0.002, kWorthwhileShare = 0.25;
@@ -29,8 +29,8 @@ constexpr double kScoreOfAClass = 1e-4;
 constexpr double kAlike = 0.02;
 constexpr double kGoodEnough = 0.001;
 /// A pattern that has more pairs than this many for each edge of the graph is not in it.
-constexpr std::size_t kMostPairsPerEdge = 8;
-constexpr std::size_t kMostFixedLengths = 8;
+constexpr std::size_t kMaxPairsPerEdge = 8;
+constexpr std::size_t kMaxFixedLengths = 8;
 
 using Kind = Pattern::Kind;
 
@@ -49,7 +49,7 @@ std::vector<int> common_lengths(std::span<const int> sizes, int wanted) {
     int common = wanted;
     for (const int ranks : sizes) common = std::gcd(common, ranks);
     std::vector<int> lengths;
-    for (int length = 2; length <= common && lengths.size() < kMostFixedLengths; ++length)
+    for (int length = 2; length <= common && lengths.size() < kMaxFixedLengths; ++length)
         if (common % length == 0) lengths.push_back(length);
     return lengths;
 }
@@ -169,7 +169,7 @@ std::optional<std::size_t> PatternFitter::add_candidate(const Pattern& pattern) 
 /// False where the pattern cannot be in this graph.
 bool PatternFitter::places(const Pattern& pattern, Size& size, Candidate& candidate) {
     const std::size_t edges = size.graph->edge_count();
-    const auto pairs = pairs_of(pattern, size.graph->task_count(), kMostPairsPerEdge * edges + 64);
+    const auto pairs = pairs_of(pattern, size.graph->task_count(), kMaxPairsPerEdge * edges + 64);
     if (!pairs) return false;
     std::vector<ClassMembers>& classes = candidate.classes.emplace_back();
     for (std::size_t begin = 0; begin < pairs->size();) {
@@ -222,7 +222,7 @@ PatternFit PatternFitter::fit(int wanted) {
     std::vector<std::size_t> chosen;
     Score now{1, 1, 0};
     alone_.assign(candidates_.size(), now);
-    while (chosen.size() < kMostParts && now.misfit > kGoodEnough) {
+    while (chosen.size() < kMaxParts && now.misfit > kGoodEnough) {
         std::size_t best = candidates_.size();
         double least = now.value - std::max(kWorthwhile, kWorthwhileShare * now.value);
         for (std::size_t c = 0; c < candidates_.size(); ++c) {

@@ -329,8 +329,8 @@ class FlowRefiner {
 }  // namespace
 
 std::int64_t flow_refinement(Placement& placement, const FlowOptions& options) {
-    constexpr std::int32_t kMostParts = 64;
-    if (options.rounds == 0 || placement.tree.levels != 1 || placement.tree.leaves > kMostParts) return 0;
+    constexpr std::int32_t kMaxParts = 64;
+    if (options.rounds == 0 || placement.tree.levels != 1 || placement.tree.leaves > kMaxParts) return 0;
     return FlowRefiner(placement, options).run();
 }
 

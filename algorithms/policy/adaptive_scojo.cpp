@@ -337,7 +337,7 @@ class AdaptiveScojo::Making {
 };
 
 AdaptiveScojo::AdaptiveScojo(const Options& options) : options_(options) {
-    ZBS_EXPECTS(options.level >= 1 && options.level <= kMostLevel && options.slice > Duration::zero());
+    ZBS_EXPECTS(options.level >= 1 && options.level <= kMaxLevel && options.slice > Duration::zero());
 }
 
 std::span<const AdaptiveScojo::Strategy> AdaptiveScojo::strategies() {

@@ -66,7 +66,7 @@ class AdaptiveScojo final : public Policy {
         Backfill backfill = Backfill::kConservative;
         bool adapt = true;       ///< WA: sizes follow the load
         bool fill = true;        ///< FA: newcomers take idle slots of their row
-        std::int32_t level = 2;  ///< most rows, 1 .. kMostLevel
+        std::int32_t level = 2;  ///< most rows, 1 .. kMaxLevel
         /// Largest walltimes of the classes above the last one, ascending: short, medium; the others are long.
         std::vector<Duration> classes{std::chrono::minutes{1}, std::chrono::minutes{30}};
         /// Between two classifications, >= 0; jobs with shorter walltimes do not count in them.
@@ -76,7 +76,7 @@ class AdaptiveScojo final : public Policy {
         std::size_t lookahead = 50;
         Duration age{};  ///< a job goes up a class each time it has waited that long; 0: never
     };
-    static constexpr std::int32_t kMostLevel = 64;
+    static constexpr std::int32_t kMaxLevel = 64;
 
     /// A combination that [Huang2004, section 7.3] compares.
     struct Strategy {

@@ -107,7 +107,7 @@ constexpr std::array<std::string_view, 4> kMigrations{"rule", "never", "arrival"
 constexpr std::array<std::string_view, 3> kChoices{"lowest", "fewest-tasks", "most-memory"};
 constexpr std::array<std::string_view, 2> kNewSlices{"if-needed", "always-compared"};
 static_assert(static_cast<int>(gang::Repack::kAtChange) == 2 &&
-                  static_cast<int>(gang::ProcessorChoice::kMostMemory) == 2 &&
+                  static_cast<int>(gang::ProcessorChoice::kMaxMemory) == 2 &&
                   static_cast<int>(gang::NewSlice::kAlwaysCompared) == 1,
               "the lists above name the values in order");
 constexpr std::array<std::string_view, 3> kRuleOrFlag{"rule", "true", "false"};
@@ -341,7 +341,7 @@ constexpr std::array kAdaptiveScojoOptions{
                  .default_value = "2",
                  .meaning = "most rows of the slice matrix (multiprogramming level), 1 to 64; 1: nobody takes turns",
                  .least = 1,
-                 .most = AdaptiveScojo::kMostLevel},
+                 .most = AdaptiveScojo::kMaxLevel},
     PolicyOption{.name = "classes",
                  .kind = Kind::kDurations,
                  .default_value = "1m,30m",

@@ -22,7 +22,7 @@ class ProcessorCalendar {
         std::vector<std::int32_t> processors;
         Interval when;
         Duration expected_end{};  ///< by experience; at most `when.end`
-        Interval taken(bool by_experience) const { return {when.begin, by_experience ? expected_end : when.end}; }
+        Interval taken(bool by_estimate) const { return {when.begin, by_estimate ? expected_end : when.end}; }
         bool operator==(const Promise&) const = default;
     };
 
@@ -35,13 +35,12 @@ class ProcessorCalendar {
     const Promise* find(const PartId& id) const;
     const std::map<PartId, Promise>& promises() const { return promises_; }
 
-    /// By processor: is any of `when` promised to others than `without`? `by_experience`: ends are the expected ones.
-    std::vector<bool> busy(const Interval& when, const std::set<PartId>& without = {},
-                           bool by_experience = false) const;
+    /// By processor: is any of `when` promised to others than `without`? `by_estimate`: ends are the expected ones.
+    std::vector<bool> busy(const Interval& when, const std::set<PartId>& without = {}, bool by_estimate = false) const;
     /// The instants from `from` on, sorted, at which the answer for an interval of this length that begins then may
     /// change: `from` is the first.
     std::vector<Duration> changes(Duration from, Duration length, const std::set<PartId>& without = {},
-                                  bool by_experience = false) const;
+                                  bool by_estimate = false) const;
 
   private:
     std::size_t count_;

@@ -11,7 +11,7 @@
 namespace zbs {
 
 /// Nine years: no time in a log is further from zero, so that sums over a whole queue stay in range.
-inline constexpr Duration kMostQueueTime{std::int64_t{1} << 48};
+inline constexpr Duration kMaxQueueTime{std::int64_t{1} << 48};
 
 /// A life of the zone begins; its queue is empty.
 struct QueueOpened {

@@ -88,7 +88,7 @@ class Replayer {
             if (!queue_->has(id)) return invalid("part " + to_string(id) + " does not wait");
             if (auto good = check_time(start); !good) return good;
         }
-        queue_->take_up(event);
+        queue_->recover(event);
         return {};
     }
 
@@ -97,7 +97,7 @@ class Replayer {
   private:
     static Error no_queue() { return invalid("the log has to begin with the zone that it is of"); }
     static Result<void> check_time(Duration at) {
-        if (at > kMostQueueTime || at < -kMostQueueTime) return invalid("the time is out of range");
+        if (at > kMaxQueueTime || at < -kMaxQueueTime) return invalid("the time is out of range");
         return {};
     }
 

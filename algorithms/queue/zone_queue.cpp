@@ -112,7 +112,7 @@ void ZoneQueue::restate() const {
     emit(std::move(rest));
 }
 
-void ZoneQueue::take_up(const QueueContinued& rest) {
+void ZoneQueue::recover(const QueueContinued& rest) {
     aged_ = rest.at;
     used_ = rest.used;
     for (const auto& [id, start] : rest.promised) {
@@ -294,7 +294,7 @@ QueueDecision ZoneQueue::decide(Duration now, const UsableProcessors& usable) {
     std::size_t placed = 0;
     for (bool again = true; again;) {
         again = false;
-        if (placed >= kMostOutlooks) set_rest_aside(round);
+        if (placed >= kMaxOutlooks) set_rest_aside(round);
         const Plan plan = ask(round);
         for (const JobId id : plan.starts) {
             Entry* entry =
@@ -311,7 +311,7 @@ QueueDecision ZoneQueue::decide(Duration now, const UsableProcessors& usable) {
             round.aside.insert(entry->part.id);
             round.reason[entry->part.id] = enough ? WaitsFor::kReservation : WaitsFor::kTurn;
             // Behind so many nobody has a promise of his own: a place in the calendar costs a look at all others.
-            round.expected[entry->part.id] = placed++ < kMostOutlooks ? round.take_first(*entry) : kNoStart;
+            round.expected[entry->part.id] = placed++ < kMaxOutlooks ? round.take_first(*entry) : kNoStart;
             again = true;
         }
         if (!again) note_promises(round, plan);
@@ -323,7 +323,7 @@ QueueDecision ZoneQueue::decide(Duration now, const UsableProcessors& usable) {
         Outlook outlook{.id = id, .place = ++place, .promised = entry->promised};
         if (const auto known = round.expected.find(id); known != round.expected.end())
             outlook.start = known->second;
-        else if (decision.outlooks.size() < kMostOutlooks)
+        else if (decision.outlooks.size() < kMaxOutlooks)
             outlook.start = round.take_first(*entry);
         if (const auto reason = round.reason.find(id); reason != round.reason.end()) outlook.reason = reason->second;
         decision.outlooks.push_back(outlook);

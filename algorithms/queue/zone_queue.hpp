@@ -22,7 +22,7 @@ namespace zbs {
 /// - A start for which the calendar has no room as long as it takes is not carried out. That part gets the first time
 ///   the calendar has, as a promise behind which everybody else has to stay, and the policy is asked again without it.
 ///   So a reservation holds nobody up who can end before it, and cannot make anybody wait for ever.
-/// - Those still waiting get the earliest start in that order that the calendar has, `kMostOutlooks` of them: what they
+/// - Those still waiting get the earliest start in that order that the calendar has, `kMaxOutlooks` of them: what they
 ///   can expect, and what who comes later has to leave alone (`promised()`).
 ///
 /// Cost of a decision: the policy's, times one more for each part that a reservation keeps from starting, and
@@ -30,7 +30,7 @@ namespace zbs {
 class ZoneQueue {
   public:
     using MakePolicy = std::function<std::unique_ptr<Policy>()>;
-    static constexpr std::size_t kMostOutlooks = 64;
+    static constexpr std::size_t kMaxOutlooks = 64;
 
     /// Precondition: 1 <= processors; the policy shares by space, stops nothing that runs, and serves so many.
     ZoneQueue(std::size_t processors, MakePolicy make_policy);
@@ -47,7 +47,7 @@ class ZoneQueue {
     void restate() const;
     /// The rest of what `restate` emitted, in a queue that received all before it.
     /// Precondition: the parts wait; use is finite and 0 or more.
-    void take_up(const QueueContinued& rest);
+    void recover(const QueueContinued& rest);
 
     /// Precondition of what takes an `id`: it waits, or does not, as the name says.
     void add(const WaitingPart& part);

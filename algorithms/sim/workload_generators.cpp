@@ -427,8 +427,8 @@ class LublinStream {
   public:
     static constexpr int kBuckets = 48;
     static constexpr double kBucket_s = 1800;
-    static constexpr double kMostLogGap = 13, kMostLogRuntime = 12;  ///< 5 days, 2 days: larger draws are repeated
-    static constexpr int kDayBegins = 11;                            ///< half hour 11 of the day is the fit's first
+    static constexpr double kMaxLogGap = 13, kMaxLogRuntime = 12;  ///< 5 days, 2 days: larger draws are repeated
+    static constexpr int kDayBegins = 11;                          ///< half hour 11 of the day is the fit's first
 
     LublinStream(const LublinParameters& parameters, const LublinWorkload& options, std::int32_t queue)
         : parameters_(parameters), gap_factor_(options.gap_factor), processors_(options.common.processors) {
@@ -456,7 +456,7 @@ class LublinStream {
     void advance(Rng& rng) {
         double log_gap;
         do log_gap = parameters_.gap_scale * draw_gamma(rng, parameters_.gap_shape * parameters_.ratio);
-        while (log_gap > kMostLogGap);
+        while (log_gap > kMaxLogGap);
         spent_ += gap_factor_ * std::exp(log_gap) / kBucket_s;
         while (spent_ > weight()) {
             spent_ -= weight();
@@ -473,7 +473,7 @@ class LublinStream {
         do
             log_runtime = rng.uniform() < p ? parameters_.b1 * draw_gamma(rng, parameters_.a1)
                                             : parameters_.b2 * draw_gamma(rng, parameters_.a2);
-        while (log_runtime > kMostLogRuntime);
+        while (log_runtime > kMaxLogRuntime);
         collector.add(submit_s(), std::floor(std::exp(log_runtime)), details_);
     }
 

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 constexpr Duration kRenewBefore = std::chrono::hours{24 * 10};  // certificates live 30 days
 constexpr const char* kHomeFile = "home";
-constexpr int kMostReads = 10;
+constexpr int kMaxReads = 10;
 
 Result<std::string> read_text(const std::string& path, std::size_t limit = 64 * 1024) {
     std::ifstream file(path, std::ios::binary);
@@ -87,7 +87,7 @@ auto read_at_once(const std::string& folder, const Read& read) -> decltype(read(
         if (const Result<bool> recovered = recover_folder(folder); !recovered) return recovered.error();
         const auto before = folder_mark(folder);
         auto answer = read();
-        if (before == folder_mark(folder) || reads == kMostReads) return answer;
+        if (before == folder_mark(folder) || reads == kMaxReads) return answer;
     }
 }
 

@@ -18,7 +18,7 @@ namespace {
 using codec::Json;
 
 constexpr unsigned kDeadline_s = 1;
-constexpr std::size_t kMostOffered = 100;
+constexpr std::size_t kMaxOffered = 100;
 
 /// Nobody waits at a prompt for a zone that is away, and nothing may come between its lines: after the deadline the
 /// program is gone, wherever it was.
@@ -85,9 +85,9 @@ std::vector<std::string> members_of(const Result<Json>& answer, const char* noun
 
 std::vector<std::string> find_words(client::ZoneClient& zone, const std::string& kind) {
     const auto any = [](const Json&) { return true; };
-    if (kind == "applications") return members_of(zone.list({.limit = kMostOffered}), "applications", "id", any);
+    if (kind == "applications") return members_of(zone.list({.limit = kMaxOffered}), "applications", "id", any);
     if (kind == "open-applications") {
-        return members_of(zone.list({.limit = kMostOffered, .states = open_states()}), "applications", "id", any);
+        return members_of(zone.list({.limit = kMaxOffered, .states = open_states()}), "applications", "id", any);
     }
     if (kind == "profiles") return members_of(zone.get("/v1/profiles"), "profiles", "id", any);
     if (kind == "organisations") return members_of(zone.get("/v1/peerings"), "peers", "organisation", any);

@@ -47,7 +47,7 @@ bool Input::compressed() const { return gzdirect(static_cast<gzFile>(file_)) == 
 
 Result<std::string> read_all(const std::string& path, std::size_t max_bytes, std::string* before) {
     // Logs shrink to a tenth or a twentieth; what grows 200 times is made to fill the memory.
-    constexpr std::size_t kMostGrowth = 200, kUnsuspected = std::size_t{64} << 20;
+    constexpr std::size_t kMaxGrowth = 200, kUnsuspected = std::size_t{64} << 20;
     auto input = Input::open(path);
     if (!input) return input.error();
     std::string all;
@@ -62,7 +62,7 @@ Result<std::string> read_all(const std::string& path, std::size_t max_bytes, std
             return Error{ErrorCode::kTooLarge, "holds more than " + human_bytes(static_cast<double>(max_bytes)), path};
         all.append(*piece);
         if (all.size() > kUnsuspected && (*input)->compressed() && (*input)->bytes_taken() > 0 &&
-            all.size() / kMostGrowth > (*input)->bytes_taken())
+            all.size() / kMaxGrowth > (*input)->bytes_taken())
             return Error{
                 ErrorCode::kTooLarge,
                 "the compressed data grows to more than 200 times its size; unpack it yourself if it is meant so",

@@ -39,9 +39,10 @@ void add_once(std::vector<std::string>& ids, const std::string& id) {
     if (std::ranges::find(ids, id) == ids.end()) ids.push_back(id);
 }
 
-Error nothing_named(const std::string& word, Meant meant) {
+Error nothing_named(const std::string& word, SelectionMode mode) {
     if (word == "last") return {ErrorCode::kNotFound, "there is no application of yours; 'zbs list' shows them", {}};
-    const std::string what = meant == Meant::kOpen ? "application of yours that has not ended" : "application of yours";
+    const std::string what =
+        mode == SelectionMode::kOpen ? "application of yours that has not ended" : "application of yours";
     return {ErrorCode::kNotFound,
             "no " + what + " has a name like " + ascii(word.substr(5)) + "; 'zbs list' shows them",
             {}};
@@ -49,26 +50,27 @@ Error nothing_named(const std::string& word, Meant meant) {
 
 /// What one word names that is no id.
 Result<std::vector<std::string>> find_named(const Context& context, client::ZoneClient& zone, const std::string& word,
-                                            Meant meant) {
+                                            SelectionMode mode) {
     const std::string name = word.starts_with(kName) ? word.substr(5) : "";
-    if (word != "last" && meant != Meant::kNewest) {
+    if (word != "last" && mode != SelectionMode::kNewest) {
         Result<std::vector<std::string>> open = own_applications(context, zone,
                                                                  {.states = open_states(),
                                                                   .name = name,
                                                                   .limit = std::numeric_limits<int>::max() - 1,
                                                                   .most_looked_at = kNoEnd});
-        if (!open || !open->empty() || word == "all" || meant == Meant::kOpen) return open;
+        if (!open || !open->empty() || word == "all" || mode == SelectionMode::kOpen) return open;
     }
     return own_applications(context, zone, {.states = {}, .name = name, .limit = 1, .most_looked_at = kNoEnd});
 }
 
 }  // namespace
 
-bool check_selectors(Context& context, const std::vector<std::string>& words, Meant meant) {
+bool check_selectors(Context& context, const std::vector<std::string>& words, SelectionMode mode) {
     for (const std::string& word : words) {
         const bool is_pattern = word.starts_with(kName) && word.size() > 5;
-        if (parse_id128(word) || word == "last" || is_pattern || (word == "all" && meant != Meant::kNewest)) continue;
-        const std::string all = meant == Meant::kNewest ? "" : ", 'all'";
+        if (parse_id128(word) || word == "last" || is_pattern || (word == "all" && mode != SelectionMode::kNewest))
+            continue;
+        const std::string all = mode == SelectionMode::kNewest ? "" : ", 'all'";
         context.fail(invalid("'" + ascii(word) + "' is no id (26 characters; 'zbs list' shows them), and not 'last'" +
                              all + " or 'name=PATTERN'"));
         return false;
@@ -77,16 +79,16 @@ bool check_selectors(Context& context, const std::vector<std::string>& words, Me
 }
 
 Result<std::vector<std::string>> find_selected(const Context& context, client::ZoneClient& zone,
-                                               const std::vector<std::string>& words, Meant meant) {
+                                               const std::vector<std::string>& words, SelectionMode mode) {
     std::vector<std::string> ids;
     for (const std::string& word : words) {
         if (parse_id128(word)) {
             add_once(ids, word);
             continue;
         }
-        const Result<std::vector<std::string>> found = find_named(context, zone, word, meant);
+        const Result<std::vector<std::string>> found = find_named(context, zone, word, mode);
         if (!found) return found.error();
-        if (found->empty() && word != "all") return nothing_named(word, meant);
+        if (found->empty() && word != "all") return nothing_named(word, mode);
         for (const std::string& id : *found) add_once(ids, id);
     }
     return ids;

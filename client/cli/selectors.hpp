@@ -10,19 +10,19 @@
 namespace zbs::cli {
 
 /// What a pattern of names, or `all`, means.
-enum class Meant {
+enum class SelectionMode {
     kNewest,          ///< the newest of that name; no `all`
     kOpen,            ///< those that have not ended
     kOpenElseNewest,  ///< likewise; of a name that has only ended ones, the newest
 };
 
 /// Whether each word can name applications; else says which cannot. Nothing is asked for that.
-bool check_selectors(Context& context, const std::vector<std::string>& words, Meant meant);
+bool check_selectors(Context& context, const std::vector<std::string>& words, SelectionMode mode);
 
 /// The ids, each once, in the order of the words; none where `all` is the only word and nothing is open. Errors:
 /// kNotFound (nothing is named so), those of a call.
 Result<std::vector<std::string>> find_selected(const Context& context, client::ZoneClient& zone,
-                                               const std::vector<std::string>& words, Meant meant);
+                                               const std::vector<std::string>& words, SelectionMode mode);
 
 /// Whether a word may name more applications than its writer thinks of.
 bool may_name_many(const std::vector<std::string>& words);

@@ -11,7 +11,7 @@ namespace zbs::elmer {
 bool ExitCodes::serves(std::int32_t slots) {
     for (std::int32_t d = 2; d * d <= slots; ++d)
         if (slots % d == 0) return false;
-    return slots >= 2 && slots <= kMostSlots;
+    return slots >= 2 && slots <= kMaxSlots;
 }
 
 ExitCodes::ExitCodes(std::int32_t slots) : slots_(static_cast<std::size_t>(slots)) { ZBS_EXPECTS(serves(slots)); }

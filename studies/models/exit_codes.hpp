@@ -14,12 +14,12 @@ class ExitCodes {
   public:
     static constexpr std::int32_t kFirst = 100;
     /// The largest prime with 100 + N - 1 in the 8 bits of a status.
-    static constexpr std::int32_t kMostSlots = 151;
+    static constexpr std::int32_t kMaxSlots = 151;
 
-    /// Whether there can be so many slots: a prime <= kMostSlots.
+    /// Whether there can be so many slots: a prime <= kMaxSlots.
     static bool serves(std::int32_t slots);
     /// Precondition: serves(slots).
-    explicit ExitCodes(std::int32_t slots = kMostSlots);
+    explicit ExitCodes(std::int32_t slots = kMaxSlots);
 
     bool full() const { return used_ == slots_.size(); }
     /// The status with which the child of `job` has to end. Precondition: not full, the job has none yet.

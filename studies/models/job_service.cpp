@@ -21,7 +21,7 @@ Result<JobService> JobService::make(const Options& options) {
     if (!clusters) return clusters.error();
     if (!ExitCodes::serves(options.most_running))
         return invalid("the number of jobs that run at once must be a prime up to " +
-                       std::to_string(ExitCodes::kMostSlots) + ", not " + std::to_string(options.most_running) +
+                       std::to_string(ExitCodes::kMaxSlots) + ", not " + std::to_string(options.most_running) +
                        ": exit statuses identify them by the remainder");
     return JobService(options, *std::move(clusters));
 }

@@ -49,8 +49,8 @@ class JobService {
   public:
     struct Options {
         VirtualClusters::Options clusters;
-        std::int32_t most_running = ExitCodes::kMostSlots;  ///< N, a prime <= ExitCodes::kMostSlots
-        std::uint64_t seed = 1;                             ///< of the choice of hosts
+        std::int32_t most_running = ExitCodes::kMaxSlots;  ///< N, a prime <= ExitCodes::kMaxSlots
+        std::uint64_t seed = 1;                            ///< of the choice of hosts
     };
     /// Errors, kInvalidArgument: an option out of its range.
     static Result<JobService> make(const Options& options);

@@ -17,7 +17,7 @@ using Rule = HostScheduling::Rule;
 constexpr std::size_t kNobody = ~std::size_t{0};
 constexpr Duration kYield{1};  ///< how long a process is away that gives up the processor
 /// Of all steps of all jobs, so that sums of instants stay in range.
-constexpr double kMostTotalUs = 1e17;
+constexpr double kMaxTotalUs = 1e17;
 constexpr Duration kLongest = std::chrono::hours{1};
 
 /// A process of a job, or a daemon.
@@ -361,7 +361,7 @@ Result<void> check(std::int32_t hosts, const ClusterJob& job, double& total_us) 
                                            {&process.last, 1.0}})
             if (Result<void> good = check_steps(*steps, job, times, total_us); !good) return good;
     }
-    if (total_us > kMostTotalUs) return invalid("the steps up to its last one take more than 3,000 years");
+    if (total_us > kMaxTotalUs) return invalid("the steps up to its last one take more than 3,000 years");
     return {};
 }
 

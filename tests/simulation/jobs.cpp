@@ -46,7 +46,7 @@ class Jobs::HostExecutor : public Executor {
     HostExecutor(Jobs& jobs, Host& host) : jobs_(jobs), host_(host) { jobs_.needs_[host.name()].clear(); }
 
     /// Takes its time, and does not always come about. What is under way is forgotten with the service.
-    Result<bool> bring(const Need& need) override {
+    Result<bool> stage_inputs(const Need& need) override {
         if (!host_.step()) return false;
         std::set<std::string>& needs = jobs_.needs_[host_.name()];
         needs.insert(need.who);
@@ -67,7 +67,7 @@ class Jobs::HostExecutor : public Executor {
         }
         return all;
     }
-    void bring_no_more(const std::string& who) override {
+    void end_staging(const std::string& who) override {
         if (host_.step()) jobs_.needs_[host_.name()].erase(who);
     }
 

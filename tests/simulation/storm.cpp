@@ -8,7 +8,7 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-constexpr std::uint64_t kMostSteps = 40;  ///< into which a crash falls, at the latest
+constexpr std::uint64_t kMaxSteps = 40;  ///< into which a crash falls, at the latest
 }  // namespace
 
 void Storm::rage_until(Duration end) {
@@ -52,7 +52,7 @@ void Storm::crash(Node& node) {
     if (!node.host().is_up()) return;
     // At one of its next steps, wherever that is; a quiet service ends at the end of that time.
     const std::uint64_t life = node.host().life();
-    node.host().doom(1 + rng_.below(kMostSteps), [this, &node] { ended(node); });
+    node.host().doom(1 + rng_.below(kMaxSteps), [this, &node] { ended(node); });
     time_.after(between(seconds{1}, seconds{5}), [this, &node, life] {
         if (over_ || node.host().life() != life || !node.host().is_up()) return;
         node.host().crash();

@@ -41,9 +41,9 @@ using Clock = std::chrono::steady_clock;
 using Nanoseconds = std::chrono::nanoseconds;
 using Instant = std::chrono::time_point<Clock, Nanoseconds>;
 
-constexpr std::size_t kMostHosts = 16, kLargestPacket = 65'536, kLongestCommand = 4'096;
+constexpr std::size_t kMaxHosts = 16, kLargestPacket = 65'536, kLongestCommand = 4'096;
 constexpr int kPacketsATurn = 64;  // of one host, before others have their turn
-constexpr std::int64_t kMostDelayUs = 60'000'000, kMostRate = 100'000'000'000, kMostQueue = 1'000'000'000;
+constexpr std::int64_t kMaxDelayUs = 60'000'000, kMaxRate = 100'000'000'000, kMaxQueue = 1'000'000'000;
 
 struct Packet {
     Instant departure;
@@ -130,7 +130,7 @@ class Line {
     }
 
     void run() {
-        std::array<epoll_event, kMostHosts + 2> events{};
+        std::array<epoll_event, kMaxHosts + 2> events{};
         while (!over_) {
             const int ready = epoll_wait(poll_, events.data(), static_cast<int>(events.size()), -1);
             if (ready < 0 && errno != EINTR) return;
@@ -231,9 +231,9 @@ class Line {
             !read_number(words[4], rate) || !read_number(words[5], queue))
             return "error: '" + command +
                    "' is no command; write link FROM TO DELAY_US RATE QUEUE, cut FROM TO or stats FROM TO";
-        if (delay_us < 0 || delay_us > kMostDelayUs || rate < 0 || rate > kMostRate || queue < 0 || queue > kMostQueue)
-            return "error: '" + command + "': delay up to " + std::to_string(kMostDelayUs) + " us, rate up to " +
-                   std::to_string(kMostRate) + " bytes/s, queue up to " + std::to_string(kMostQueue) + " bytes";
+        if (delay_us < 0 || delay_us > kMaxDelayUs || rate < 0 || rate > kMaxRate || queue < 0 || queue > kMaxQueue)
+            return "error: '" + command + "': delay up to " + std::to_string(kMaxDelayUs) + " us, rate up to " +
+                   std::to_string(kMaxRate) + " bytes/s, queue up to " + std::to_string(kMaxQueue) + " bytes";
         way.open = true;
         way.delay = std::chrono::microseconds(delay_us);
         way.rate = static_cast<double>(rate);
@@ -269,8 +269,8 @@ int main(int argc, char** argv) {
         host.address = *address;
         hosts.push_back(host);
     }
-    if (hosts.size() < 2 || hosts.size() > kMostHosts)
-        return refuse("2 to " + std::to_string(kMostHosts) + " hosts are needed");
+    if (hosts.size() < 2 || hosts.size() > kMaxHosts)
+        return refuse("2 to " + std::to_string(kMaxHosts) + " hosts are needed");
     // Whoever computes on this machine must not make the line slower. Without the right to it the line does what it
     // can.
     sched_param before_others{};

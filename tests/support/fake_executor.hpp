@@ -40,12 +40,12 @@ class FakeExecutor : public Executor {
     /// For steps whose operation begins with `prefix`; of several the longest counts.
     void script(const std::string& prefix, Script script) { scripts_[prefix] = std::move(script); }
 
-    Result<bool> bring(const Need& need) override {
+    Result<bool> stage_inputs(const Need& need) override {
         for (const StepSpec::Input& input : need.inputs) brought[need.machine][input.name] = input;
         needed.insert(need.who);
         return bring_answer;
     }
-    void bring_no_more(const std::string& who) override { needed.erase(who); }
+    void end_staging(const std::string& who) override { needed.erase(who); }
     std::set<std::string> needed;  ///< in whose names something is to be brought
     std::map<std::string, std::map<std::string, StepSpec::Input>> brought;  ///< by machine and name
     Result<bool> bring_answer = true;

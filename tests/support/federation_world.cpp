@@ -226,7 +226,7 @@ void FederationWorld::restart(const std::string& name) {
     fresh.applications = std::make_unique<ApplicationService>(
         fresh.config, *fresh.clock, ids, fresh.store, *fresh.executor, *fresh.transport, *fresh.peers, fresh.log);
     fresh.applications->use_files(*fresh.files);
-    fresh.applications->use_conduct([this](const std::string& organisation, TrustEvent what) {
+    fresh.applications->use_reputation([this](const std::string& organisation, TrustEvent what) {
         conduct.push_back({organisation, what});
     });
     if (fresh.queue_observer) fresh.parts->observe_queue(fresh.queue_observer);

@@ -81,8 +81,8 @@ std::vector<std::size_t> LookaheadTable::best_set() const {
 }
 
 Result<void> Los::serves(std::int32_t processors) const {
-    constexpr double kMostBits = 8.0 * (1 << 30);
-    if (static_cast<double>(options_.lookahead) * processors <= kMostBits) return {};
+    constexpr double kMaxBits = 8.0 * (1 << 30);
+    if (static_cast<double>(options_.lookahead) * processors <= kMaxBits) return {};
     return invalid("a lookahead of " + std::to_string(options_.lookahead) + " jobs on " + std::to_string(processors) +
                    " processors would take more than 1 GiB of memory; look at fewer jobs");
 }

@@ -250,7 +250,7 @@ bool list(Context& context, const ApplicationChoice& choice, bool again) {
 
 /// `word` becomes the id that it names; false after saying that it names nothing.
 bool select_one(Context& context, client::ZoneClient& zone, std::string& word) {
-    const Result<std::vector<std::string>> ids = find_selected(context, zone, {word}, Meant::kNewest);
+    const Result<std::vector<std::string>> ids = find_selected(context, zone, {word}, SelectionMode::kNewest);
     if (!ids) return failed_with(context, ids.error());
     word = ids->front();
     return true;
@@ -269,7 +269,7 @@ void print_times(client::ZoneClient& zone, const Json& view) {
 
 /// False where it has ended, or something went wrong.
 bool show(Context& context, std::string& id, const std::string& format, bool matrix) {
-    if (!check_selectors(context, {id}, Meant::kNewest) || (format.empty() && !settle_document_output(context)))
+    if (!check_selectors(context, {id}, SelectionMode::kNewest) || (format.empty() && !settle_document_output(context)))
         return false;
     const auto zone = context.connect();
     if (!zone || !select_one(context, *zone, id)) return false;
@@ -376,7 +376,7 @@ void print_bad_end(const Json& view) {
 }
 
 void wait_for(Context& context, const std::vector<std::string>& words, const std::string& timeout) {
-    if (!check_selectors(context, words, Meant::kOpenElseNewest)) return;
+    if (!check_selectors(context, words, SelectionMode::kOpenElseNewest)) return;
     const auto zone = context.connect();
     if (!zone) return;
     std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
@@ -388,7 +388,7 @@ void wait_for(Context& context, const std::vector<std::string>& words, const std
         if (!limit) return context.fail({ErrorCode::kInvalidArgument, limit.error().message, "--timeout"});
         until = std::chrono::steady_clock::now() + *limit;
     }
-    const Result<std::vector<std::string>> ids = find_selected(context, *zone, words, Meant::kOpenElseNewest);
+    const Result<std::vector<std::string>> ids = find_selected(context, *zone, words, SelectionMode::kOpenElseNewest);
     if (!ids) return context.fail(ids.error());
     if (ids->empty()) std::cerr << kNothingOpen;
     line.reset();
@@ -433,7 +433,7 @@ Listing named(client::ZoneClient& zone, const std::vector<std::string>& ids) {
     return listing;
 }
 
-/// Whether several that one word has named are meant; asks at a terminal.
+/// Whether several that one word has named are mode; asks at a terminal.
 bool is_meant(Context& context, client::ZoneClient& zone, const CancelOptions& options,
               const std::vector<std::string>& ids) {
     if (ids.size() <= 1 || options.yes || !may_name_many(options.words)) return true;
@@ -455,10 +455,11 @@ bool is_meant(Context& context, client::ZoneClient& zone, const CancelOptions& o
 /// fails.
 void cancel(Context& context, const CancelOptions& options) {
     const bool is_one = options.words.size() == 1 && !may_name_many(options.words);
-    if (!check_selectors(context, options.words, Meant::kOpen) || (is_one && !settle_document_output(context))) return;
+    if (!check_selectors(context, options.words, SelectionMode::kOpen) || (is_one && !settle_document_output(context)))
+        return;
     const auto zone = context.connect();
     if (!zone) return;
-    const Result<std::vector<std::string>> found = find_selected(context, *zone, options.words, Meant::kOpen);
+    const Result<std::vector<std::string>> found = find_selected(context, *zone, options.words, SelectionMode::kOpen);
     if (!found) return context.fail(found.error());
     const std::vector<std::string>& ids = *found;
     if (ids.empty()) std::cerr << kNothingOpen;
@@ -484,7 +485,7 @@ void cancel(Context& context, const CancelOptions& options) {
 }
 
 void explain(Context& context, std::string id) {
-    if (!check_selectors(context, {id}, Meant::kNewest) || !settle_document_output(context)) return;
+    if (!check_selectors(context, {id}, SelectionMode::kNewest) || !settle_document_output(context)) return;
     const auto zone = context.connect();
     if (!zone || !select_one(context, *zone, id)) return;
     const Result<Json> answer = zone->explain(id);
@@ -511,7 +512,7 @@ void explain(Context& context, std::string id) {
 }
 
 void logs(Context& context, std::string id, const std::string& rank, bool follow_it, bool label) {
-    if (!check_selectors(context, {id}, Meant::kNewest)) return;
+    if (!check_selectors(context, {id}, SelectionMode::kNewest)) return;
     if (!check_own_output(context, "logs are the program's own output, byte by byte, and have no other format")) return;
     const bool is_number = std::ranges::all_of(rank, [](char c) { return c >= '0' && c <= '9'; });
     if (!is_number && rank != "launcher")

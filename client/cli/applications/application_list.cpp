@@ -192,7 +192,7 @@ void add_application_choice(CLI::App& command, ApplicationChoice& choice) {
                         states);
     command.add_option("--user", choice.user, "for operators: only this user's, by name or spiffe://...");
     command.add_option("--limit", choice.limit, "at most this many")
-        ->check(command_line::whole_number_in(1, static_cast<int>(kMostRowsLookedAt)))
+        ->check(command_line::whole_number_in(1, static_cast<int>(kMaxRowsLookedAt)))
         ->each([&choice](const std::string&) { choice.limit_was_asked = true; })
         ->capture_default_str();
 }
@@ -255,7 +255,7 @@ Result<FoundApplications> find_applications(const Context& context, client::Zone
     if (!sorted) return sorted.error();
     std::string cut;
     if (more && (needs_all || found.size() <= limit))
-        cut = "only the newest " + std::to_string(kMostRowsLookedAt) +
+        cut = "only the newest " + std::to_string(kMaxRowsLookedAt) +
               " applications were looked at, and there are more; --state and --user choose before that";
     else if (found.size() > limit && !choice.limit_was_asked)
         cut = "there are more than these " + std::to_string(limit) + "; --limit takes more of them";

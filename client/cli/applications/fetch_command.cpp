@@ -53,10 +53,10 @@ void add_fetch_command(CLI::App& app, Context& context) {
     command->add_option("-d,--directory", options->folder, "folder that it goes into; nothing in it is replaced")
         ->capture_default_str();
     command->callback([&context, id, options] {
-        if (!check_selectors(context, {*id}, Meant::kNewest)) return;
+        if (!check_selectors(context, {*id}, SelectionMode::kNewest)) return;
         const auto zone = context.connect();
         if (!zone) return;
-        const Result<std::vector<std::string>> ids = find_selected(context, *zone, {*id}, Meant::kNewest);
+        const Result<std::vector<std::string>> ids = find_selected(context, *zone, {*id}, SelectionMode::kNewest);
         if (!ids) return context.fail(ids.error());
         fetch_results(context, *zone, ids->front(), *options);
     });

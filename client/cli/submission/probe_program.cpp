@@ -18,7 +18,7 @@ extern char** environ;
 namespace zbs::cli {
 namespace {
 
-constexpr std::size_t kMostOutput = 256 * 1024;
+constexpr std::size_t kMaxOutput = 256 * 1024;
 
 /// In a process group of its own, writing to `out`; an errno, or 0.
 int spawn_quietly(const std::vector<std::string>& words, int out, pid_t& pid) {
@@ -51,8 +51,7 @@ bool read_until(int in, std::chrono::steady_clock::time_point until, std::string
         const ssize_t got = read(in, piece, sizeof piece);
         if (got == 0) return true;
         if (got < 0 && errno != EINTR) return true;
-        if (got > 0)
-            text.append(piece, std::min<std::size_t>(static_cast<std::size_t>(got), kMostOutput - text.size()));
+        if (got > 0) text.append(piece, std::min<std::size_t>(static_cast<std::size_t>(got), kMaxOutput - text.size()));
     }
 }
 

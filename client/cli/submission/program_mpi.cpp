@@ -16,8 +16,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPythonModule = "mpi4py";
 constexpr std::chrono::seconds kPatience{10};
-constexpr std::size_t kMostScriptBytes = 1024 * 1024;
-constexpr std::size_t kMostProgramBytes = 64 * 1024 * 1024;
+constexpr std::size_t kMaxScriptBytes = 1024 * 1024;
+constexpr std::size_t kMaxProgramBytes = 64 * 1024 * 1024;
 constexpr const char* kFindExtension =
     "import importlib.util, os\n"
     "spec = importlib.util.find_spec('mpi4py')\n"
@@ -69,7 +69,7 @@ std::string interpreter_of(const std::string& text) {
 /// Empty if `argv` is not a Python program that uses mpi4py.
 std::string mpi_extension_of(const std::string& program, const std::vector<std::string>& argv,
                              const std::string& directory) {
-    const std::string own_text = is_python(program) ? std::string{} : begin_of(program, kMostScriptBytes);
+    const std::string own_text = is_python(program) ? std::string{} : begin_of(program, kMaxScriptBytes);
     const std::string python = is_python(program) ? program : interpreter_of(own_text);
     if (!is_python(python)) return {};
     const bool speaks_of_it =
@@ -77,7 +77,7 @@ std::string mpi_extension_of(const std::string& program, const std::vector<std::
         std::any_of(argv.begin() + 1, argv.end(), [&](const std::string& word) {
             return word.find(kPythonModule) != std::string::npos ||
                    (is_python(program) &&
-                    begin_of(fs::path(directory) / word, kMostScriptBytes).find(kPythonModule) != std::string::npos);
+                    begin_of(fs::path(directory) / word, kMaxScriptBytes).find(kPythonModule) != std::string::npos);
         });
     if (!speaks_of_it) return {};
     const auto found = run_briefly({python, "-c", kFindExtension}, kPatience);
@@ -112,7 +112,7 @@ LoadedMpi mpi_of_command(const std::string& program, const std::vector<std::stri
 bool has_static_mpich(const std::string& program) {
     // Of an error message that MPI_Init brings along, whether symbols were stripped or not.
     constexpr std::string_view kText = "before initializing or after finalizing MPICH", kElf = "\177ELF";
-    const std::string bytes = begin_of(program, kMostProgramBytes);
+    const std::string bytes = begin_of(program, kMaxProgramBytes);
     return bytes.starts_with(kElf) && bytes.find(kText) != std::string::npos;
 }
 

@@ -144,12 +144,12 @@ void add_submit_options(CLI::App& command, SubmitOptions& options) {
     command
         .add_option("--priority", options.priority,
                     "0 to 9, more goes first; counts where zones share processors by priority")
-        ->check(command_line::whole_number_in(0, kMostPriority))
+        ->check(command_line::whole_number_in(0, kMaxPriority))
         ->capture_default_str();
     command
         .add_option("--share", options.share,
                     "per cent of each processor, where zones share them by shares (default: the zone's)")
-        ->check(command_line::whole_number_in(kLeastShare, kMostShare));
+        ->check(command_line::whole_number_in(kLeastShare, kMaxShare));
     command.add_option("--seed", options.seed, "seed of the mapping")->capture_default_str();
     command.add_option("--id", options.id, "request id of an earlier try whose answer was lost");
     command

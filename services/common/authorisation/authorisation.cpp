@@ -157,13 +157,13 @@ Decision authorise(const PeerIdentity& subject, Action action, const Object& obj
         return denied((is_peer ? "organisation " + subject.name().organisation + " is not accepted here now; " : "") +
                       "only " + roles_text(rule->roles) + " may " + words);
     }
-    if (is_proxy(subject) && rule->through == Through::kCertificate)
+    if (is_proxy(subject) && rule->channel == Channel::kCertificate)
         return denied(what + " needs the certificate itself; a proxy is not enough");
-    if (subject.via_limited_proxy() && rule->through == Through::kFullProxy)
+    if (subject.via_limited_proxy() && rule->channel == Channel::kFullProxy)
         return denied(what + " is more than a limited proxy may do; make a full one");
 
     if (object.kind != rule->object) return denied(what + " is not about such an object");
-    if (rule->whose == Whose::kOwn && !may_see(subject.name(), role, object, site))
+    if (rule->ownership == Ownership::kOwn && !may_see(subject.name(), role, object, site))
         return {Verdict::kNotFound, "there is nothing of yours under this name; list what you have"};
     return {Verdict::kAllow, "allowed for " + std::string(to_string(role))};
 }

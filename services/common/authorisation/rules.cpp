@@ -7,8 +7,8 @@ namespace {
 
 using enum Action;
 using enum ObjectKind;
-using enum Whose;
-using enum Through;
+using enum Ownership;
+using enum Channel;
 
 constexpr unsigned kAnyone = (1U << static_cast<unsigned>(kRoleCount)) - 1;
 constexpr unsigned kIdentified = kAnyone & ~bit(Role::kAnonymous);
@@ -33,13 +33,13 @@ constexpr ActionRule all(Action action, std::string_view id, unsigned roles) {
 constexpr ActionRule both(Action action, std::string_view id, unsigned roles) {
     return {action, id, kAtZone | kAtRegistry, kService, roles, kAny, kAnything};
 }
-constexpr ActionRule zone(Action action, std::string_view id, unsigned roles, Through through,
-                          ObjectKind object = kService, Whose whose = kAny) {
-    return {action, id, kAtZone, object, roles, whose, through};
+constexpr ActionRule zone(Action action, std::string_view id, unsigned roles, Channel channel,
+                          ObjectKind object = kService, Ownership ownership = kAny) {
+    return {action, id, kAtZone, object, roles, ownership, channel};
 }
-constexpr ActionRule registry(Action action, std::string_view id, unsigned roles, Through through,
-                              ObjectKind object = kService, Whose whose = kAny) {
-    return {action, id, kAtRegistry, object, roles, whose, through};
+constexpr ActionRule registry(Action action, std::string_view id, unsigned roles, Channel channel,
+                              ObjectKind object = kService, Ownership ownership = kAny) {
+    return {action, id, kAtRegistry, object, roles, ownership, channel};
 }
 /// What an agent does for its zone.
 constexpr ActionRule node(Action action, std::string_view id) {

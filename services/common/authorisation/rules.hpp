@@ -3,14 +3,14 @@
 
 namespace zbs {
 
-/// Whose objects an action may touch.
-enum class Whose {
+/// Ownership objects an action may touch.
+enum class Ownership {
     kAny,  ///< those of the service; who may call may name any
     kOwn,  ///< the caller's own; the site's operators, where they may call, those of their organisation
 };
 
 /// What a caller may come through.
-enum class Through {
+enum class Channel {
     kAnything,     ///< also a limited proxy: it only looks
     kFullProxy,    ///< a proxy, but not a limited one
     kCertificate,  ///< no proxy: what it gives lives longer than a proxy, or says who others are
@@ -25,8 +25,8 @@ struct ActionRule {
     unsigned services = 0;  ///< bit 1 << ServiceKind
     ObjectKind object = ObjectKind::kService;
     unsigned roles = 0;  ///< bit 1 << Role
-    Whose whose = Whose::kAny;
-    Through through = Through::kAnything;
+    Ownership ownership = Ownership::kAny;
+    Channel channel = Channel::kAnything;
 };
 
 constexpr unsigned bit(Role role) { return 1U << static_cast<unsigned>(role); }

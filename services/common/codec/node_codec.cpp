@@ -9,13 +9,13 @@
 namespace zbs::codec {
 namespace {
 
-constexpr std::int64_t kMostCount = INT64_MAX;
+constexpr std::int64_t kMaxCount = INT64_MAX;
 constexpr std::int64_t kMostBytes = INT64_MAX;
 constexpr std::int64_t kLastEpochUs = 7'258'118'400'000'000;  // the year 2200: sums with a slice stay in their range
 constexpr std::size_t kMaxUrlBytes = 1'024;
 constexpr std::array kFillModes = {FillMode::kNone, FillMode::kLts};
 
-std::uint64_t read_count(JsonReader& in, const char* key, std::int64_t max = kMostCount) {
+std::uint64_t read_count(JsonReader& in, const char* key, std::int64_t max = kMaxCount) {
     return static_cast<std::uint64_t>(in.integer(key, 0, max));
 }
 Duration read_duration(JsonReader& in, const char* key) { return Duration{in.integer(key, 0, INT64_MAX)}; }

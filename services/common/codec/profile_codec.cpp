@@ -5,7 +5,7 @@
 namespace zbs::codec {
 namespace {
 
-constexpr double kMostError = 1e7;
+constexpr double kMaxError = 1e7;
 
 std::optional<Duration> read_run_time(JsonReader& in, const char* key) {
     if (!in.has(key)) return {};
@@ -56,8 +56,8 @@ Result<ProfileRow> decode_profile_row(const Json& json, const std::string& point
     if (in.has("error")) {
         JsonReader e(in.object("error"), in.pointer_of("error"));
         Result<PredictionError> error =
-            e.finish(PredictionError{static_cast<int>(e.integer("runs", 1, 1'000)), e.number("mean", -1, kMostError),
-                                     e.number("spread", 1, kMostError), e.number("last", -1, kMostError)});
+            e.finish(PredictionError{static_cast<int>(e.integer("runs", 1, 1'000)), e.number("mean", -1, kMaxError),
+                                     e.number("spread", 1, kMaxError), e.number("last", -1, kMaxError)});
         if (!error) return error.error();
         row.error = *error;
     }

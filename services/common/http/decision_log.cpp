@@ -71,23 +71,23 @@ void DecisionLog::begin_second() {
     const Duration second = std::chrono::floor<std::chrono::seconds>(clock_.steady_now());
     if (second == second_) return;
     const int left_out = organisations_.all.left_out + addresses_.all.left_out;
-    std::vector<std::pair<int, std::string>> parties;
+    std::vector<std::pair<int, std::string>> counts;
     for (const auto& [kind, counted] : {std::pair{"organisation ", &organisations_}, {"address ", &addresses_}}) {
         for (const auto& [name, count] : counted->by_name) {
-            if (count.left_out > 0) parties.emplace_back(count.left_out, kind + name);
+            if (count.left_out > 0) counts.emplace_back(count.left_out, kind + name);
         }
     }
     second_ = second;
     organisations_ = addresses_ = {};
     if (left_out == 0) return;
-    std::sort(parties.begin(), parties.end(), [](const auto& a, const auto& b) {
+    std::sort(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
         return a.first != b.first ? a.first > b.first : a.second < b.second;
     });
     std::string detail = std::to_string(left_out) + " refusals of one second are not on record:";
-    for (std::size_t i = 0; i < std::min(parties.size(), kNamedInSummary); ++i)
-        detail += (i == 0 ? " " : ", ") + std::to_string(parties[i].first) + " of " + parties[i].second;
-    if (parties.size() > kNamedInSummary)
-        detail += ", and of " + std::to_string(parties.size() - kNamedInSummary) + " more";
+    for (std::size_t i = 0; i < std::min(counts.size(), kNamedInSummary); ++i)
+        detail += (i == 0 ? " " : ", ") + std::to_string(counts[i].first) + " of " + counts[i].second;
+    if (counts.size() > kNamedInSummary)
+        detail += ", and of " + std::to_string(counts.size() - kNamedInSummary) + " more";
     log_.warn("refusals_not_recorded", {{"count", std::to_string(left_out)}, {"whose", detail}});
     const AuditEntry entry{
         .at = clock_.now(), .who = self_, .action = "countRefusals", .decision = "not_recorded", .detail = detail};
@@ -96,11 +96,11 @@ void DecisionLog::begin_second() {
 }
 
 /// True where one more may be recorded of this party; else it is counted as left out.
-bool DecisionLog::take(Parties& parties, const std::string& name, int each, int together) {
-    const bool is_listed = parties.by_name.contains(name) || parties.by_name.size() < kMaxParties;
-    Count& party = parties.by_name[is_listed ? name : kOthers];
-    const bool fits = party.recorded < each && parties.all.recorded < together;
-    for (Count* count : {&party, &parties.all}) ++(fits ? count->recorded : count->left_out);
+bool DecisionLog::take(CallerCounts& counts, const std::string& name, int each, int together) {
+    const bool is_listed = counts.by_name.contains(name) || counts.by_name.size() < kMaxCounted;
+    Count& party = counts.by_name[is_listed ? name : kOthers];
+    const bool fits = party.recorded < each && counts.all.recorded < together;
+    for (Count* count : {&party, &counts.all}) ++(fits ? count->recorded : count->left_out);
     return fits;
 }
 

@@ -23,7 +23,7 @@ class DecisionLog {
     /// the disk by being refused.
     static constexpr int kPerOrganisation = 20, kPerAddress = 10;
     static constexpr int kAllOrganisations = 200, kAllAddresses = 50;
-    static constexpr std::size_t kMaxParties = 256;  ///< counted separately in one second, of either kind
+    static constexpr std::size_t kMaxCounted = 256;  ///< counted separately in one second, of either kind
 
     /// All must outlive this. `self` is the URI of the service: who says that refusals were left out.
     DecisionLog(Clock& clock, AuditLog& audit, Log& log, std::string self)
@@ -57,14 +57,14 @@ class DecisionLog {
         int recorded = 0;
         int left_out = 0;
     };
-    struct Parties {
+    struct CallerCounts {
         Count all;
-        std::map<std::string, Count> by_name;  ///< at most `kMaxParties`, and one for the rest
+        std::map<std::string, Count> by_name;  ///< at most `kMaxCounted`, and one for the rest
     };
-    bool take(Parties& parties, const std::string& name, int each, int together);
-    Duration second_{};      ///< of the monotonic clock: the one that the counts are of
-    Parties organisations_;  ///< by name
-    Parties addresses_;      ///< of those without a name
+    bool take(CallerCounts& counts, const std::string& name, int each, int together);
+    Duration second_{};           ///< of the monotonic clock: the one that the counts are of
+    CallerCounts organisations_;  ///< by name
+    CallerCounts addresses_;      ///< of those without a name
 };
 
 }  // namespace zbs::http

@@ -77,9 +77,9 @@ class Executor {
     /// Has what a step will need brought to a machine of the zone, and is asked again until all of it is there. True:
     /// it is; false: it is on its way. Where there is only this host it is there. Errors: why it cannot be brought;
     /// asked again after one, it is tried anew.
-    virtual Result<bool> bring(const Need& /*need*/) { return true; }
+    virtual Result<bool> stage_inputs(const Need& /*need*/) { return true; }
     /// In this name nothing needs to be brought any more: what is on its way for nobody else stops.
-    virtual void bring_no_more(const std::string& /*who*/) {}
+    virtual void end_staging(const std::string& /*who*/) {}
     /// What is still free for files of several steps together.
     struct Room {
         std::uint64_t bytes = 0;
@@ -100,7 +100,7 @@ class Executor {
     };
     /// Said before the start, and again after a restart: what is here of the step already takes room. Where there is
     /// only this host all files are there.
-    virtual void want(const std::string& /*operation*/, Wanted /*wanted*/) {}
+    virtual void request_results(const std::string& /*operation*/, Wanted /*wanted*/) {}
     /// Says that these steps have one bound for what their ranks print, where that is fetched from other hosts. Said
     /// after they are placed and before they start, and again after a restart.
     virtual void share_output(const std::vector<std::string>& /*operations*/) {}

@@ -17,6 +17,6 @@ struct MachineUse {
 };
 
 /// Looks at machines; those that it leaves out are as configured. Asked from the domain's strand, answered there, once.
-using LookAtMachines = std::function<void(std::function<void(Result<std::vector<MachineUse>>)>)>;
+using MachineUsageSource = std::function<void(std::function<void(Result<std::vector<MachineUse>>)>)>;
 
 }  // namespace zbs

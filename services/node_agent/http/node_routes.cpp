@@ -14,7 +14,7 @@ using http::Reply;
 using http::Request;
 using http::Respond;
 
-constexpr std::uint64_t kMostRemoved = 100'000;  ///< files in one call: the strand waits for it
+constexpr std::uint64_t kMaxRemoved = 100'000;  ///< files in one call: the strand waits for it
 
 /// The operation in the path, or why it is none.
 Result<std::string> operation_of(const Request& request) {
@@ -48,8 +48,8 @@ Reply stop_step(const Request& request, NodeService& node, const std::string& op
 Reply remove_step(const Request& request, NodeService& node, const std::string& operation) {
     if (auto good = http::check_parameters(request.call, {"at_most"}); !good) return http::problem(good.error());
     const auto most = http::number_parameter(request.call, "at_most", 1'000);
-    if (!most || *most < 1 || *most > kMostRemoved)
-        return http::problem(invalid("must be from 1 to " + std::to_string(kMostRemoved), "at_most"));
+    if (!most || *most < 1 || *most > kMaxRemoved)
+        return http::problem(invalid("must be from 1 to " + std::to_string(kMaxRemoved), "at_most"));
     return http::reply(node.remove(operation, *most), [](const StepRemoval& r) { return codec::encode(r); });
 }
 

@@ -44,7 +44,7 @@ constexpr std::chrono::seconds kAnswer{1};           ///< that a proxy may take 
 constexpr std::chrono::milliseconds kBetweenLooks{1};
 constexpr std::string_view kBarrier = "cmd=barrier_in\n";
 constexpr std::chrono::milliseconds kFirstLook{10}, kLastLook{10'000};  ///< whether the program is alone
-constexpr int kMostProcesses = 64;                                      ///< of a rank that are looked at
+constexpr int kMaxProcesses = 64;                                       ///< of a rank that are looked at
 constexpr std::string_view kLeft = "zbs-left", kBegun = "zbs-begun";    ///< keys that supervisors set
 
 std::optional<int> number_in(const char* variable) {
@@ -273,7 +273,7 @@ class Rank {
                 return report(RankFinding::kAlone, "each rank is then rank 0 of 1: keep the environment (no env -i)");
             }
             std::string children = process::read_file(entry + "/task/" + number + "/children").value_or("");
-            for (const char* next = children.c_str(); *next != '\0' && processes.size() < kMostProcesses;) {
+            for (const char* next = children.c_str(); *next != '\0' && processes.size() < kMaxProcesses;) {
                 char* end = nullptr;
                 const long pid = std::strtol(next, &end, 10);
                 if (end == next) break;

@@ -33,7 +33,7 @@ using namespace process;
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kPatience{2};
-constexpr std::ptrdiff_t kMostCallers = 16;  ///< at once; more wait in the queue of the socket
+constexpr std::ptrdiff_t kMaxCallers = 16;  ///< at once; more wait in the queue of the socket
 
 struct Caller {
     Descriptor connection;
@@ -173,7 +173,7 @@ int serve_starts(const std::string& socket, const std::string& program, const st
     for (;;) {
         std::vector<pollfd> waiting = {{signals.get(), POLLIN, 0}, {step_listener.get(), POLLIN, 0}};
         for (const Caller& caller : callers) waiting.push_back({caller.connection.get(), POLLIN, 0});
-        const bool has_room = std::ranges::count(callers, false, &Caller::is_step) < kMostCallers;
+        const bool has_room = std::ranges::count(callers, false, &Caller::is_step) < kMaxCallers;
         waiting.push_back({has_room ? listener.get() : -1, POLLIN, 0});
         poll(waiting.data(), waiting.size(), until_next(callers, units.next()));
         if (read_signals(signals, units)) break;

@@ -21,8 +21,8 @@ namespace {
 using namespace process;
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr std::size_t kMostBegun = 64;  ///< at once; an agent starts one step after the other
-constexpr std::size_t kMostComplaint = 500;
+constexpr std::size_t kMaxBegun = 64;  ///< at once; an agent starts one step after the other
+constexpr std::size_t kMaxComplaint = 500;
 
 void refuse(const Descriptor& caller, const std::string& why) { answer(caller, {0, why}); }
 
@@ -40,7 +40,7 @@ std::string random_number() {
 
 /// What is in the pipe, as one line.
 std::string read_complaint(int pipe) {
-    std::string text(kMostComplaint, '\0');
+    std::string text(kMaxComplaint, '\0');
     const ssize_t got = read(pipe, text.data(), text.size());
     text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
     while (!text.empty() && text.back() == '\n') text.pop_back();
@@ -80,7 +80,7 @@ int StepUnits::run_maker(Begun& begun) const {
 }
 
 void StepUnits::begin(Request request) {
-    if (begun_.size() >= kMostBegun) return refuse(request.caller, "too many steps begin at once");
+    if (begun_.size() >= kMaxBegun) return refuse(request.caller, "too many steps begin at once");
     Begun begun{.request = std::move(request),
                 .number = random_number(),
                 .until = SteadyClock::now() + std::chrono::seconds(kUnitPatienceS)};

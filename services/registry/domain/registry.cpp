@@ -20,16 +20,16 @@ Caller zone_of(const ZoneEntry& entry) { return {CallerKind::kZone, entry.organi
 
 }  // namespace
 
-bool Registry::is_live(const Live& live) const { return !live.gone && live.until > clock_.steady_now(); }
+bool Registry::is_live(const LiveZone& live) const { return !live.gone && live.until > clock_.steady_now(); }
 
-std::optional<RivalClaim> Registry::rival_of(const Live& live) const {
+std::optional<RivalClaim> Registry::rival_of(const LiveZone& live) const {
     if (!live.rival) return std::nullopt;
     RivalClaim rival = *live.rival;
     rival.age = clock_.steady_now() - live.rival_at;
     return rival.age > kRivalRemembered ? std::nullopt : std::optional(rival);
 }
 
-void Registry::note_rival(Live& live, const ZoneEntry& entry) {
+void Registry::note_rival(LiveZone& live, const ZoneEntry& entry) {
     const RivalClaim rival{to_uri(zone_of(entry)), entry.url};
     if (live.rival != rival)
         log_.warn("identity_claimed_twice", {{"zone", to_uri(zone_of(live.entry))},
@@ -67,12 +67,12 @@ Result<void> Registry::resume() {
         Result<ZoneEntry> entry = verify_(zone.entry);
         if (!entry) {  // its certificate ran out while the registry was down: the zone will publish a new one
             log_.warn("entry_not_shown", {{"zone", zone.name}, {"reason", entry.error().message}});
-            Live gone{.entry = {.name = zone.name, .organisation = zone.organisation}, .gone = true};
+            LiveZone gone{.entry = {.name = zone.name, .organisation = zone.organisation}, .gone = true};
             zones_.emplace(zone.name, std::move(gone));
             continue;
         }
-        zones_.emplace(zone.name,
-                       Live{std::move(zone.entry), *std::move(entry), zone.lease, clock_.steady_now() + zone.lease});
+        zones_.emplace(zone.name, LiveZone{std::move(zone.entry), *std::move(entry), zone.lease,
+                                           clock_.steady_now() + zone.lease});
     }
     expire();
     return {};
@@ -148,7 +148,7 @@ Result<ZoneLease> Registry::accept(const SignedText& text, const ZoneEntry& entr
     if (auto ok = store_.zones().save({entry.name, entry.organisation, text, lease}); !ok) return ok.error();
     const bool news = !zones_.contains(entry.name) || zones_.at(entry.name).gone;
     if (news) log_.info("zone_published", {{"zone", to_uri(zone_of(entry))}, {"url", entry.url}});
-    Live& live = zones_[entry.name];
+    LiveZone& live = zones_[entry.name];
     if (live.rival && live.rival->url == entry.url) live.rival.reset();
     live = {text, entry, lease, clock_.steady_now() + lease, false, live.rival, live.rival_at};
     if (auto reached = failpoint::reach(failpoint::Point::kRegistryAnnounceStored); !reached) return reached.error();
@@ -343,7 +343,7 @@ std::optional<Caller> Registry::owner_of(const std::string& zone) const {
 }
 
 ZonePage Registry::list(const ZoneQuery& query) const {
-    const auto fits = [&](const Live& live) {
+    const auto fits = [&](const LiveZone& live) {
         if (!is_live(live)) return false;
         const std::vector<std::string>& categories = live.entry.categories;
         if (!query.category.empty() &&

@@ -89,7 +89,7 @@ class Registry {
     std::optional<Caller> owner_of(const std::string& zone) const;
 
   private:
-    struct Live {
+    struct LiveZone {
         SignedText text;
         ZoneEntry entry;
         Duration lease{};
@@ -100,9 +100,9 @@ class Registry {
     };
     Result<void> forget_rights(const std::function<bool(const EnrolmentRight&)>& which);
     Result<ZoneLease> accept(const SignedText& text, const ZoneEntry& entry);
-    bool is_live(const Live& live) const;
-    std::optional<RivalClaim> rival_of(const Live& live) const;
-    void note_rival(Live& live, const ZoneEntry& entry);
+    bool is_live(const LiveZone& live) const;
+    std::optional<RivalClaim> rival_of(const LiveZone& live) const;
+    void note_rival(LiveZone& live, const ZoneEntry& entry);
     void settle(const SignedText& text, const ZoneEntry& entry, const std::function<Result<void>()>& check,
                 const Respond<ZoneLease>& respond);
     Result<void> check_newer(const ZoneEntry& entry);
@@ -117,7 +117,7 @@ class Registry {
     AddressProver& prover_;
     Verify verify_;
     Log& log_;
-    std::map<std::string, Live> zones_;
+    std::map<std::string, LiveZone> zones_;
     std::map<std::string, EnrolmentRight> rights_;  ///< by digest of the code
 };
 

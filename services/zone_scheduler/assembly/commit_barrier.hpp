@@ -66,9 +66,11 @@ class DurableExecutor : public Executor {
     void place(const std::string& operation, const std::string& machine) override {
         executor_.place(operation, machine);
     }
-    Result<bool> bring(const Need& need) override { return executor_.bring(need); }
-    void bring_no_more(const std::string& who) override { executor_.bring_no_more(who); }
-    void want(const std::string& operation, Wanted wanted) override { executor_.want(operation, std::move(wanted)); }
+    Result<bool> stage_inputs(const Need& need) override { return executor_.stage_inputs(need); }
+    void end_staging(const std::string& who) override { executor_.end_staging(who); }
+    void request_results(const std::string& operation, Wanted wanted) override {
+        executor_.request_results(operation, std::move(wanted));
+    }
     void share_output(const std::vector<std::string>& operations) override { executor_.share_output(operations); }
     Result<void> start(const StepSpec& spec) override;
     /// To look at a step may end it (of another host) or begin it (its inputs are there): not any more where another

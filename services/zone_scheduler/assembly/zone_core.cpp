@@ -156,7 +156,7 @@ void ZoneCore::connect() {
     parts_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
     applications_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
     peerings_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
-    applications_.use_conduct(
+    applications_.use_reputation(
         [this](const std::string& organisation, TrustEvent event) { peerings_.note(organisation, event); });
     peerings_.use_accounts([this] { return filter_.accounts(); });
     peerings_.use_usage([this](const std::string& organisation) { return parts_.usage_of(organisation); });

@@ -14,8 +14,8 @@ namespace {
 constexpr Duration kReleaseRetryMax = std::chrono::seconds{30};
 constexpr int kMaxDenials = 5;
 /// How long a zone is not asked for an earlier start after it has refused one it had offered: doubled each time.
-constexpr Duration kFirstDoubt = std::chrono::seconds{1};
-constexpr int kMostDoubts = 8;
+constexpr Duration kFirstBackoff = std::chrono::seconds{1};
+constexpr int kMaxBackoffs = 8;
 constexpr Duration kShortest{1};
 constexpr const char* kWaitsForStart =
     "waiting for processors: a common start is reserved, and taken earlier where something ends early";
@@ -325,7 +325,7 @@ bool ApplicationService::take_plan(const std::shared_ptr<Run>& run, Plan made) {
         changed.releasing.push_back(std::move(part));
     }
     changed.parts.clear();
-    run->owed.clear();
+    run->obligations.clear();
     std::map<std::string, ApplicationPart> parts;
     for (std::size_t rank = 0; rank < made.plan.zone_of_rank.size(); ++rank)
         parts[made.plan.zone_of_rank[rank]].ranks.push_back(static_cast<TaskIndex>(rank));
@@ -407,9 +407,9 @@ void ApplicationService::hold(const std::shared_ptr<Run>& run) {
                 run->failed_zone = held.zone;
                 run->failed_reason = words;
                 if (run->swaps) {
-                    Run::Doubt& doubt = run->doubts[held.zone];
-                    doubt.times = std::min(doubt.times + 1, kMostDoubts);
-                    doubt.until = clock_.steady_now() + kFirstDoubt * (1 << doubt.times);
+                    Run::Backoff& backoff = run->backoffs[held.zone];
+                    backoff.times = std::min(backoff.times + 1, kMaxBackoffs);
+                    backoff.until = clock_.steady_now() + kFirstBackoff * (1 << backoff.times);
                 }
                 run->was_denied |= !answer && is_denial(answer.error());
             }
@@ -474,7 +474,7 @@ void ApplicationService::commit(const std::shared_ptr<Run>& run) {
                 if (!good) {
                     run->failed_zone = committed.zone;
                     run->failed_reason = words;
-                    judge(run, committed.zone, committed.id, answer);
+                    assess(run, committed.zone, committed.id, answer);
                 } else {
                     note_promise(run, committed.id, asked_at, *answer);
                     committed.status.state = answer->state;

@@ -30,8 +30,8 @@ constexpr Duration kLauncherGrace = std::chrono::minutes{1};
 constexpr Duration kWeighEvery = std::chrono::seconds{2};
 constexpr int kWeighShare = 50;  ///< one part in so many of the time is spent on it at most
 constexpr int kLaunchTries = 3;
-constexpr std::uint64_t kMostOfErrors = 4'096;  ///< bytes of a rank, for the reason of its end
-constexpr int kNotExecuted = 127;               ///< as a shell ends that cannot execute a program
+constexpr std::uint64_t kMaxOfErrors = 4'096;  ///< bytes of a rank, for the reason of its end
+constexpr int kNotExecuted = 127;              ///< as a shell ends that cannot execute a program
 /// Of a zone that answers, and has lost what it stored.
 constexpr const char* kUnknownPart = "it no longer knows the part; was the zone restored from a backup?";
 constexpr std::size_t kMaxLauncherOutput = 4 * 1024 * 1024;
@@ -220,7 +220,7 @@ void ApplicationService::launch_parts(const std::shared_ptr<Run>& run, const mpi
                     if (good)
                         note_promise(run, launched.id, {}, *answer);
                     else
-                        judge(run, launched.zone, launched.id, answer);
+                        assess(run, launched.zone, launched.id, answer);
                     if (!good)
                         stop(run, "zone " + launched.zone +
                                       " did not start its part: " + (answer ? answer->reason : answer.error().message));
@@ -298,7 +298,7 @@ void ApplicationService::poll_parts(const std::shared_ptr<Run>& run) {
         transport_.part_status(
             address_of(part.zone), part.id, [this, run, zone = part.zone, id = part.id](Result<PartStatus> answer) {
                 run->asked.erase(id);
-                judge(run, zone, id, answer);
+                assess(run, zone, id, answer);
                 const bool is_unknown = !answer && answer.error().code == ErrorCode::kNotFound;
                 if ((!answer && !is_unknown) || is_final(run->app.status.state)) return;
                 for (ApplicationPart& known : run->app.status.parts) {
@@ -548,7 +548,7 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
         reason == why_first()) {
         const Result<std::string> errors =
             executor_.read(output_step(run->app, first->rank),
-                           std::string(own_files::of_ranks(true)) + std::to_string(first->rank), 0, kMostOfErrors);
+                           std::string(own_files::of_ranks(true)) + std::to_string(first->rank), 0, kMaxOfErrors);
         const std::string why = errors ? loader_fault(*errors) : std::string{};
         const auto part = std::ranges::find_if(changed.parts, [rank = first->rank](const ApplicationPart& one) {
             return std::ranges::binary_search(one.ranks, rank);

@@ -84,7 +84,7 @@ void ApplicationService::ask_turn(const std::shared_ptr<Run>& run) {
                 answer ? std::string("the part is ") + to_string(answer->state) + ": " + answer->reason
                        : answer.error().message;
             note(run, asked.zone, "queue", false, words);
-            judge(run, asked.zone, asked.id, answer);
+            assess(run, asked.zone, asked.id, answer);
             return plan_again(run, asked.zone, words);
         }
         if (!answer->queue && !answer->ready) return await_turn(run);
@@ -101,9 +101,9 @@ void ApplicationService::ask_turn(const std::shared_ptr<Run>& run) {
 void ApplicationService::look_elsewhere(const std::shared_ptr<Run>& run) {
     run->busy = true;
     const ProfileLibrary::Choice choice = choice_for(run);
-    std::set<std::string> doubtful = doubtful_zones(*run);
-    doubtful.insert(run->app.status.parts.front().zone);
-    collect_offers(run->app.owner, run->app.request, doubtful, run->app.request.id,
+    std::set<std::string> avoided = zones_in_backoff(*run);
+    avoided.insert(run->app.status.parts.front().zone);
+    collect_offers(run->app.owner, run->app.request, avoided, run->app.request.id,
                    [this, run, choice](const std::vector<Offer>& offers) {
                        run->busy = false;
                        const ApplicationStatus& status = run->app.status;
@@ -113,10 +113,10 @@ void ApplicationService::look_elsewhere(const std::shared_ptr<Run>& run) {
                        note_offers(run, offers);
                        run->model = choice.model;
                        run->swaps = true;
-                       run->place = Run::Place{run->app.status, run->owed};
+                       run->place = Run::Place{run->app.status, run->obligations};
                        if (take_plan(run, *std::move(made))) return advance(run);
                        run->swaps = false;
-                       run->owed = std::move(run->place->owed);
+                       run->obligations = std::move(run->place->obligations);
                        run->place.reset();
                    });
 }
@@ -138,7 +138,7 @@ void ApplicationService::wait_on(const std::shared_ptr<Run>& run) {
     run->swaps = false;
     run->place.reset();
     run->was_denied = false;
-    run->owed = std::move(place.owed);
+    run->obligations = std::move(place.obligations);
     run->turn_asked = false;  // while it looked the place was not asked for
     release(run);
     advance(run);

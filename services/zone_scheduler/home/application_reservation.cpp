@@ -33,10 +33,10 @@ void ApplicationService::await_start(const std::shared_ptr<Run>& run) {
 }
 
 /// Zones that have offered an earlier start not long ago, and refused it.
-std::set<std::string> ApplicationService::doubtful_zones(const Run& run) const {
+std::set<std::string> ApplicationService::zones_in_backoff(const Run& run) const {
     std::set<std::string> zones;
-    for (const auto& [zone, doubt] : run.doubts)
-        if (doubt.until > clock_.steady_now()) zones.insert(zone);
+    for (const auto& [zone, backoff] : run.backoffs)
+        if (backoff.until > clock_.steady_now()) zones.insert(zone);
     return zones;
 }
 
@@ -44,7 +44,7 @@ std::set<std::string> ApplicationService::doubtful_zones(const Run& run) const {
 void ApplicationService::look_for_earlier(const std::shared_ptr<Run>& run) {
     run->busy = true;
     const ProfileLibrary::Choice choice = choice_for(run);
-    collect_offers(run->app.owner, run->app.request, doubtful_zones(*run), run->app.request.id,
+    collect_offers(run->app.owner, run->app.request, zones_in_backoff(*run), run->app.request.id,
                    [this, run, choice](const std::vector<Offer>& offers) {
                        run->busy = false;
                        const ApplicationStatus& status = run->app.status;
@@ -81,7 +81,7 @@ void ApplicationService::check_ready(const std::shared_ptr<Run>& run) {
                              : "what ran on its processors before has not ended";
             note(run, asked.zone, "ready", ready, words);
             if (!ready) {
-                judge(run, asked.zone, asked.id, answer);
+                assess(run, asked.zone, asked.id, answer);
                 run->failed_zone = asked.zone;
                 run->failed_reason = "the reserved start slips: " + words;
             }

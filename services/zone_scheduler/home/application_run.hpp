@@ -42,24 +42,24 @@ struct ApplicationService::Run {
     int pending = 0;  // answers outstanding in this phase
     std::string failed_zone, failed_reason;
     bool swaps = false;  // new parts are held in place of reserved ones
-    struct Doubt {
+    struct Backoff {
         Duration until{};  // steady time
         int times = 0;
     };
-    std::map<std::string, Doubt> doubts;  // zones that offered an earlier start and then refused it
-    bool was_denied = false;              // the zone refused for good, not for want of processors
-    bool launch_failed = false;           // a zone has not started its part, whether that could be stored or not
-    int denials = 0;                      // rounds that failed so
+    std::map<std::string, Backoff> backoffs;  // zones that offered an earlier start and then refused it
+    bool was_denied = false;                  // the zone refused for good, not for want of processors
+    bool launch_failed = false;               // a zone has not started its part, whether that could be stored or not
+    int denials = 0;                          // rounds that failed so
     std::map<PartId, int> tries;
     struct Promise {
         Duration until{};  // steady time, as far as we know surely
         Duration asked{};  // steady time
         Time asked_by_wall{};
     };
-    std::map<PartId, Promise> owed;  // what zones have promised us
+    std::map<PartId, Promise> obligations;  // what zones have promised us
     struct Place {
         ApplicationStatus status;
-        std::map<PartId, Promise> owed;
+        std::map<PartId, Promise> obligations;
     };
     std::optional<Place> place;   // in a queue: where it goes back to if the zone that it is to leave for refuses
     Duration deadline{};          // steady time

@@ -18,8 +18,8 @@ namespace {
 
 /// What the launcher printed for the user: some lines at most.
 std::string launcher_errors(Executor& executor, const std::string& operation, const std::string& file) {
-    constexpr std::size_t kMostErrors = 1024 * 1024;
-    const Result<std::string> text = executor.read(operation, file, 0, kMostErrors);
+    constexpr std::size_t kMaxErrors = 1024 * 1024;
+    const Result<std::string> text = executor.read(operation, file, 0, kMaxErrors);
     return text ? mpich::without_own_lines(*text) : std::string{};
 }
 
@@ -100,7 +100,7 @@ Result<void> ApplicationService::resume() {
         run->app = std::move(application);
         if (run->app.status.start)
             run->start = clock_.steady_now() + std::max(Duration{0}, *run->app.status.start - clock_.now());
-        take_up(run);
+        recover(run);
         const ApplicationState state = run->app.status.state;
         if (state == ApplicationState::kAccepted)
             ++waiting;
@@ -127,7 +127,7 @@ void ApplicationService::count_reservation(const Run& run) {
         reserved_.erase(run.app.request.id);
 }
 
-void ApplicationService::take_up(const std::shared_ptr<Run>& run) {
+void ApplicationService::recover(const std::shared_ptr<Run>& run) {
     runs_.emplace(run->app.request.id, run);
     if (!is_final(run->app.status.state)) ++unfinished_[to_uri(run->app.owner)];
     count_reservation(*run);
@@ -176,7 +176,7 @@ Result<Application> ApplicationService::submit(const Caller& caller, const Appli
     run->app = {caller, request, {}};
     run->app.status.history.push_back({ApplicationState::kAccepted, clock_.now()});
     if (auto ok = store_.insert(run->app); !ok) return ok.error();
-    take_up(run);
+    recover(run);
     observer_->application_entered(run->app);
     log_.info("application_accepted", {{"application", to_string(request.id)},
                                        {"owner", to_uri(caller)},

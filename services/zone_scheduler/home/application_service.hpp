@@ -126,8 +126,8 @@ class ApplicationService {
 
     /// Receives the conduct of an organisation's zones, at most once per part: held and ran it to a good end, or denied
     /// it while they owed it. Default nobody.
-    void use_conduct(std::function<void(const std::string& organisation, TrustEvent)> note_conduct) {
-        note_conduct_ = std::move(note_conduct);
+    void use_reputation(std::function<void(const std::string& organisation, TrustEvent)> record_reputation) {
+        record_reputation_ = std::move(record_reputation);
     }
 
     /// Receives events of applications and plans; default nobody.
@@ -143,7 +143,7 @@ class ApplicationService {
     bool cancel_if_blocked(const std::shared_ptr<Run>& run);
     std::string why_cancelled(const std::shared_ptr<Run>& run) const;
     std::shared_ptr<const Application> known(const ApplicationId& id) const;
-    void take_up(const std::shared_ptr<Run>& run);
+    void recover(const std::shared_ptr<Run>& run);
     void wait_for_turn(const std::shared_ptr<Run>& run);
     void move_line(Duration delay);
     void next_turn();
@@ -183,13 +183,13 @@ class ApplicationService {
     void note(const std::shared_ptr<Run>& run, const std::string& zone, const char* what, bool ok,
               const std::string& answer);
     void note_promise(const std::shared_ptr<Run>& run, const PartId& id, Duration asked_at, const PartStatus& answer);
-    void judge(const std::shared_ptr<Run>& run, const std::string& zone, const PartId& id,
-               const Result<PartStatus>& answer);
-    void charge(const std::shared_ptr<Run>& run, const std::string& zone, const PartId& id, const std::string& words);
+    void assess(const std::shared_ptr<Run>& run, const std::string& zone, const PartId& id,
+                const Result<PartStatus>& answer);
+    void penalise(const std::shared_ptr<Run>& run, const std::string& zone, const PartId& id, const std::string& words);
     void note_kept(const std::shared_ptr<Run>& run);
     void note_offers(const std::shared_ptr<Run>& run, const std::vector<Offer>& offers);
     void await_start(const std::shared_ptr<Run>& run);
-    std::set<std::string> doubtful_zones(const Run& run) const;
+    std::set<std::string> zones_in_backoff(const Run& run) const;
     void look_for_earlier(const std::shared_ptr<Run>& run);
     void check_ready(const std::shared_ptr<Run>& run);
     bool take_turn(ApplicationStatus& status, ApplicationPart& part, const PartStatus& answer) const;
@@ -203,21 +203,21 @@ class ApplicationService {
     void commit(const std::shared_ptr<Run>& run);
     Result<void> check_staging(const Caller& caller, const Staging& staging);
     bool needs_files(const ApplicationRequest& request, const ApplicationPart& part) const;
-    struct Sending;
+    struct InputUpload;
     bool is_staged(const std::shared_ptr<Run>& run) const;
     bool is_unwanted(const std::shared_ptr<Run>& run);
     void stage(const std::shared_ptr<Run>& run);
-    void stage_part(const std::shared_ptr<Sending>& work, std::size_t part);
-    void send_file(const std::shared_ptr<Sending>& work, std::size_t part, std::size_t file, std::uint64_t offset);
-    void staging_failed(const std::shared_ptr<Sending>& work, std::size_t part, const Error& error);
-    void end_staging(const std::shared_ptr<Sending>& work);
-    struct Bringing;
+    void stage_part(const std::shared_ptr<InputUpload>& work, std::size_t part);
+    void send_file(const std::shared_ptr<InputUpload>& work, std::size_t part, std::size_t file, std::uint64_t offset);
+    void staging_failed(const std::shared_ptr<InputUpload>& work, std::size_t part, const Error& error);
+    void end_staging(const std::shared_ptr<InputUpload>& work);
+    struct ResultTransfer;
     bool takes_results(const std::shared_ptr<Run>& run);
     void bring_results(const std::shared_ptr<Run>& run);
-    void ask_results(const std::shared_ptr<Bringing>& work);
-    void bring_file(const std::shared_ptr<Bringing>& work);
-    void take_piece(const std::shared_ptr<Bringing>& work, const Result<FileChunk>& piece);
-    void next_zone(const std::shared_ptr<Bringing>& work);
+    void ask_results(const std::shared_ptr<ResultTransfer>& work);
+    void bring_file(const std::shared_ptr<ResultTransfer>& work);
+    void take_piece(const std::shared_ptr<ResultTransfer>& work, const Result<FileChunk>& piece);
+    void next_zone(const std::shared_ptr<ResultTransfer>& work);
     void start_coordinator(const std::shared_ptr<Run>& run);
     void await_coordinator(const std::shared_ptr<Run>& run);
     void launch_parts(const std::shared_ptr<Run>& run, const mpich::Options& options);
@@ -255,7 +255,7 @@ class ApplicationService {
     std::function<std::vector<std::string>(const Caller&)> groups_of_ = [](const Caller&) {
         return std::vector<std::string>{};
     };
-    std::function<void(const std::string&, TrustEvent)> note_conduct_ = [](const std::string&, TrustEvent) {};
+    std::function<void(const std::string&, TrustEvent)> record_reputation_ = [](const std::string&, TrustEvent) {};
     Log& log_;
     ProfileLibrary profiles_;
     Rng jitter_;

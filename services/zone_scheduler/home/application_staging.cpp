@@ -15,7 +15,7 @@ constexpr Duration kLongPause = std::chrono::seconds{1};
 /// A zone that has its files receives a new stage request this often in a launch window, until the others have theirs.
 constexpr int kAliveShare = 4;
 /// A zone may throw away what came with a wrong checksum so often.
-constexpr int kMostSetbacks = 5;
+constexpr int kMaxSetbacks = 5;
 /// With what was stopped, often because a zone is gone, nobody waits long for that zone.
 constexpr Duration kHasty = std::chrono::minutes{1};
 /// A zone that is slower than this is given up: it would keep the application open for ever.
@@ -33,7 +33,7 @@ bool is_denied(const Error& error) {
 }  // namespace
 
 /// Files of one application on their way to its zones.
-struct ApplicationService::Sending {
+struct ApplicationService::InputUpload {
     std::shared_ptr<Run> run;
     Duration until{};      ///< steady time
     Duration all_until{};  ///< steady time at which even a slow zone has all
@@ -45,7 +45,7 @@ struct ApplicationService::Sending {
 };
 
 /// Results of one application on their way home, from one zone after the other.
-struct ApplicationService::Bringing {
+struct ApplicationService::ResultTransfer {
     std::shared_ptr<Run> run;
     Duration patience{};  ///< with a silent zone
     std::size_t part = 0;
@@ -129,7 +129,7 @@ bool ApplicationService::is_unwanted(const std::shared_ptr<Run>& run) {
 
 void ApplicationService::stage(const std::shared_ptr<Run>& run) {
     run->busy = true;
-    const auto work = std::make_shared<Sending>();
+    const auto work = std::make_shared<InputUpload>();
     work->run = run;
     work->until =
         std::max(clock_.steady_now(), run->app.status.start ? run->start : Duration{0}) + config_.staging.window;
@@ -144,7 +144,7 @@ void ApplicationService::stage(const std::shared_ptr<Run>& run) {
 }
 
 /// Asks what the zone has, and sends what it has not; again and again until all zones have all.
-void ApplicationService::stage_part(const std::shared_ptr<Sending>& work, std::size_t part) {
+void ApplicationService::stage_part(const std::shared_ptr<InputUpload>& work, std::size_t part) {
     if (work->ended) return;
     if (is_unwanted(work->run)) return end_staging(work);
     const ApplicationPart& to = work->run->app.status.parts[part];
@@ -166,7 +166,7 @@ void ApplicationService::stage_part(const std::shared_ptr<Sending>& work, std::s
     });
 }
 
-void ApplicationService::send_file(const std::shared_ptr<Sending>& work, std::size_t part, std::size_t file,
+void ApplicationService::send_file(const std::shared_ptr<InputUpload>& work, std::size_t part, std::size_t file,
                                    std::uint64_t offset) {
     const Application& app = work->run->app;
     const StagedFile& staged = app.request.staging.inputs[file];
@@ -198,9 +198,10 @@ void ApplicationService::send_file(const std::shared_ptr<Sending>& work, std::si
 }
 
 /// Silence, a gap and a wrong checksum are no end: what the zone has is asked anew.
-void ApplicationService::staging_failed(const std::shared_ptr<Sending>& work, std::size_t part, const Error& error) {
+void ApplicationService::staging_failed(const std::shared_ptr<InputUpload>& work, std::size_t part,
+                                        const Error& error) {
     const bool may_pass =
-        is_passing(error) || (error.code == ErrorCode::kConflict && ++work->setbacks[part] < kMostSetbacks);
+        is_passing(error) || (error.code == ErrorCode::kConflict && ++work->setbacks[part] < kMaxSetbacks);
     if (may_pass && clock_.steady_now() < work->until)
         return static_cast<void>(clock_.after(kAskAgain, [this, work, part] { stage_part(work, part); }));
     const std::shared_ptr<Run> run = work->run;
@@ -212,7 +213,7 @@ void ApplicationService::staging_failed(const std::shared_ptr<Sending>& work, st
     plan_again(run, zone, "its files could not be sent: " + error.message);
 }
 
-void ApplicationService::end_staging(const std::shared_ptr<Sending>& work) {
+void ApplicationService::end_staging(const std::shared_ptr<InputUpload>& work) {
     const std::shared_ptr<Run> run = work->run;
     work->ended = true;
     run->busy = false;
@@ -232,7 +233,7 @@ bool ApplicationService::takes_results(const std::shared_ptr<Run>& run) {
 void ApplicationService::bring_results(const std::shared_ptr<Run>& run) {
     const Staging& staging = run->app.request.staging;
     if (staging.results.empty() || run->results || files_ == nullptr || !takes_results(run)) return finish(run);
-    const auto work = std::make_shared<Bringing>();
+    const auto work = std::make_shared<ResultTransfer>();
     work->run = run;
     work->patience =
         run->app.status.stop_reason.empty() ? config_.staging.window : std::min(config_.staging.window, kHasty);
@@ -242,7 +243,7 @@ void ApplicationService::bring_results(const std::shared_ptr<Run>& run) {
     ask_results(work);
 }
 
-void ApplicationService::ask_results(const std::shared_ptr<Bringing>& work) {
+void ApplicationService::ask_results(const std::shared_ptr<ResultTransfer>& work) {
     const std::shared_ptr<Run> run = work->run;
     if (is_final(run->app.status.state)) return;
     if (!takes_results(run)) return finish(run);
@@ -293,7 +294,7 @@ void ApplicationService::ask_results(const std::shared_ptr<Bringing>& work) {
     });
 }
 
-void ApplicationService::next_zone(const std::shared_ptr<Bringing>& work) {
+void ApplicationService::next_zone(const std::shared_ptr<ResultTransfer>& work) {
     ++work->part;
     work->files.clear();
     work->local_name.clear();
@@ -303,7 +304,7 @@ void ApplicationService::next_zone(const std::shared_ptr<Bringing>& work) {
 }
 
 /// Begins or goes on with the first file of the list.
-void ApplicationService::bring_file(const std::shared_ptr<Bringing>& work) {
+void ApplicationService::bring_file(const std::shared_ptr<ResultTransfer>& work) {
     const std::shared_ptr<Run> run = work->run;
     if (is_final(run->app.status.state)) return;
     if (!takes_results(run)) return finish(run);
@@ -356,7 +357,7 @@ void ApplicationService::bring_file(const std::shared_ptr<Bringing>& work) {
                            [this, work](const Result<FileChunk>& piece) { take_piece(work, piece); });
 }
 
-void ApplicationService::take_piece(const std::shared_ptr<Bringing>& work, const Result<FileChunk>& piece) {
+void ApplicationService::take_piece(const std::shared_ptr<ResultTransfer>& work, const Result<FileChunk>& piece) {
     const std::shared_ptr<Run> run = work->run;
     if (is_final(run->app.status.state)) return;
     const ApplicationPart& from = run->app.status.parts[work->part];
@@ -373,7 +374,7 @@ void ApplicationService::take_piece(const std::shared_ptr<Bringing>& work, const
             {.size = file.size, .offset = piece->offset, .bytes = piece->bytes, .digest = file.digest});
     if (!here && is_passing(here.error()) && clock_.steady_now() < work->until)
         return static_cast<void>(clock_.after(kAskAgain, [this, work] { bring_file(work); }));
-    if (!here && here.error().code == ErrorCode::kConflict && ++work->setbacks < kMostSetbacks) {
+    if (!here && here.error().code == ErrorCode::kConflict && ++work->setbacks < kMaxSetbacks) {
         const Result<std::optional<FileDepot::File>> left = files_->depot().find(shelf, file.digest);
         work->offset = left && *left ? (*left)->bytes : 0;
         return bring_file(work);

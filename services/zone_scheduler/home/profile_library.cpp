@@ -18,9 +18,9 @@ namespace {
 
 constexpr std::size_t kRecentChoices = 8;
 /// Pairs that are read for one plan: what is more would hold up everybody else.
-constexpr std::size_t kMostPairs = 100'000;
+constexpr std::size_t kMaxPairs = 100'000;
 /// Pairs from which another number of ranks is extrapolated, and that it may have.
-constexpr std::size_t kMostExtrapolatedPairs = 10'000;
+constexpr std::size_t kMaxExtrapolatedPairs = 10'000;
 
 static_assert(learning::kMaxArgumentClass == limits::kMaxArgumentClassBytes &&
               kMaxProfilesOfAKind > learning::kMergedRuns);
@@ -131,7 +131,7 @@ ProfileLibrary::Choice ProfileLibrary::merged(const Known& known,
     std::size_t pairs = 0;
     for (const ProfileSummary* run : runs) {
         if (run->complete != complete) continue;
-        if (loaded.size() == learning::kMergedRuns || pairs > kMostPairs) break;
+        if (loaded.size() == learning::kMergedRuns || pairs > kMaxPairs) break;
         Result<std::optional<Profile>> profile = store_.load_profile(known.owner, run->id);
         if (!profile || !*profile) {
             log_.warn("profile_unreadable",
@@ -169,8 +169,7 @@ ProfileLibrary::Choice ProfileLibrary::extrapolated(const Known& known, int rank
         if (Choice size = merged(known, of_size); size.model) sizes.push_back(std::move(size));
     std::vector<const TaskGraph*> graphs;
     for (const Choice& size : sizes) graphs.push_back(&size.model->graph);
-    learning::Extrapolation found =
-        learning::extrapolate_profile(graphs, ranks, {.most_edges = kMostExtrapolatedPairs});
+    learning::Extrapolation found = learning::extrapolate_profile(graphs, ranks, {.most_edges = kMaxExtrapolatedPairs});
     Choice choice;
     if (!found.graph) {
         if (!graphs.empty())

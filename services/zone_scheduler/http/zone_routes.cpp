@@ -25,7 +25,7 @@ using http::Request;
 using http::Respond;
 
 constexpr std::size_t kMaxReasonBytes = 1024;
-constexpr std::size_t kMostEnded = 100;  ///< parts in one answer
+constexpr std::size_t kMaxEnded = 100;  ///< parts in one answer
 
 template <class Id>
 Result<Id> id_of(const Request& request) {
@@ -249,7 +249,7 @@ Reply list_queue(const Request& request, const ZoneServices& services) {
     for (const PartRecord* part : services.parts.parts()) rows.push_back(queue_row(*part, services.parts));
     if (!request.call.query.contains("ended_after")) return http::ok(codec::encode_queue(rows, std::nullopt));
     const Result<std::vector<PartRecord>> ended =
-        services.parts.ended_since(time_from_microseconds(static_cast<std::int64_t>(*after)), kMostEnded);
+        services.parts.ended_since(time_from_microseconds(static_cast<std::int64_t>(*after)), kMaxEnded);
     if (!ended) return http::problem(ended.error());
     for (const PartRecord& part : *ended) past.push_back(queue_row(part, services.parts));
     return http::ok(codec::encode_queue(rows, std::move(past)));
@@ -277,7 +277,7 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
                                           .nodes = services.parts.nodes(),
                                           .agents = services.nodes.nodes(),
                                           .has_addresses = request.call.caller().kind == CallerKind::kOperator,
-                                          .sharing = services.parts.sharing_means(),
+                                          .sharing = services.parts.sharing_mode(),
                                           .slices = services.parts.slice_count()}));
     });
     router.add_sync("GET", "/v1/queue", Action::kListQueue, Body::kNone,

@@ -11,7 +11,7 @@
 namespace zbs {
 namespace {
 
-constexpr int kMostSignal = 31;  ///< the others have no names of their own
+constexpr int kMaxSignal = 31;  ///< the others have no names of their own
 
 std::vector<mpich::Place> places_of(const Application& application) {
     std::vector<mpich::Place> places(static_cast<std::size_t>(application.request.ranks));
@@ -64,7 +64,7 @@ RanksEnd read_end_of_srun(int exit_code, std::string_view err) {
             std::from_chars(line.data() + kExit.size(), line.data() + line.size(), code);
             if (code > 0 && code < 256) return {code, 0, rank};
         }
-        for (int signal = 1; signal <= kMostSignal; ++signal)
+        for (int signal = 1; signal <= kMaxSignal; ++signal)
             if (line.starts_with(strsignal(signal))) return {128 + signal, signal, rank};
     }
     return {exit_code, 0};

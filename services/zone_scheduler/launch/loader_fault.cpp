@@ -7,7 +7,7 @@
 namespace zbs {
 namespace {
 
-constexpr std::size_t kMostShown = 512;
+constexpr std::size_t kMaxShown = 512;
 
 /// Of glibc, of musl, and of glibc if a library is too old.
 bool is_of_loader(std::string_view line) {
@@ -21,7 +21,7 @@ bool is_of_loader(std::string_view line) {
 std::string loader_fault(std::string_view errors) {
     while (!errors.empty()) {
         const std::string_view line = errors.substr(0, errors.find('\n'));
-        if (is_of_loader(line)) return printable_text(line, kMostShown);
+        if (is_of_loader(line)) return printable_text(line, kMaxShown);
         errors.remove_prefix(std::min(line.size() + 1, errors.size()));
     }
     return {};

@@ -20,7 +20,7 @@ void PartService::use_allocations(Allocations& source) {
 }
 
 /// Asks the site's scheduler for what the part has been given here.
-void PartService::ask_allocation(Live& part) {
+void PartService::ask_allocation(ActivePart& part) {
     if (!allocations_.in_use()) return;
     const PartRecord& record = part.record;
     const ProcessorCalendar::Interval when = interval_of(Duration{0}, record.request.walltime, record.request.grace);
@@ -43,7 +43,7 @@ void PartService::ask_allocation(Live& part) {
 void PartService::take_grant(const PartId& id, const Result<void>& granted) {
     const auto at = parts_.find(id);
     if (at == parts_.end()) return allocations_.release(id);  // given back meanwhile
-    const std::shared_ptr<Live> part = at->second;
+    const std::shared_ptr<ActivePart> part = at->second;
     const std::vector<Respond> waiting = std::exchange(part->waiting, {});
     const PartState state = part->record.status.state;
     if (granted && state != PartState::kRunning) {
@@ -63,7 +63,7 @@ void PartService::take_grant(const PartId& id, const Result<void>& granted) {
 }
 
 /// The error for a home that waits for a hold which was not granted.
-Error PartService::refusal(const Live& part, const std::string& why) const {
+Error PartService::refusal(const ActivePart& part, const std::string& why) const {
     const bool own = part.record.home_caller.organisation == config_.organisation;
     return {ErrorCode::kRejected,
             "zone " + config_.zone.name + " has not enough for this user now" + (own ? " (" + why + ")" : "") +
@@ -72,14 +72,14 @@ Error PartService::refusal(const Live& part, const std::string& why) const {
 }
 
 void PartService::when_settled(const Caller& caller, const PartId& id, Respond respond) {
-    const Result<std::shared_ptr<Live>> part = find(caller, id);
+    const Result<std::shared_ptr<ActivePart>> part = find(caller, id);
     if (!part) return respond(part.error());
     if (!allocations_.is_asked(id)) return respond(view(**part));
     (*part)->waiting.push_back(std::move(respond));
 }
 
 /// What was granted and is no more: the part goes, so that its home plans anew. What runs is ended by its processes.
-void PartService::end_if_lost(Live& part) {
+void PartService::end_if_lost(ActivePart& part) {
     const PartState state = part.record.status.state;
     if (state != PartState::kHeld && state != PartState::kCommitted) return;
     const std::optional<std::string> why = allocations_.lost(part.record.request.id);
@@ -92,7 +92,7 @@ void PartService::end_if_lost(Live& part) {
 
 /// Now that all processes of the part have ended: why that was is on record, then its processors are given back; asked
 /// again until they are.
-bool PartService::is_finished(Live& part) {
+bool PartService::is_finished(ActivePart& part) {
     if (!allocations_.in_use() || part.finished) return true;
     const PartId id = part.record.request.id;
     if (!part.record.verdict) {
@@ -100,7 +100,7 @@ bool PartService::is_finished(Live& part) {
         allocations_.judge(id, [this, id](const std::string& why) {
             const auto at = parts_.find(id);
             if (at == parts_.end()) return;
-            Live& judged = *at->second;
+            ActivePart& judged = *at->second;
             judged.judging = false;
             PartRecord changed = judged.record;
             changed.verdict = why;
@@ -124,14 +124,14 @@ void PartService::start() {
 }
 
 void PartService::look_again() {
-    if (!look_at_machines_) return;
+    if (!machine_usage_) return;
     refresh_machines();
     clock_.after(look_every_, [this] { look_again(); });
 }
 
 void PartService::refresh_machines() {
-    if (!look_at_machines_ || std::exchange(is_looking_, true)) return;
-    look_at_machines_([this](const Result<std::vector<MachineUse>>& read) {
+    if (!machine_usage_ || std::exchange(is_looking_, true)) return;
+    machine_usage_([this](const Result<std::vector<MachineUse>>& read) {
         is_looking_ = false;
         if (!read) {
             log_.warn("machines_not_seen", {{"reason", read.error().message}});
@@ -172,8 +172,8 @@ void PartService::note_use(std::size_t m, const MachineUse& use, const std::vect
 }
 
 std::vector<bool> PartService::busy_in(const ProcessorCalendar::Interval& when, const std::set<PartId>& without,
-                                       bool by_experience) const {
-    std::vector<bool> busy = queue_.promised().busy(when, without, by_experience);
+                                       bool by_estimate) const {
+    std::vector<bool> busy = queue_.promised().busy(when, without, by_estimate);
     for (std::size_t p = 0; p < busy.size(); ++p) busy[p] = busy[p] || elsewhere_[p];
     return busy;
 }

@@ -11,7 +11,7 @@
 namespace zbs {
 namespace {
 
-constexpr std::size_t kMaxLooks = 512;
+constexpr std::size_t kMaxProbes = 512;
 
 /// At most `kMaxStartWindows`: windows between two that are sent count as the worst among them, so that nothing is
 /// promised that is not there.
@@ -48,17 +48,17 @@ struct PartService::Question {
 /// The processors that the user may have from `start` (steady time) on for the walltime, as one aggregate. Where she
 /// may have fewer than are free, machines with most free ones count first. Counted for everybody, given to those
 /// entitled: who gets nothing waits as long as who gets all.
-StartWindow PartService::count_free(const Question& question, Duration start, bool by_experience) const {
+StartWindow PartService::count_free(const Question& question, Duration start, bool by_estimate) const {
     const Duration start_in = start - clock_.steady_now();
     const ProcessorCalendar::Interval when = interval_of(start_in, question.request.walltime, question.request.grace);
-    const std::vector<bool> busy = busy_in(when, question.without, by_experience);
+    const std::vector<bool> busy = busy_in(when, question.without, by_estimate);
     const std::string& organisation = question.caller.organisation;
     const Entitlement entitlement =
         filter_.find({question.caller, question.request.user, question.request.groups, question.request.walltime,
-                      usage_in(organisation, when, question.without, by_experience), start_in});
+                      usage_in(organisation, when, question.without, by_estimate), start_in});
     StartWindow best{.after = start_in, .expected = start_in};
     const std::vector<double> speeds =
-        row_speeds({when, question.without, by_experience}, question.request.share, question.request.user);
+        row_speeds({when, question.without, by_estimate}, question.request.share, question.request.user);
     for (std::size_t r = 0; r < row_count(); ++r) {
         if (speeds[r] <= 0) continue;
         const StartWindow window = count_free_in_row(entitlement, busy, r, speeds[r]);
@@ -100,29 +100,29 @@ StartWindow PartService::count_free_in_row(const Entitlement& entitlement, const
 }
 
 /// What could start later, where so many can start now. O(instants at which something changes x promised processors),
-/// at most `kMaxLooks` instants.
+/// at most `kMaxProbes` instants.
 std::vector<StartWindow> PartService::find_windows(const Question& question, int free_now) const {
     const Duration now = clock_.steady_now();
     const ProcessorCalendar::Interval sample =
         interval_of(config_.hold_ttl, question.request.walltime, question.request.grace);
     const Duration length = sample.end - sample.begin;
-    const auto look = [&](bool by_experience) {
-        std::vector<Duration> at = queue_.promised().changes(now, length, question.without, by_experience);
+    const auto look = [&](bool by_estimate) {
+        std::vector<Duration> at = queue_.promised().changes(now, length, question.without, by_estimate);
         const Entitlement today = filter_.find(
             {question.caller, question.request.user, question.request.groups, question.request.walltime, {}, {}});
         if (today.opens_in && *today.opens_in > Duration{0}) at.insert(at.begin() + 1, now + *today.opens_in);
         std::sort(at.begin(), at.end());
         std::erase_if(at, [&](Duration t) { return t - now > config_.reserve_ahead; });
         std::vector<StartWindow> windows;
-        for (std::size_t i = 1; i < at.size() && i < kMaxLooks; ++i) {
-            StartWindow window = count_free(question, at[i], by_experience);
+        for (std::size_t i = 1; i < at.size() && i < kMaxProbes; ++i) {
+            StartWindow window = count_free(question, at[i], by_estimate);
             // That nothing is free goes without saying only as long as nothing was.
             if (window.processors > 0 || free_now > 0 || !windows.empty()) windows.push_back(window);
         }
         // The answer describes nothing behind the last moment examined but the state from the very end on.
-        if (at.size() > kMaxLooks) {
-            windows.push_back({.after = at[kMaxLooks] - now, .expected = at[kMaxLooks] - now});
-            if (at.back() > at[kMaxLooks]) windows.push_back(count_free(question, at.back(), by_experience));
+        if (at.size() > kMaxProbes) {
+            windows.push_back({.after = at[kMaxProbes] - now, .expected = at[kMaxProbes] - now});
+            if (at.back() > at[kMaxProbes]) windows.push_back(count_free(question, at.back(), by_estimate));
         }
         return windows;
     };
@@ -182,11 +182,11 @@ Result<Capacity> PartService::capacity(const Caller& caller, const CapacityReque
 
 /// The part that a request wants to replace; null where there is none any more. Errors: kConflict for one that runs or
 /// is of another application.
-Result<std::shared_ptr<PartService::Live>> PartService::find_replaced(const Caller& caller,
-                                                                      const PartRequest& request) {
+Result<std::shared_ptr<PartService::ActivePart>> PartService::find_replaced(const Caller& caller,
+                                                                            const PartRequest& request) {
     const auto at = request.replaces ? parts_.find(*request.replaces) : parts_.end();
-    if (at == parts_.end() || at->second->record.home_caller != caller) return std::shared_ptr<Live>{};
-    const std::shared_ptr<Live>& old = at->second;
+    if (at == parts_.end() || at->second->record.home_caller != caller) return std::shared_ptr<ActivePart>{};
+    const std::shared_ptr<ActivePart>& old = at->second;
     if (old->record.request.application != request.application || old->record.status.state == PartState::kRunning) {
         return Error{
             ErrorCode::kConflict,
@@ -269,14 +269,14 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
             return good.error();
         }
     }
-    const Result<std::shared_ptr<Live>> known = find(request.id);
-    if (!known) return outward(caller, known.error());
+    const Result<std::shared_ptr<ActivePart>> known = find(request.id);
+    if (!known) return redact_for(caller, known.error());
     if (*known != nullptr) {
         if ((*known)->record.home_caller == caller && (*known)->record.request == request) return view(**known);
         return Error{ErrorCode::kIdReused, "part " + to_string(request.id) + " was held with another request", "/id"};
     }
     const Result<bool> removed = store_.was_removed(request.id);
-    if (!removed) return outward(caller, removed.error());
+    if (!removed) return redact_for(caller, removed.error());
     if (*removed)
         return Error{ErrorCode::kIdReused, "part " + to_string(request.id) + " has ended long ago and was removed",
                      "/id"};
@@ -288,7 +288,7 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
         return invalid("is more than the " + std::to_string(to_seconds(config_.reserve_ahead)) + " s for which zone " +
                            config_.zone.name + " promises starts",
                        "/start_in_s");
-    const Result<std::shared_ptr<Live>> replaced = find_replaced(caller, request);
+    const Result<std::shared_ptr<ActivePart>> replaced = find_replaced(caller, request);
     if (!replaced) return replaced.error();
     promise_overruns();
     std::set<PartId> without;
@@ -335,12 +335,12 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
     const Result<std::string> account = filter_.take_account(entitlement, request.user);
     if (!account)
         return account.error().code == ErrorCode::kRejected ? not_enough(account.error().message)
-                                                            : outward(caller, account.error());
+                                                            : redact_for(caller, account.error());
     const Result<std::uint64_t> token = store_.next_token();
-    if (!token) return outward(caller, token.error());
-    Live part{.record = {.home_caller = caller, .request = request},
-              .deadline = clock_.steady_now() + config_.hold_ttl,
-              .start = when.begin};
+    if (!token) return redact_for(caller, token.error());
+    ActivePart part{.record = {.home_caller = caller, .request = request},
+                    .deadline = clock_.steady_now() + config_.hold_ttl,
+                    .start = when.begin};
     if (request.start_in > Duration{0}) part.record.starts_at = clock_.now() + request.start_in;
     part.record.request.delegation.reset();  // has done its work
     part.record.account = *account;
@@ -353,14 +353,14 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
     part.record.processors = std::move(placement.processors);
     status.assignment = std::move(placement.assignment);
     if (auto reached = failpoint::reach(failpoint::Point::kPeerHoldDecided); !reached)
-        return outward(caller, reached.error());
+        return redact_for(caller, reached.error());
     // The old part goes first: a fault between the two must not leave both.
     if (*replaced != nullptr) {
-        Live& old = **replaced;
+        ActivePart& old = **replaced;
         const std::string why = "part " + to_string(request.id) + " takes its place";
-        if (auto ok = save(old, old.record, PartState::kReleased, why); !ok) return outward(caller, ok.error());
+        if (auto ok = save(old, old.record, PartState::kReleased, why); !ok) return redact_for(caller, ok.error());
     }
-    if (auto ok = store_.save(part.record); !ok) return outward(caller, ok.error());
+    if (auto ok = store_.save(part.record); !ok) return redact_for(caller, ok.error());
     filter_.begin_use(part.record.account);
     log_.info("part_held", {{"part", to_string(request.id)},
                             {"application", to_string(request.application)},
@@ -369,7 +369,7 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
                             {"start_in_s", std::to_string(to_seconds(request.start_in))},
                             {"token", std::to_string(*token)}});
     observer_->part_entered(part.record);
-    const auto live = std::make_shared<Live>(std::move(part));
+    const auto live = std::make_shared<ActivePart>(std::move(part));
     parts_.emplace(request.id, live);
     if (request.queued) {
         enqueue(*live);
@@ -381,7 +381,7 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
     const PartStatus answer = view(*live);
     watch();
     if (auto reached = failpoint::reach(failpoint::Point::kPeerHoldStored); !reached)
-        return outward(caller, reached.error());
+        return redact_for(caller, reached.error());
     return answer;
 }
 

@@ -66,27 +66,27 @@ std::string walltime_in(const std::string& zone, const std::string& why, const s
 }  // namespace
 
 Result<PartStatus> PartService::commit(const Caller& caller, const PartId& id, std::uint64_t token) {
-    const Result<std::shared_ptr<Live>> found = find(caller, id);
+    const Result<std::shared_ptr<ActivePart>> found = find(caller, id);
     if (!found) return found.error();
-    Live* const part = found->get();
+    ActivePart* const part = found->get();
     if (part->record.status.token != token) {
         peerings_.note(caller.organisation, TrustEvent::kFailedCheck);
         return wrong_token(id);
     }
     if (is_blocked(part->record)) return blocked(id);
-    if (auto ok = end_if_over(*part); !ok) return outward(caller, ok.error());
+    if (auto ok = end_if_over(*part); !ok) return redact_for(caller, ok.error());
     end_if_lost(*part);
     if (allocations_.is_asked(id) && part->record.status.state == PartState::kHeld)
         return Error{ErrorCode::kUnavailable, "part " + to_string(id) + " is not held yet; ask again", {}};
     if (part->record.status.state == PartState::kHeld) {
-        if (auto ok = save(*part, part->record, PartState::kCommitted, {}); !ok) return outward(caller, ok.error());
+        if (auto ok = save(*part, part->record, PartState::kCommitted, {}); !ok) return redact_for(caller, ok.error());
         part->deadline =
             (is_reserved(part->record) ? std::max(part->start, clock_.steady_now()) : clock_.steady_now()) +
             config_.launch_window;
         if (!is_queued(part->record)) promise_anew(*part);
         allocations_.keep(id);
         if (auto reached = failpoint::reach(failpoint::Point::kPeerCommitStored); !reached)
-            return outward(caller, reached.error());
+            return redact_for(caller, reached.error());
     } else if (is_final(part->record.status.state)) {
         return Error{
             ErrorCode::kConflict,
@@ -97,9 +97,9 @@ Result<PartStatus> PartService::commit(const Caller& caller, const PartId& id, s
 }
 
 Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, const LaunchRequest& request) {
-    const Result<std::shared_ptr<Live>> found = find(caller, id);
+    const Result<std::shared_ptr<ActivePart>> found = find(caller, id);
     if (!found) return found.error();
-    Live* const part = found->get();
+    ActivePart* const part = found->get();
     PartRecord& record = part->record;
     if (record.status.token != request.token) {
         peerings_.note(caller.organisation, TrustEvent::kFailedCheck);
@@ -109,7 +109,7 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
     if (request.operation != launch_operation(id)) return invalid("must be " + launch_operation(id), "/operation");
     if (record.operation == request.operation) return view(*part);  // asked again: nothing starts twice
     if (is_blocked(record)) return blocked(id);
-    if (auto ok = end_if_over(*part); !ok) return outward(caller, ok.error());
+    if (auto ok = end_if_over(*part); !ok) return redact_for(caller, ok.error());
     if (record.status.state != PartState::kCommitted) {
         return Error{ErrorCode::kConflict,
                      "part " + to_string(id) + " is " + to_string(record.status.state) + ", not committed",
@@ -166,14 +166,14 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
     ZBS_EXPECTS(allowed(record.status.state, PartState::kRunning));
     changed.status.state = PartState::kRunning;
     changed.starts_at = clock_.now();
-    if (auto ok = filter_.note_run(record.account); !ok) return outward(caller, ok.error());
-    if (auto ok = store_.save(changed); !ok) return outward(caller, ok.error());
+    if (auto ok = filter_.note_run(record.account); !ok) return redact_for(caller, ok.error());
+    if (auto ok = store_.save(changed); !ok) return redact_for(caller, ok.error());
     record = std::move(changed);
     observer_->part_entered(record);
     part->start = clock_.steady_now();
     promise_anew(*part);
     if (auto reached = failpoint::reach(failpoint::Point::kPeerLaunchStored); !reached)
-        return outward(caller, reached.error());
+        return redact_for(caller, reached.error());
 
     place_steps(record);
     for (std::size_t i = 0; i < commands.size(); ++i) {
@@ -199,7 +199,7 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
             return outside_view(std::move(failed), false);
         }
     }
-    executor_.bring_no_more(to_string(id));  // each step has asked in its own name
+    executor_.end_staging(to_string(id));  // each step has asked in its own name
     slices_changed_ = true;
     share_time();
     log_.info(
@@ -311,7 +311,7 @@ void PartService::place_steps(const PartRecord& record) {
 }
 
 /// Again with a shorter grace the end comes earlier.
-void PartService::stop_steps(Live& part, const std::string& reason, Duration grace) {
+void PartService::stop_steps(ActivePart& part, const std::string& reason, Duration grace) {
     if (part.stopping && grace >= part.grace) return;
     if (!part.stopping) part.stop_reason = reason;
     part.stopping = true;
@@ -344,8 +344,9 @@ void PartService::promise_overruns() {
 void PartService::check_deadlines() {
     promise_overruns();
     allocations_.look_around();
-    for (const auto& [id, held] : std::map<PartId, std::shared_ptr<Live>>(parts_)) {  // a copy: parts end on the way
-        Live& part = *held;
+    for (const auto& [id, held] :
+         std::map<PartId, std::shared_ptr<ActivePart>>(parts_)) {  // a copy: parts end on the way
+        ActivePart& part = *held;
         stop_blocked(part);
         if (part.record.status.state == PartState::kRunning) {
             check_running(part);
@@ -360,7 +361,7 @@ void PartService::check_deadlines() {
 
 /// Ends a hold or a committed part whose time is over. The watch asks, and so does whoever uses a token: a zone that
 /// stood still for a while may hear the call before the clock.
-Result<void> PartService::end_if_over(Live& part) {
+Result<void> PartService::end_if_over(ActivePart& part) {
     const PartState state = part.record.status.state;
     if (clock_.steady_now() < part.deadline || allocations_.is_asked(part.record.request.id)) return {};
     if (state == PartState::kHeld)
@@ -372,7 +373,7 @@ Result<void> PartService::end_if_over(Live& part) {
 
 /// Who is blocked or revoked has nothing here any more, not even what runs already: its home may be unable or unwilling
 /// to stop it.
-void PartService::stop_blocked(Live& part) {
+void PartService::stop_blocked(ActivePart& part) {
     const PartState state = part.record.status.state;
     if (is_final(state) || !is_blocked(part.record)) return;
     constexpr const char* kWhy = "its user or home was blocked";
@@ -384,7 +385,7 @@ void PartService::stop_blocked(Live& part) {
     }
 }
 
-void PartService::check_running(Live& part) {
+void PartService::check_running(ActivePart& part) {
     bool all_gone = true, any_gone = false;
     bool never_started = false;
     int worst = 0;
@@ -484,7 +485,7 @@ void PartService::check_running(Live& part) {
 /// written anything there: one line of it counts, without control characters.
 std::string PartService::why_not_begun(const PartRecord& record) const {
     constexpr std::uint64_t kMostBytes = 4'096;
-    constexpr std::size_t kMostShown = 512;
+    constexpr std::size_t kMaxShown = 512;
     std::string why;
     for (const std::string& step : steps_of(record)) {
         for (const Executor::File& file : executor_.list(step, std::string(own_files::kEnd))) {
@@ -492,13 +493,13 @@ std::string PartService::why_not_begun(const PartRecord& record) const {
             if (why.empty() && text) why = rank_fault(*text);
         }
     }
-    why = why.substr(0, std::min(why.find('\n'), kMostShown));
+    why = why.substr(0, std::min(why.find('\n'), kMaxShown));
     std::ranges::replace_if(
         why, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
     return why;
 }
 
-std::string PartService::where_ranks_are(const Live& part) const {
+std::string PartService::where_ranks_are(const ActivePart& part) const {
     return ranks_at_walltime(executor_, steps_of(part.record), part.record.request.ranks.size());
 }
 
@@ -520,9 +521,9 @@ std::optional<RankEnd> PartService::first_end(const PartRecord& record) const {
 }
 
 Result<ApplicationModel> PartService::profile(const Caller& caller, const PartId& id) const {
-    const Result<std::shared_ptr<Live>> found = find(caller, id);
+    const Result<std::shared_ptr<ActivePart>> found = find(caller, id);
     if (!found) return found.error();
-    const Live* const part = found->get();
+    const ActivePart* const part = found->get();
     const Error none{ErrorCode::kNotFound, "part " + to_string(id) + " left no profile", {}};
     if (!part->record.profile || part->record.proxies.empty()) return none;
     const std::map<std::string, std::string> steps = profile_steps(part->record);

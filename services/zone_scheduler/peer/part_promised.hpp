@@ -9,7 +9,7 @@ namespace zbs {
 struct PartService::Promised {
     const ProcessorCalendar::Interval& when;
     const std::set<PartId>& without;
-    bool by_experience;  ///< as they have ended lately, not as they may
+    bool by_estimate;  ///< as they have ended lately, not as they may
 };
 
 }  // namespace zbs

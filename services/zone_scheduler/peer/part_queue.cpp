@@ -35,7 +35,7 @@ Result<void> PartService::use_queue(const std::string& discipline) {
     return {};
 }
 
-void PartService::enqueue(const Live& part) {
+void PartService::enqueue(const ActivePart& part) {
     const PartRequest& request = part.record.request;
     const ProcessorCalendar::Interval when = interval_of(Duration{0}, request.walltime, request.grace);
     queue_.add({.id = request.id,
@@ -73,7 +73,7 @@ std::vector<bool> PartService::usable_by(const PartRecord& record) {
 
 /// Whose user may never have what the part asks for, as after a change of rights, accounts or machines, waits no more.
 void PartService::give_up_hopeless() {
-    for (const auto& [id, part] : std::map<PartId, std::shared_ptr<Live>>(parts_)) {
+    for (const auto& [id, part] : std::map<PartId, std::shared_ptr<ActivePart>>(parts_)) {
         const PartRecord& record = part->record;
         if (!is_queued(record)) continue;
         const PartRequest& request = record.request;
@@ -101,7 +101,7 @@ UsableProcessors PartService::usable_by_waiting() {
 
 /// False where it cannot have any now, or that could not be stored. `decided`: the instant of the decision, around
 /// which others expect their starts; time has passed since.
-bool PartService::give_processors(Live& part, Duration decided) {
+bool PartService::give_processors(ActivePart& part, Duration decided) {
     const PartId id = part.record.request.id;
     const ProcessorCalendar::Interval now =
         interval_of(Duration{0}, part.record.request.walltime, part.record.request.grace);
@@ -156,7 +156,7 @@ void PartService::run_queue() {
     rest_ = std::max(kPauseForEach * static_cast<std::int64_t>(queue_.size()), decided_ - now);
 }
 
-QueueOutlook PartService::outlook_of(const Live& part) const {
+QueueOutlook PartService::outlook_of(const ActivePart& part) const {
     QueueOutlook outlook = whole_outlook(part);
     if (part.record.home_caller.organisation == config_.organisation) return outlook;
     return {.place = {},
@@ -165,7 +165,7 @@ QueueOutlook PartService::outlook_of(const Live& part) const {
             .waits_for = {}};  // the rest is this zone's business
 }
 
-QueueOutlook PartService::whole_outlook(const Live& part) const {
+QueueOutlook PartService::whole_outlook(const ActivePart& part) const {
     QueueOutlook outlook;
     if (!part.outlook) return outlook;
     const Duration now = clock_.steady_now();

@@ -55,7 +55,7 @@ struct PartService::FoundResult {
 };
 
 /// Results of one part on their way from its folders to the depot.
-struct PartService::Collecting {
+struct PartService::ResultCollection {
     PartRecord record;
     std::deque<FoundResult> files;
     std::uint64_t offset = 0;  ///< in the first of them
@@ -95,10 +95,10 @@ void PartService::want_results(const PartRecord& record) {
     const auto room = std::make_shared<Executor::Room>(
         Executor::Room{.bytes = config_.staging.job_bytes, .files = limits::kMaxResultFiles});
     for (const std::string& step : std::set<std::string>(staged.begin(), staged.end()))
-        executor_.want(step,
-                       {.asks_for = [staging](const Executor::File& file) { return is_asked_for(*staging, file); },
-                        .file_bytes = config_.staging.file_bytes,
-                        .room = room});
+        executor_.request_results(
+            step, {.asks_for = [staging](const Executor::File& file) { return is_asked_for(*staging, file); },
+                   .file_bytes = config_.staging.file_bytes,
+                   .room = room});
 }
 
 /// What the patterns ask for, host by host; of one name that of the first host.
@@ -140,7 +140,7 @@ std::deque<PartService::FoundResult> PartService::find_results(const PartRecord&
 }
 
 Result<StagedResults> PartService::results(const Caller& caller, const PartId& id) {
-    const Result<std::shared_ptr<Live>> found = find(caller, id);
+    const Result<std::shared_ptr<ActivePart>> found = find(caller, id);
     if (!found) return found.error();
     const PartRecord& record = (*found)->record;
     if (!is_final(record.status.state) || collecting_.contains(id)) return StagedResults{};
@@ -149,16 +149,16 @@ Result<StagedResults> PartService::results(const Caller& caller, const PartId& i
     if (has_none) return StagedResults{.complete = true, .files = {}, .notes = {}};
     if (record.results) {
         const Result<std::vector<FileDepot::File>> here = files_->depot().list(results_shelf(id));
-        if (!here) return outward(caller, here.error());
+        if (!here) return redact_for(caller, here.error());
         if (here->size() >= record.results->files.size()) return *record.results;
     }
     if (auto emptied = files_->depot().remove_shelf(results_shelf(id)); !emptied)
-        return outward(caller, emptied.error());
-    auto work = std::make_shared<Collecting>(Collecting{.record = record});
+        return redact_for(caller, emptied.error());
+    auto work = std::make_shared<ResultCollection>(ResultCollection{.record = record});
     work->files = find_results(record, work->results);
     if (!work->files.empty()) {
         if (auto reached = failpoint::reach(failpoint::Point::kStageResultsFound); !reached)
-            return outward(caller, reached.error());
+            return redact_for(caller, reached.error());
     }
     collecting_.emplace(id, std::move(work));
     clock_.after(Duration{0}, [this, id] { collect(id); });
@@ -168,7 +168,7 @@ Result<StagedResults> PartService::results(const Caller& caller, const PartId& i
 /// Collects one piece, then others have their turn. A file that cannot be stored is left out, and home receives the
 /// reason.
 void PartService::collect(const PartId& id) {
-    Collecting& work = *collecting_.at(id);
+    ResultCollection& work = *collecting_.at(id);
     if (work.files.empty()) return note_collected(work);
     const Executor::File& file = work.files.front().file;
     const auto go_on = [this, id] { clock_.after(Duration{0}, [this, id] { collect(id); }); };
@@ -212,7 +212,7 @@ void PartService::collect(const PartId& id) {
     go_on();
 }
 
-void PartService::note_collected(Collecting& work) {
+void PartService::note_collected(ResultCollection& work) {
     const PartId id = work.record.request.id;
     PartRecord changed = work.record;
     changed.results = work.results;
@@ -232,7 +232,7 @@ void PartService::note_collected(Collecting& work) {
 
 Result<FileChunk> PartService::result(const Caller& caller, const PartId& id, const std::string& name,
                                       std::uint64_t offset) {
-    const Result<std::shared_ptr<Live>> found = find(caller, id);
+    const Result<std::shared_ptr<ActivePart>> found = find(caller, id);
     if (!found) return found.error();
     const PartRecord& record = (*found)->record;
     const Error none{ErrorCode::kNotFound, "part " + to_string(id) + " left no such result", {}};
@@ -242,7 +242,7 @@ Result<FileChunk> PartService::result(const Caller& caller, const PartId& id, co
         if (file.name != name) continue;
         if (offset > file.size) return invalid("is behind the end of the file", "offset");
         Result<std::string> bytes = files_->depot().read(results_shelf(id), depot_name(i), offset, kAnswerPiece);
-        if (!bytes) return outward(caller, bytes.error());
+        if (!bytes) return redact_for(caller, bytes.error());
         return FileChunk{.token = 0, .size = file.size, .offset = offset, .bytes = *std::move(bytes)};
     }
     return none;

@@ -63,7 +63,7 @@ PartService::PartService(const ZoneConfig& config, Clock& clock, ZoneStore& stor
         machine_of_.insert(machine_of_.end(), first_row.begin(), first_row.end());
 }
 
-void PartService::promise_anew(const Live& part) {
+void PartService::promise_anew(const ActivePart& part) {
     queue_.promise(part.record.request.id, part.record.home_caller.organisation, promise(part), clock_.steady_now());
     queue_changed_ = true;
 }
@@ -87,7 +87,7 @@ Duration PartService::longest_run(const PartRecord& record) const {
 
 /// `wanted`, or earlier, so that who was promised one of its processors for afterwards need not wait. O(promises x
 /// processors).
-Duration PartService::latest_launch(const Live& part, Duration wanted) const {
+Duration PartService::latest_launch(const ActivePart& part, Duration wanted) const {
     const PartRecord& record = part.record;
     const ProcessorCalendar::Promise* own = queue_.calendar().find(record.request.id);
     if (own == nullptr) return wanted;
@@ -101,7 +101,7 @@ Duration PartService::latest_launch(const Live& part, Duration wanted) const {
     return wanted;
 }
 
-ProcessorCalendar::Promise PartService::promise(const Live& part) const {
+ProcessorCalendar::Promise PartService::promise(const ActivePart& part) const {
     const PartRecord& record = part.record;
     const Duration now = clock_.steady_now(), walltime = record.request.walltime;
     Duration begin = part.start, latest = part.start;
@@ -122,7 +122,7 @@ ProcessorCalendar::Interval PartService::promise_of(const PartId& id) const {
 }
 
 /// No process of another part is on its processors.
-bool PartService::is_ready(const Live& part) const {
+bool PartService::is_ready(const ActivePart& part) const {
     if (!allocations_.is_held(part.record.request.id)) return false;
     for (const RankPlace& place : part.record.status.assignment)
         if (config_.agents.contains(place.machine) && faults_.contains(place.machine)) return false;
@@ -135,7 +135,7 @@ bool PartService::is_ready(const Live& part) const {
     });
 }
 
-void PartService::learn(const Live& part) {
+void PartService::learn(const ActivePart& part) {
     const double walltime = to_seconds(part.record.request.walltime);
     const double ran = to_seconds(clock_.steady_now() - part.start);
     used_share_ += kLearning * (std::clamp(ran / walltime, 0.0, 1.0) - used_share_);
@@ -176,11 +176,12 @@ Result<void> PartService::resume() {
     }
     for (PartRecord& record : *records) find_processors(record);
     std::vector<bool> taken(queue_.calendar().processors(), false);
-    std::map<std::uint64_t, std::shared_ptr<Live>> queued;  // by token: in the order in which they came
+    std::map<std::uint64_t, std::shared_ptr<ActivePart>> queued;  // by token: in the order in which they came
     for (PartRecord& record : *records) {
         const PartId id = record.request.id;
         const Duration now = clock_.steady_now();
-        const auto part = std::make_shared<Live>(Live{.record = std::move(record), .deadline = now, .start = now});
+        const auto part =
+            std::make_shared<ActivePart>(ActivePart{.record = std::move(record), .deadline = now, .start = now});
         const PartState state = part->record.status.state;
         if (part->record.starts_at) part->start += *part->record.starts_at - clock_.now();
         const bool waits = is_reserved(part->record);
@@ -245,23 +246,23 @@ Result<void> PartService::check_caller(const Caller& caller, const Caller& user)
     return {};
 }
 
-Result<std::shared_ptr<PartService::Live>> PartService::find(const PartId& id) const {
+Result<std::shared_ptr<PartService::ActivePart>> PartService::find(const PartId& id) const {
     if (const auto at = parts_.find(id); at != parts_.end()) return at->second;
     Result<std::optional<PartRecord>> ended = store_.find_part(id);
     if (!ended) return ended.error();
-    if (!*ended) return std::shared_ptr<Live>{};
-    return std::make_shared<Live>(Live{.record = **std::move(ended)});
+    if (!*ended) return std::shared_ptr<ActivePart>{};
+    return std::make_shared<ActivePart>(ActivePart{.record = **std::move(ended)});
 }
 
-Result<std::shared_ptr<PartService::Live>> PartService::find(const Caller& caller, const PartId& id) const {
-    Result<std::shared_ptr<Live>> part = find(id);
+Result<std::shared_ptr<PartService::ActivePart>> PartService::find(const Caller& caller, const PartId& id) const {
+    Result<std::shared_ptr<ActivePart>> part = find(id);
     // Not "not found": home would take that for the end of it.
-    if (!part) return outward(caller, part.error());
+    if (!part) return redact_for(caller, part.error());
     if (*part == nullptr || (*part)->record.home_caller != caller) return no_such_part(id);
     return part;
 }
 
-PartStatus PartService::view(const Live& part) const {
+PartStatus PartService::view(const ActivePart& part) const {
     PartStatus status = part.record.status;
     const bool queued = is_queued(part.record);
     if (status.state == PartState::kHeld || (status.state == PartState::kCommitted && !queued))
@@ -278,14 +279,14 @@ PartStatus PartService::view(const Live& part) const {
     return outside_view(std::move(status), part.stop_asked);
 }
 
-Error PartService::outward(const Caller& caller, const Error& error) const {
+Error PartService::redact_for(const Caller& caller, const Error& error) const {
     const bool inside = error.code == ErrorCode::kInternal || error.code == ErrorCode::kUnavailable;
     if (caller.organisation == config_.organisation || !inside) return error;
     log_.warn("call_failed", {{"home", to_uri(caller)}, {"reason", error.message}});
     return {error.code, "zone " + config_.zone.name + " cannot do this now; try again", {}};
 }
 
-Result<void> PartService::save(Live& part, PartRecord changed, PartState state, const std::string& reason) {
+Result<void> PartService::save(ActivePart& part, PartRecord changed, PartState state, const std::string& reason) {
     ZBS_EXPECTS(allowed(part.record.status.state, state));
     changed.status.state = state;
     changed.status.reason = reason;
@@ -300,7 +301,7 @@ Result<void> PartService::save(Live& part, PartRecord changed, PartState state, 
         }
         note_end(part, was);
         give_back(part);
-        executor_.bring_no_more(to_string(part.record.request.id));
+        executor_.end_staging(to_string(part.record.request.id));
         allocations_.release(part.record.request.id);
         for (const Respond& respond : std::exchange(part.waiting, {}))
             respond(refusal(part, "it was given back: " + reason));
@@ -314,7 +315,7 @@ Result<void> PartService::save(Live& part, PartRecord changed, PartState state, 
 }
 
 /// What the end of a part says of its home.
-void PartService::note_end(const Live& part, PartState was) {
+void PartService::note_end(const ActivePart& part, PartState was) {
     const std::string& organisation = part.record.home_caller.organisation;
     switch (part.record.status.state) {
         case PartState::kCompleted:
@@ -336,7 +337,7 @@ void PartService::note_end(const Live& part, PartState was) {
     }
 }
 
-void PartService::give_back(const Live& part) {
+void PartService::give_back(const ActivePart& part) {
     queue_.remove(part.record.request.id);
     queue_.withdraw_promise(part.record.request.id, clock_.steady_now());
     queue_changed_ = true;
@@ -344,17 +345,17 @@ void PartService::give_back(const Live& part) {
 }
 
 Result<PartStatus> PartService::status(const Caller& caller, const PartId& id) const {
-    const Result<std::shared_ptr<Live>> part = find(caller, id);
+    const Result<std::shared_ptr<ActivePart>> part = find(caller, id);
     if (!part) return part.error();
     return view(**part);
 }
 
 Result<PartStatus> PartService::release(const Caller& caller, const PartId& id, const std::string& reason) {
-    const Result<std::shared_ptr<Live>> found = find(caller, id);
+    const Result<std::shared_ptr<ActivePart>> found = find(caller, id);
     if (!found) return found.error();
-    Live* const part = found->get();
+    ActivePart* const part = found->get();
     if (auto reached = failpoint::reach(failpoint::Point::kPeerReleaseAsked); !reached)
-        return outward(caller, reached.error());
+        return redact_for(caller, reached.error());
     const PartState state = part->record.status.state;
     if (state == PartState::kRunning) {
         part->stop_asked = true;
@@ -362,7 +363,8 @@ Result<PartStatus> PartService::release(const Caller& caller, const PartId& id, 
         stop_blocked(*part);
         check_running(*part);
     } else if (!is_final(state)) {
-        if (auto ok = save(*part, part->record, PartState::kReleased, reason); !ok) return outward(caller, ok.error());
+        if (auto ok = save(*part, part->record, PartState::kReleased, reason); !ok)
+            return redact_for(caller, ok.error());
     } else if (part->record.results && files_ != nullptr) {
         static_cast<void>(files_->depot().remove_shelf(results_shelf(id)));  // home has them; what fails goes in time
         remove_fetched(part->record);
@@ -371,7 +373,7 @@ Result<PartStatus> PartService::release(const Caller& caller, const PartId& id, 
 }
 
 Result<std::optional<Caller>> PartService::home_of(const PartId& id) const {
-    const Result<std::shared_ptr<Live>> part = find(id);
+    const Result<std::shared_ptr<ActivePart>> part = find(id);
     if (!part) return part.error();
     return *part == nullptr ? std::nullopt : std::optional((*part)->record.home_caller);
 }
@@ -388,10 +390,10 @@ PeeringUsage PartService::usage_of(const std::string& organisation) const {
 }
 
 PeeringUsage PartService::usage_in(const std::string& organisation, const ProcessorCalendar::Interval& when,
-                                   const std::set<PartId>& without, bool by_experience) const {
+                                   const std::set<PartId>& without, bool by_estimate) const {
     PeeringUsage usage;
     for (const auto& [id, promise] : queue_.calendar().promises()) {
-        if (!promise.taken(by_experience).meets(when) || without.contains(id)) continue;
+        if (!promise.taken(by_estimate).meets(when) || without.contains(id)) continue;
         if (parts_.at(id)->record.home_caller.organisation != organisation) continue;
         ++usage.parts;
         usage.processors += static_cast<int>(promise.processors.size());

@@ -64,12 +64,12 @@ class PartService {
     /// Where files of users are; without this the zone takes none.
     void use_files(FileLibrary& files);
     /// How to see, again and again, what the machines have for parts; without this they are as configured.
-    void use_machines(LookAtMachines look, Duration every) {
-        look_at_machines_ = std::move(look);
+    void use_machines(MachineUsageSource look, Duration every) {
+        machine_usage_ = std::move(look);
         look_every_ = every;
     }
     /// How parts share processors now: by "turns", "nice levels" or "weights"; empty where each has its own.
-    std::string sharing_means() const;
+    std::string sharing_mode() const;
     /// Receives the slices of the machines, in a zone of several slots.
     void use_slices(SliceSink& slices) { slices_ = &slices; }
     /// Receives events of parts and decisions of the queue; default nobody.
@@ -149,7 +149,7 @@ class PartService {
     ProcessorCalendar::Interval promise_of(const PartId& id) const;
 
   private:
-    struct Live {
+    struct ActivePart {
         PartRecord record;
         Duration deadline{};               ///< steady time: end of hold or of launch window
         Duration start{};                  ///< steady time: of a reservation, or of what runs
@@ -166,52 +166,52 @@ class PartService {
         bool has_inputs = false;                  ///< its machines with agents have them
         std::optional<Duration> staging_since{};  ///< steady time of the first word about files, or of the start
     };
-    struct Collecting;
+    struct ResultCollection;
     struct FoundResult;
 
-    Result<std::shared_ptr<Live>> find_to_stage(const Caller& caller, const PartId& id, std::uint64_t token);
+    Result<std::shared_ptr<ActivePart>> find_to_stage(const Caller& caller, const PartId& id, std::uint64_t token);
     Result<void> check_need(const Caller& caller, const std::optional<StagingNeed>& need) const;
     Result<void> check_staging(const Staging& staging) const;
     Result<void> check_nodes() const;
     bool runs_on_agents(const PartRecord& record) const;
     std::vector<StepSpec::Input> inputs_of(const PartRecord& record) const;
-    Result<bool> bring_inputs(Live& part);
+    Result<bool> bring_inputs(ActivePart& part);
     std::vector<std::string> staged_steps(const PartRecord& record) const;
     void remove_inputs(const PartRecord& record);
     void remove_fetched(const PartRecord& record);
     void want_results(const PartRecord& record);
     std::deque<FoundResult> find_results(const PartRecord& record, StagedResults& results);
     Error refuse_files(const Caller& caller, const Error& error) const;
-    void renew_window(Live& part);
-    Duration latest_launch(const Live& part, Duration wanted) const;
+    void renew_window(ActivePart& part);
+    Duration latest_launch(const ActivePart& part, Duration wanted) const;
     Result<void> check_staged(const PartRecord& record) const;
     void add_staging(const PartRecord& record, std::size_t step, StepSpec& spec) const;
     void collect(const PartId& id);
-    void note_collected(Collecting& work);
+    void note_collected(ResultCollection& work);
     bool is_blocked(const PartRecord& record) const {
         return is_blocked_(record.request.user) || is_blocked_(record.home_caller);
     }
-    void stop_blocked(Live& part);
+    void stop_blocked(ActivePart& part);
     std::string why_not_begun(const PartRecord& record) const;
     static bool is_reserved(const PartRecord& record);
     /// It waits for processors.
     static bool is_queued(const PartRecord& record);
-    void enqueue(const Live& part);
+    void enqueue(const ActivePart& part);
     void run_queue();
     void give_up_hopeless();
     UsableProcessors usable_by_waiting();
     std::vector<bool> usable_by(const PartRecord& record);
-    bool give_processors(Live& part, Duration decided);
-    QueueOutlook outlook_of(const Live& part) const;
-    QueueOutlook whole_outlook(const Live& part) const;
-    bool is_ready(const Live& part) const;
+    bool give_processors(ActivePart& part, Duration decided);
+    QueueOutlook outlook_of(const ActivePart& part) const;
+    QueueOutlook whole_outlook(const ActivePart& part) const;
+    bool is_ready(const ActivePart& part) const;
     /// Of a part that would be held now: all that it may need.
     ProcessorCalendar::Interval interval_of(Duration start_in, Duration walltime, Duration grace) const;
     Duration grace_of(Duration asked) const;  ///< as far as the zone gives it
     /// From its launch to the last instant at which it can end.
     Duration longest_run(const PartRecord& record) const;
-    ProcessorCalendar::Promise promise(const Live& part) const;
-    void promise_anew(const Live& part);
+    ProcessorCalendar::Promise promise(const ActivePart& part) const;
+    void promise_anew(const ActivePart& part);
     struct Placement {
         std::vector<std::int32_t> processors;  ///< by task
         std::vector<RankPlace> assignment;
@@ -243,54 +243,54 @@ class PartService {
     std::map<PartId, std::vector<int>> levels() const;
     std::optional<StepWork> work_of(const PartRecord& record) const;
     ShareTable shares_of(const std::string& machine) const;
-    void ask_allocation(Live& part);
+    void ask_allocation(ActivePart& part);
     void take_grant(const PartId& id, const Result<void>& granted);
-    void end_if_lost(Live& part);
-    bool is_finished(Live& part);
+    void end_if_lost(ActivePart& part);
+    bool is_finished(ActivePart& part);
     void refresh_machines();
     void look_again();
     void note_use(std::size_t machine, const MachineUse& use, const std::vector<bool>& ours);
-    Error refusal(const Live& part, const std::string& why) const;
+    Error refusal(const ActivePart& part, const std::string& why) const;
     /// What nobody can have in an interval: promised, or not the zone's to give.
     std::vector<bool> busy_in(const ProcessorCalendar::Interval& when, const std::set<PartId>& without,
-                              bool by_experience = false) const;
+                              bool by_estimate = false) const;
     void promise_overruns();
-    void learn(const Live& part);
+    void learn(const ActivePart& part);
     PeeringUsage usage_in(const std::string& organisation, const ProcessorCalendar::Interval& when,
-                          const std::set<PartId>& without, bool by_experience) const;
+                          const std::set<PartId>& without, bool by_estimate) const;
     struct Question;
-    StartWindow count_free(const Question& question, Duration start, bool by_experience) const;
+    StartWindow count_free(const Question& question, Duration start, bool by_estimate) const;
     StartWindow count_free_in_row(const Entitlement& entitlement, const std::vector<bool>& busy, std::size_t row,
                                   double speed_left) const;
     std::vector<StartWindow> find_windows(const Question& question, int free_now) const;
     std::set<PartId> parts_of(const Caller& home, const std::optional<ApplicationId>& application) const;
-    Result<std::shared_ptr<Live>> find_replaced(const Caller& caller, const PartRequest& request);
+    Result<std::shared_ptr<ActivePart>> find_replaced(const Caller& caller, const PartRequest& request);
     Result<void> check_caller(const Caller& caller, const Caller& user) const;
     /// What has ended comes from the store, and a change of it changes nothing. Errors: kNotFound; the store's.
-    Result<std::shared_ptr<Live>> find(const Caller& caller, const PartId& id) const;
-    Result<std::shared_ptr<Live>> find(const PartId& id) const;  ///< null where there is none
+    Result<std::shared_ptr<ActivePart>> find(const Caller& caller, const PartId& id) const;
+    Result<std::shared_ptr<ActivePart>> find(const PartId& id) const;  ///< null where there is none
     /// As its home may see it: `outside_view` for other organisations.
-    PartStatus view(const Live& part) const;
+    PartStatus view(const ActivePart& part) const;
     /// An error as the caller may see it: causes inside of the zone go to the log only.
-    Error outward(const Caller& caller, const Error& error) const;
-    Result<void> save(Live& part, PartRecord changed, PartState state, const std::string& reason);
-    void note_end(const Live& part, PartState was);
-    void give_back(const Live& part);
-    void stop_steps(Live& part, const std::string& reason, Duration grace);
+    Error redact_for(const Caller& caller, const Error& error) const;
+    Result<void> save(ActivePart& part, PartRecord changed, PartState state, const std::string& reason);
+    void note_end(const ActivePart& part, PartState was);
+    void give_back(const ActivePart& part);
+    void stop_steps(ActivePart& part, const std::string& reason, Duration grace);
     Result<void> check_launcher(const Caller& caller, const LaunchRequest& request);
     Result<StepSpec> proxy_step(const PartRecord& record, const LaunchRequest& request, std::size_t i,
                                 std::vector<std::string> command);
     bool share_a_host(const std::vector<std::string>& machines) const;
     std::vector<std::string> steps_of(const PartRecord& record) const;
     std::map<std::string, std::string> profile_steps(const PartRecord& record) const;
-    std::string where_ranks_are(const Live& part) const;
+    std::string where_ranks_are(const ActivePart& part) const;
     void place_steps(const PartRecord& record);
     void find_processors(PartRecord& record) const;
     bool fits_assignment(const PartRecord& record) const;
     void watch();
     void check_deadlines();
-    Result<void> end_if_over(Live& part);
-    void check_running(Live& part);
+    Result<void> end_if_over(ActivePart& part);
+    void check_running(ActivePart& part);
     std::optional<RankEnd> first_end(const PartRecord& record) const;
 
     const ZoneConfig& config_;
@@ -308,11 +308,11 @@ class PartService {
     std::function<Link()> link_within_ = [this] { return config_.zone.within_zone; };
     std::function<bool(const Caller&)> is_blocked_ = [](const Caller&) { return false; };
     std::function<bool()> drains_ = [] { return false; };
-    std::map<PartId, std::shared_ptr<Live>> parts_;  ///< those that have not ended
-    ZoneQueue queue_;                                ///< what is promised to them, and who waits
+    std::map<PartId, std::shared_ptr<ActivePart>> parts_;  ///< those that have not ended
+    ZoneQueue queue_;                                      ///< what is promised to them, and who waits
     PartAllocations allocations_;
     FileLibrary* files_ = nullptr;
-    std::map<PartId, std::shared_ptr<Collecting>> collecting_;  ///< results being laid aside
+    std::map<PartId, std::shared_ptr<ResultCollection>> collecting_;  ///< results being laid aside
     SliceSink* slices_ = nullptr;
     bool is_looking_ = false;     ///< at the machines
     bool slices_changed_ = true;  ///< what runs, since the last columns were sent
@@ -320,7 +320,7 @@ class PartService {
     bool has_weights_ = false;       ///< all machines can give weights, as far as is known
     Time slices_epoch_{};            ///< of the last columns; their slices are counted from there on
     std::uint64_t slices_turn_ = 0;  ///< slices from the first epoch to that one
-    LookAtMachines look_at_machines_;
+    MachineUsageSource machine_usage_;
     Duration look_every_{};
     std::vector<bool> elsewhere_;                ///< by processor: others have it, or its machine is out of order
     std::map<std::string, std::string> hosts_;   ///< of machines, where the site's scheduler reports them

@@ -14,7 +14,7 @@
 namespace zbs {
 namespace {
 
-constexpr int kMostWeight = 10'000;
+constexpr int kMaxWeight = 10'000;
 
 }  // namespace
 
@@ -23,7 +23,7 @@ bool PartService::takes_turns() const {
            (config_.sharing == SharingMode::kShares && !has_weights_);
 }
 
-std::string PartService::sharing_means() const {
+std::string PartService::sharing_mode() const {
     if (row_count() == 1) return {};
     if (takes_turns()) return "turns";
     return config_.sharing == SharingMode::kPriority ? "nice levels" : "weights";
@@ -54,7 +54,7 @@ std::vector<int> PartService::row_shares(const Promised& promised) const {
     std::vector<int> shares(row_count(), 0);
     for (const auto& [id, promise] : queue_.promised().promises()) {
         if (promise.processors.empty() || promised.without.contains(id) ||
-            !promise.taken(promised.by_experience).meets(promised.when))
+            !promise.taken(promised.by_estimate).meets(promised.when))
             continue;
         int& share = shares[static_cast<std::size_t>(promise.processors.front()) / physical_count()];
         share = std::max(share, share_of(parts_.at(id)->record.request.share, parts_.at(id)->record.request.user));
@@ -78,7 +78,7 @@ std::vector<double> PartService::row_speeds(const Promised& promised, const std:
     }
     // By promises only: a machine that is out of order slows no other.
     const std::vector<bool> used =
-        rows_in_use(queue_.promised().busy(promised.when, promised.without, promised.by_experience));
+        rows_in_use(queue_.promised().busy(promised.when, promised.without, promised.by_estimate));
     const auto turns = std::count(used.begin(), used.end(), true);
     for (std::size_t r = 0; r < speeds.size(); ++r) speeds[r] = 1.0 / static_cast<double>(turns + !used[r]);
     return speeds;
@@ -159,7 +159,7 @@ ShareTable PartService::shares_of(const std::string& machine) const {
     const bool by_priority = config_.sharing == SharingMode::kPriority;
     const std::map<PartId, std::vector<int>> levels =
         by_priority ? this->levels() : std::map<PartId, std::vector<int>>{};
-    double largest = kMostWeight;
+    double largest = kMaxWeight;
     std::vector<double> weights;
     for (const auto& [id, part] : parts_) {
         const PartRecord& record = part->record;
@@ -183,7 +183,7 @@ ShareTable PartService::shares_of(const std::string& machine) const {
     }
     if (!by_priority)
         for (std::size_t i = 0; i < weights.size(); ++i)
-            table.shares[i].weight = std::max(1, static_cast<int>(std::lround(weights[i] * kMostWeight / largest)));
+            table.shares[i].weight = std::max(1, static_cast<int>(std::lround(weights[i] * kMaxWeight / largest)));
     if (table.shares.size() > limits::kMaxNodeSteps) {
         log_.warn("shares_too_large", {{"machine", machine}, {"steps", std::to_string(table.shares.size())}});
         table.shares.clear();  // all are as without there

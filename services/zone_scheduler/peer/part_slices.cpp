@@ -136,7 +136,7 @@ void PartService::share_time() {
         slices_->set_shares(machine, std::move(table));
     }
     log_.info("slices_set",
-              {{"number", std::to_string(*number)}, {"rows", std::to_string(rows.size())}, {"by", sharing_means()}});
+              {{"number", std::to_string(*number)}, {"rows", std::to_string(rows.size())}, {"by", sharing_mode()}});
 }
 
 }  // namespace zbs

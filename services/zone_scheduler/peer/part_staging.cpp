@@ -25,23 +25,23 @@ void PartService::use_files(FileLibrary& files) {
 /// Other organisations receive a general refusal; the log has the reason.
 Error PartService::refuse_files(const Caller& caller, const Error& error) const {
     const bool inside = error.code == ErrorCode::kRejected || error.code == ErrorCode::kTooLarge;
-    if (caller.organisation == config_.organisation || !inside) return outward(caller, error);
+    if (caller.organisation == config_.organisation || !inside) return redact_for(caller, error);
     log_.warn("files_refused", {{"home", to_uri(caller)}, {"reason", error.message}});
     return {error.code, "zone " + config_.zone.name + " does not take the files of this part", {}};
 }
 
-Result<std::shared_ptr<PartService::Live>> PartService::find_to_stage(const Caller& caller, const PartId& id,
-                                                                      std::uint64_t token) {
-    Result<std::shared_ptr<Live>> found = find(caller, id);
+Result<std::shared_ptr<PartService::ActivePart>> PartService::find_to_stage(const Caller& caller, const PartId& id,
+                                                                            std::uint64_t token) {
+    Result<std::shared_ptr<ActivePart>> found = find(caller, id);
     if (!found) return found;
-    const Live& part = **found;
+    const ActivePart& part = **found;
     if (part.record.status.token != token) {
         peerings_.note(caller.organisation, TrustEvent::kFailedCheck);
         return Error{ErrorCode::kConflict, "the token does not match the hold of part " + to_string(id), "/token"};
     }
     if (is_blocked(part.record))
         return Error{ErrorCode::kDenied, "the user or the home of part " + to_string(id) + " was blocked", {}};
-    if (auto ok = end_if_over(**found); !ok) return outward(caller, ok.error());
+    if (auto ok = end_if_over(**found); !ok) return redact_for(caller, ok.error());
     if (part.record.status.state != PartState::kCommitted)
         return Error{ErrorCode::kConflict,
                      "part " + to_string(id) + " is " + to_string(part.record.status.state) + ", not committed",
@@ -88,7 +88,7 @@ Result<void> PartService::check_need(const Caller& caller, const std::optional<S
 }
 
 /// Home sends: the part is given back a launch window after it falls silent, and once the time for files is over.
-void PartService::renew_window(Live& part) {
+void PartService::renew_window(ActivePart& part) {
     const Duration now = clock_.steady_now();
     const Duration begin = is_reserved(part.record) ? std::max(part.start, now) : now;
     if (!part.staging_since) part.staging_since = begin;
@@ -98,9 +98,9 @@ void PartService::renew_window(Live& part) {
 }
 
 Result<StagingStatus> PartService::stage(const Caller& caller, const PartId& id, const StagingRequest& request) {
-    const Result<std::shared_ptr<Live>> found = find_to_stage(caller, id, request.token);
+    const Result<std::shared_ptr<ActivePart>> found = find_to_stage(caller, id, request.token);
     if (!found) return refuse_files(caller, found.error());
-    Live& part = **found;
+    ActivePart& part = **found;
     if (part.record.staging && *part.record.staging != request.staging)
         return Error{ErrorCode::kConflict, "part " + to_string(id) + " was announced with other files before",
                      "/staging"};
@@ -108,14 +108,14 @@ Result<StagingStatus> PartService::stage(const Caller& caller, const PartId& id,
         if (auto good = check_staging(request.staging); !good) return refuse_files(caller, good.error());
         PartRecord changed = part.record;
         changed.staging = request.staging;
-        if (auto ok = store_.save(changed); !ok) return outward(caller, ok.error());
+        if (auto ok = store_.save(changed); !ok) return redact_for(caller, ok.error());
         part.record = std::move(changed);
     }
     renew_window(part);
     StagingStatus status;
     for (const StagedFile& file : request.staging.inputs) {
         Result<FilePresence> here = files_->look(part.record.request.user, file.digest);
-        if (!here) return outward(caller, here.error());
+        if (!here) return redact_for(caller, here.error());
         files_->touch(part.record.request.user, file.digest);
         status.files.push_back(*std::move(here));
     }
@@ -149,7 +149,7 @@ std::vector<StepSpec::Input> PartService::inputs_of(const PartRecord& record) co
 
 /// Whether all machines of this part have its files. Which those are is not known of one that waits: it gets them when
 /// it starts.
-Result<bool> PartService::bring_inputs(Live& part) {
+Result<bool> PartService::bring_inputs(ActivePart& part) {
     const PartRecord& record = part.record;
     std::set<std::string> machines;
     for (const RankPlace& place : record.status.assignment)
@@ -157,7 +157,7 @@ Result<bool> PartService::bring_inputs(Live& part) {
     if (part.has_inputs || machines.empty() || record.staging->inputs.empty()) return true;
     bool all = true;
     for (const std::string& machine : machines) {
-        const Result<bool> here = executor_.bring({to_string(record.request.id), machine, inputs_of(record)});
+        const Result<bool> here = executor_.stage_inputs({to_string(record.request.id), machine, inputs_of(record)});
         if (!here) return here.error();
         all = *here && all;
     }
@@ -167,9 +167,9 @@ Result<bool> PartService::bring_inputs(Live& part) {
 
 Result<FilePresence> PartService::put_file(const Caller& caller, const PartId& id, const std::string& digest,
                                            const FileChunk& chunk) {
-    const Result<std::shared_ptr<Live>> found = find_to_stage(caller, id, chunk.token);
+    const Result<std::shared_ptr<ActivePart>> found = find_to_stage(caller, id, chunk.token);
     if (!found) return refuse_files(caller, found.error());
-    Live& part = **found;
+    ActivePart& part = **found;
     const std::vector<StagedFile>& announced =
         part.record.staging ? part.record.staging->inputs : std::vector<StagedFile>{};
     if (std::none_of(announced.begin(), announced.end(),
@@ -180,7 +180,7 @@ Result<FilePresence> PartService::put_file(const Caller& caller, const PartId& i
     if (!file) return refuse_files(caller, file.error());
     if (file->complete) {
         if (auto reached = failpoint::reach(failpoint::Point::kStageFileArrived); !reached)
-            return outward(caller, reached.error());
+            return redact_for(caller, reached.error());
     }
     return file;
 }

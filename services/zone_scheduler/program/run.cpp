@@ -146,7 +146,7 @@ int run(const std::string& config_path) {
             Result<void> begun = taken ? (*taken)->begin(host, *settings, *log) : taken.error();
             if (begun) begun = Edge::announce(*settings, state, settings->zone.url);
             if (!begun) {
-                standby->give_back();
+                standby->release();
                 std::_Exit(fail(begun.error()));
             }
             active = *std::move(taken);
@@ -178,7 +178,7 @@ int run(const std::string& config_path) {
         if (auto kept = active->zone->commit(); !kept) return fail(kept.error());
     }
     if (watch) watch->end();  // the lease's thread may wait for it
-    if (standby) standby->give_back();
+    if (standby) standby->release();
     return 0;
 }
 

@@ -26,7 +26,7 @@ class Standby {
     http::Reply answer(const http::Call& call, const std::string& id) const;
     const postgresql::Lease& lease() const { return *lease_; }
     /// For the end of an orderly stop: the next one need not wait.
-    void give_back() { lease_->give_back(); }
+    void release() { lease_->release(); }
 
   private:
     Standby(std::unique_ptr<postgresql::Lease> lease, std::string zone, Log& log)

@@ -118,7 +118,7 @@ void NodeLinkSensor::note_failed(const Pair& pair, const Error& error) {
 /// Makes room for a new one.
 NodeLinkSensor::Entry& NodeLinkSensor::entry_of(const Pair& pair) {
     if (const auto at = pairs_.find(pair); at != pairs_.end()) return at->second;
-    if (pairs_.size() >= kMostPairs)
+    if (pairs_.size() >= kMaxPairs)
         pairs_.erase(std::ranges::min_element(pairs_, {}, [](const auto& p) { return p.second.asked; }));
     return pairs_[pair];
 }
@@ -150,7 +150,7 @@ std::vector<NodeLinkView> NodeLinkSensor::worst() const {
         rows.push_back({{link.failures() == 0, link.forecast() ? -link.forecast()->delay_s : 0}, &pair});
     }
     std::ranges::stable_sort(rows, {}, &Row::first);
-    if (rows.size() > kMostShown) rows.resize(kMostShown);
+    if (rows.size() > kMaxShown) rows.resize(kMaxShown);
     std::vector<NodeLinkView> views;
     for (const auto& [rank, pair] : rows) {
         const MeasuredLink& link = pair->second.link;

@@ -29,11 +29,11 @@ struct NodeLinkView {
 /// that answer and were measured within a day, of agents that are there, taken at the end of each round and after each
 /// 64 probes; what the operator has declared counts more.
 ///
-/// Lives on the domain's strand. Cost of a round: one probe per agent, some 768 KiB each. Memory: `kMostPairs`.
+/// Lives on the domain's strand. Cost of a round: one probe per agent, some 768 KiB each. Memory: `kMaxPairs`.
 class NodeLinkSensor {
   public:
-    static constexpr std::size_t kMostPairs = 1'024;  ///< the ones asked for longest ago are forgotten first
-    static constexpr std::size_t kMostShown = 64;
+    static constexpr std::size_t kMaxPairs = 1'024;  ///< the ones asked for longest ago are forgotten first
+    static constexpr std::size_t kMaxShown = 64;
     static constexpr std::size_t kMaxLogged = 1'024;  ///< pairs that fail, in the log; each once until it answers
     static constexpr Duration kForgottenAfter = std::chrono::hours{24};  ///< unasked, as of machines that are gone
 
@@ -56,7 +56,7 @@ class NodeLinkSensor {
     LinkView::Source source() const;
     std::size_t pairs() const { return pairs_.size(); }
     int failing() const;  ///< pairs whose last probe brought nothing
-    /// At most `kMostShown`: those that fail first, then by delay, the longest first.
+    /// At most `kMaxShown`: those that fail first, then by delay, the longest first.
     std::vector<NodeLinkView> worst() const;
 
   private:

@@ -141,8 +141,8 @@ class Driver {
 
     Json release(const std::vector<std::string>& words) {
         const Result<bool> done =
-            back_end_.release({words.at(1), words.at(2)},
-                              words.at(3) == "gently" ? SlurmBackEnd::Manner::kGently : SlurmBackEnd::Manner::kAtOnce);
+            back_end_.release({words.at(1), words.at(2)}, words.at(3) == "gently" ? SlurmBackEnd::ReleaseMode::kGently
+                                                                                  : SlurmBackEnd::ReleaseMode::kAtOnce);
         return done ? Json(*done) : tell(done.error());
     }
 

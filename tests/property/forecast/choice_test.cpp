@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 constexpr std::uint64_t kFirstSeed = 1'001, kSeeds = 5;
 /// A tenth of a series is not counted.
 constexpr std::size_t kWarmUp = 300;
-constexpr double kMostAboveBest = 1.05;
+constexpr double kMaxAboveBest = 1.05;
 
 /// Sums of one kind of error, of each single forecaster, of our answers, and of the plain rule of the Network Weather
 /// Service: who has erred least over all time.
@@ -98,7 +98,7 @@ TEST(AdaptiveChoice, IsWithinFivePercentOfTheBestSingleForecasterOnSyntheticSeri
         for (const Loss loss : kLosses) {
             const Ratios& found = ratios[std::size_t(loss)];
             print_row(kind.name, loss, found);
-            EXPECT_LE(found.worst, kMostAboveBest) << kind.name;
+            EXPECT_LE(found.worst, kMaxAboveBest) << kind.name;
         }
     }
 }
@@ -126,7 +126,7 @@ TEST(AdaptiveChoice, IsWithinFivePercentOfTheBestSingleForecasterOnRecordedSerie
             print_row(name, loss, ratios);
             // Where one value makes more than half of the squares, they tell who was lucky just after it.
             if (loss == Loss::kSquared && largest_share(series) > 0.5) continue;
-            EXPECT_LE(ratios.worst, kMostAboveBest) << name;
+            EXPECT_LE(ratios.worst, kMaxAboveBest) << name;
         }
     }
 }
@@ -141,8 +141,8 @@ TEST(AdaptiveChoice, ForgetsWhatSuitedAWildSeriesOnceItIsCalmWhereThePlainRuleDo
     const auto losses = losses_on(series, test::kLength + test::kLength / 2);
     for (const Loss loss : kLosses) {
         const Losses& found = losses[std::size_t(loss)];
-        EXPECT_LE(over_best(loss, found.ours, found), kMostAboveBest);
-        EXPECT_GT(over_best(loss, found.plain, found), kMostAboveBest);
+        EXPECT_LE(over_best(loss, found.ours, found), kMaxAboveBest);
+        EXPECT_GT(over_best(loss, found.plain, found), kMaxAboveBest);
     }
 }
 

@@ -12,7 +12,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-JobService service(const VirtualClusters::Options& clusters, std::int32_t most_running = ExitCodes::kMostSlots) {
+JobService service(const VirtualClusters::Options& clusters, std::int32_t most_running = ExitCodes::kMaxSlots) {
     return *JobService::make({.clusters = clusters, .most_running = most_running});
 }
 

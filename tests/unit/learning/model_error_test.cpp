@@ -71,7 +71,7 @@ TEST(ModelError, ImpossibleTimesAreRefusedAndChangeNothing) {
 
 TEST(ModelError, AbsurdRunsAreBounded) {
     const ModelError error = after({{1e-300, 1e300}});
-    EXPECT_NEAR(error.state().mean, std::log(ModelError::kMostRatio), 1e-9);
+    EXPECT_NEAR(error.state().mean, std::log(ModelError::kMaxRatio), 1e-9);
 }
 
 TEST(ModelError, GoesOnFromItsState) {

@@ -65,29 +65,30 @@ class InputTransferTest : public testing::Test {
         return {.name = name, .path = folder.path(name), .digest = MemoryDepot::digest_of(bytes), .size = bytes.size()};
     }
     /// Until the answer is another than "on its way".
-    Result<bool> bring(const std::vector<StepSpec::Input>& inputs, Duration patience = 5min,
-                       const std::string& who = "part") {
+    Result<bool> stage_inputs(const std::vector<StepSpec::Input>& inputs, Duration patience = 5min,
+                              const std::string& who = "part") {
         for (Duration waited{}; waited < patience; waited += 100ms) {
-            const Result<bool> here = zone().bring({who, "n1", inputs});
+            const Result<bool> here = zone().stage_inputs({who, "n1", inputs});
             if (!here || *here) return here;
             world.clock.advance(100ms);
         }
         return false;
     }
     std::string fault(const std::vector<StepSpec::Input>& inputs) {
-        const Result<bool> here = bring(inputs);
+        const Result<bool> here = stage_inputs(inputs);
         return here ? "no fault" : here.error().message;
     }
     void start(const std::string& operation, std::vector<StepSpec::Input> inputs,
                const std::shared_ptr<Executor::Room>& room = nullptr) {
         zone().place(operation, "n1");
-        want(operation, room);
+        request_results(operation, room);
         ASSERT_TRUE(zone().start({.operation = operation, .argv = {"/bin/true"}, .inputs = std::move(inputs)}));
         world.clock.advance(2s);
     }
-    void want(const std::string& operation, std::shared_ptr<Executor::Room> room = nullptr) {
+    void request_results(const std::string& operation, std::shared_ptr<Executor::Room> room = nullptr) {
         if (room == nullptr) room = std::make_shared<Executor::Room>(Executor::Room{.bytes = 5'000'000, .files = 3});
-        zone().want(operation, {.asks_for = [](const Executor::File& file) { return file.name.starts_with("r."); },
+        zone().request_results(operation,
+                               {.asks_for = [](const Executor::File& file) { return file.name.starts_with("r."); },
                                 .file_bytes = 3'000'000,
                                 .room = room});
     }
@@ -127,32 +128,32 @@ TEST_F(InputTransferTest, AStepStartsOnceItsInputsAreThereAndNothingIsSentTwice)
 
 TEST_F(InputTransferTest, WhatIsBroughtBeforeIsNotSentByTheStart) {
     const StepSpec::Input file = input("in", std::string(1'000'000, 'x'));
-    EXPECT_FALSE(*zone().bring({"part", "n1", {file}})) << "it has to go first";
-    EXPECT_TRUE(*bring({file}));
+    EXPECT_FALSE(*zone().stage_inputs({"part", "n1", {file}})) << "it has to go first";
+    EXPECT_TRUE(*stage_inputs({file}));
     EXPECT_EQ(client.pieces, 2);
     start("a", {file});
     EXPECT_TRUE(world.executor.steps().contains("a"));
     EXPECT_EQ(client.pieces, 2);
-    EXPECT_TRUE(*zone().bring({"part", "here", {file}})) << "a machine without an agent is this host";
+    EXPECT_TRUE(*zone().stage_inputs({"part", "here", {file}})) << "a machine without an agent is this host";
 }
 
 TEST_F(InputTransferTest, AfterAKillOfTheZoneItGoesOnWhereItStopped) {
     const StepSpec::Input file = input("in", std::string(10 * 512 * 1024, 'x'));
     client.most_pieces = 6;
-    EXPECT_FALSE(*bring({file}, 5s));
+    EXPECT_FALSE(*stage_inputs({file}, 5s));
     begin();
     const int lost = client.pieces - 6;
     client.most_pieces = 1'000'000;
-    EXPECT_TRUE(*bring({file}));
+    EXPECT_TRUE(*stage_inputs({file}));
     EXPECT_EQ(client.pieces, 10 + lost);
 }
 
 TEST_F(InputTransferTest, ASilentAgentIsWaitedForAMinute) {
     const StepSpec::Input file = input("in", "abc");
     client.cut = true;
-    EXPECT_FALSE(*bring({file}, 50s));
+    EXPECT_FALSE(*stage_inputs({file}, 50s));
     client.cut = false;
-    EXPECT_TRUE(*bring({file}));
+    EXPECT_TRUE(*stage_inputs({file}));
     client.cut = true;
     EXPECT_THAT(fault({input("late", "late")}), HasSubstr("file late could not be brought to machine n1: no route"));
 }
@@ -174,7 +175,7 @@ TEST_F(InputTransferTest, AFullDiskOfTheAgentIsTold) {
     EXPECT_TRUE(status.is_site_fault);
     EXPECT_THAT(status.reason, HasSubstr("file in2 could not be brought to machine n1"));
     world.depot.room = 10'000'000;
-    EXPECT_TRUE(*bring({input("in", std::string(1'000'000, 'x'))})) << "it is tried anew";
+    EXPECT_TRUE(*stage_inputs({input("in", std::string(1'000'000, 'x'))})) << "it is tried anew";
 }
 
 TEST_F(InputTransferTest, AnAgentThatSaysItHasMoreThanThereIsIsNotBelieved) {
@@ -199,7 +200,7 @@ TEST_F(InputTransferTest, AFileThatIsGoneAtTheZoneIsTold) {
 
 TEST_F(InputTransferTest, WhatTheAgentLostMeanwhileIsSentAgain) {
     const StepSpec::Input file = input("in", "abc");
-    EXPECT_TRUE(*bring({file}));
+    EXPECT_TRUE(*stage_inputs({file}));
     ASSERT_TRUE(world.depot.remove("inputs", file.digest));
     start("a", {file});
     EXPECT_TRUE(world.executor.steps().contains("a"));
@@ -208,25 +209,25 @@ TEST_F(InputTransferTest, WhatTheAgentLostMeanwhileIsSentAgain) {
 
 TEST_F(InputTransferTest, WhatNobodyNeedsAnyMoreIsNotSentOn) {
     const StepSpec::Input big = input("big", std::string(8 * 512 * 1024, 'b')), small = input("small", "s");
-    EXPECT_FALSE(*zone().bring({"p1", "n1", {big}}));
-    EXPECT_FALSE(*zone().bring({"p2", "n1", {small}}));
+    EXPECT_FALSE(*zone().stage_inputs({"p1", "n1", {big}}));
+    EXPECT_FALSE(*zone().stage_inputs({"p2", "n1", {small}}));
     client.on_call = [this](const std::string&) {
-        if (client.pieces == 2) zone().bring_no_more("p1");
+        if (client.pieces == 2) zone().end_staging("p1");
     };
-    EXPECT_TRUE(*bring({small}, 1s, "p2"));
+    EXPECT_TRUE(*stage_inputs({small}, 1s, "p2"));
     world.clock.advance(1min);
     EXPECT_LE(client.pieces, 4);
     client.on_call = [](const std::string&) {};
-    EXPECT_TRUE(*bring({big}, 1min, "p3")) << "somebody else may need it";
+    EXPECT_TRUE(*stage_inputs({big}, 1min, "p3")) << "somebody else may need it";
     EXPECT_LE(client.pieces, 10) << "from where it was";
 }
 
 TEST_F(InputTransferTest, WhatOneGivesBackAnotherStillGets) {
     const StepSpec::Input file = input("in", std::string(4 * 512 * 1024, 'b'));
-    EXPECT_FALSE(*zone().bring({"p1", "n1", {file}}));
-    EXPECT_FALSE(*zone().bring({"p2", "n1", {file}}));
-    zone().bring_no_more("p1");
-    EXPECT_TRUE(*bring({file}, 1s, "p2"));
+    EXPECT_FALSE(*zone().stage_inputs({"p1", "n1", {file}}));
+    EXPECT_FALSE(*zone().stage_inputs({"p2", "n1", {file}}));
+    zone().end_staging("p1");
+    EXPECT_TRUE(*stage_inputs({file}, 1s, "p2"));
     EXPECT_EQ(client.pieces, 4);
 }
 
@@ -235,22 +236,22 @@ TEST_F(InputTransferTest, TheSameContentInTwoPlacesIsTwoWishes) {
     StepSpec::Input gone = input("gone", bytes), good = input("good", bytes), other_size = good;
     gone.path += "-gone";
     other_size.size -= 1;
-    EXPECT_FALSE(*zone().bring({"p1", "n1", {gone}}));
-    EXPECT_FALSE(*zone().bring({"p2", "n1", {good}}));
-    EXPECT_TRUE(*bring({good}, 1s, "p2"));
-    const Result<bool> first = zone().bring({"p1", "n1", {gone}});
+    EXPECT_FALSE(*zone().stage_inputs({"p1", "n1", {gone}}));
+    EXPECT_FALSE(*zone().stage_inputs({"p2", "n1", {good}}));
+    EXPECT_TRUE(*stage_inputs({good}, 1s, "p2"));
+    const Result<bool> first = zone().stage_inputs({"p1", "n1", {gone}});
     ASSERT_FALSE(first);
     EXPECT_THAT(first.error().message,
                 HasSubstr("file gone could not be brought to machine n1: it is not at the zone"));
-    EXPECT_FALSE(*zone().bring({"p3", "n1", {other_size}})) << "nor is it what others have";
+    EXPECT_FALSE(*zone().stage_inputs({"p3", "n1", {other_size}})) << "nor is it what others have";
 }
 
 TEST_F(InputTransferTest, AFileThatTheAgentDoesNotTakeNowKeepsNoOther) {
     const StepSpec::Input late = input("late", "later");
     client.refused = late.digest;
-    EXPECT_FALSE(*zone().bring({"p1", "n1", {late}}));
-    EXPECT_TRUE(*bring({input("in", "abc")}, 2s, "p2"));
-    const Result<bool> given_up = bring({late}, 5min, "p1");
+    EXPECT_FALSE(*zone().stage_inputs({"p1", "n1", {late}}));
+    EXPECT_TRUE(*stage_inputs({input("in", "abc")}, 2s, "p2"));
+    const Result<bool> given_up = stage_inputs({late}, 5min, "p1");
     ASSERT_FALSE(given_up);
     EXPECT_THAT(given_up.error().message, HasSubstr("file late could not be brought to machine n1"));
     EXPECT_LE(client.pieces, 1 + 13) << "tried later and later";
@@ -262,9 +263,9 @@ TEST_F(InputTransferTest, ALargeFileLetsOthersThrough) {
     client.on_call = [&](const std::string& path) {
         if (path.ends_with(small.digest) && small_at == 0) small_at = client.pieces;
     };
-    EXPECT_FALSE(*zone().bring({"p1", "n1", {big}}));
-    EXPECT_FALSE(*zone().bring({"p2", "n1", {small}}));
-    EXPECT_TRUE(*bring({big}, 1min, "p1"));
+    EXPECT_FALSE(*zone().stage_inputs({"p1", "n1", {big}}));
+    EXPECT_FALSE(*zone().stage_inputs({"p2", "n1", {small}}));
+    EXPECT_TRUE(*stage_inputs({big}, 1min, "p1"));
     EXPECT_GT(small_at, 0);
     EXPECT_LE(small_at, 16);
 }
@@ -321,7 +322,7 @@ TEST_F(InputTransferTest, StepsThatShareRoomHaveOneBoundAlsoAfterARestart) {
             room = std::make_shared<Executor::Room>(Executor::Room{.bytes = 5'000'000, .files = 3});
             for (const std::string& operation : {first, second}) {
                 zone().place(operation, "n1");
-                want(operation, room);
+                request_results(operation, room);
             }
             EXPECT_EQ(zone().status(second).state, StepStatus::State::kRunning);
         }
@@ -401,7 +402,7 @@ TEST_F(InputTransferTest, AfterARestartOfTheZoneResultsAreFetchedNevertheless) {
     begin();
     world.executor.write("a", "r.1", "x");
     zone().place("a", "n1");
-    want("a");
+    request_results("a");
     EXPECT_EQ(zone().status("a").state, StepStatus::State::kRunning);
     end("a");
     EXPECT_EQ(*zone().read("a", "r.1", 0, 10), "x");

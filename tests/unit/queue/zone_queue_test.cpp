@@ -216,7 +216,7 @@ TEST(ZoneQueue, BehindManyWhomAReservationKeepsWaitingNobodyHasAPromise) {
     EXPECT_EQ(world.last.outlooks.size(), 500U);
     EXPECT_EQ(world.outlook(1).start, 120s);
     EXPECT_EQ(world.outlook(500).start, kNoStart);
-    EXPECT_LE(world.queue.promised().promises().size(), 2 * ZoneQueue::kMostOutlooks + 1);
+    EXPECT_LE(world.queue.promised().promises().size(), 2 * ZoneQueue::kMaxOutlooks + 1);
     world.add(501, 4, 50s);  // ends before
     world.decide();
     EXPECT_THAT(world.last.starts, ElementsAre(queued(501)));
@@ -227,8 +227,8 @@ TEST(ZoneQueue, LongLineIsLookedAheadSoFar) {
     for (std::uint64_t n = 1; n <= 100; ++n) world.add(n, 1, 10s);
     world.decide();
     ASSERT_EQ(world.last.outlooks.size(), 99U);
-    EXPECT_EQ(world.last.outlooks[ZoneQueue::kMostOutlooks - 1].start, 640s);
-    EXPECT_EQ(world.last.outlooks[ZoneQueue::kMostOutlooks].start, kNoStart);
+    EXPECT_EQ(world.last.outlooks[ZoneQueue::kMaxOutlooks - 1].start, 640s);
+    EXPECT_EQ(world.last.outlooks[ZoneQueue::kMaxOutlooks].start, kNoStart);
 }
 
 /// Every space-sharing policy, under random arrivals, ends, reservations and rights.

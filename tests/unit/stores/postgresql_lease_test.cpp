@@ -81,7 +81,7 @@ TEST_F(PostgresLease, OneHasItAndTheOtherSeesWho) {
     EXPECT_GT(view->left, Duration{0});
     Contender second(address, "second");
     EXPECT_FALSE(second.lease->holds());
-    first.lease->give_back();
+    first.lease->release();
     EXPECT_EQ(second.wait(), 2) << "well before it would have run out";
     EXPECT_FALSE(first.lease->holds());
 }
@@ -103,7 +103,7 @@ TEST_F(PostgresLease, WhoCouldNotTakeOverLeavesItToOthersUntilItCan) {
     const Duration end = boot_time() + kDeadline;
     while (seen() != "fit" || unfit.lease->is_left_to_others()) ASSERT_LT(boot_time(), end) << seen();
     is_fit = true;
-    fit.lease->give_back();
+    fit.lease->release();
     EXPECT_EQ(unfit.wait(), 2);
     EXPECT_FALSE(unfit.lease->is_left_to_others());
 }
@@ -117,7 +117,7 @@ TEST_F(PostgresLease, ItIsTakenNowOrRefusedWithWhoHasIt) {
     EXPECT_EQ(refused.error().message,
               "first at http://first works on schema '" + address.schema + "' of the database; stop it first");
     EXPECT_TRUE(first.lease->holds());
-    first.lease->give_back();
+    first.lease->release();
     const auto taken = Lease::take(address, {.node = "command", .url = {}, .length = std::chrono::minutes{10}});
     ASSERT_TRUE(taken) << taken.error();
     EXPECT_EQ((*taken)->epoch(), 2);
@@ -126,7 +126,7 @@ TEST_F(PostgresLease, ItIsTakenNowOrRefusedWithWhoHasIt) {
     ASSERT_FALSE(other) << "nobody waits ten minutes for one that may have died";
     EXPECT_THAT(other.error().message,
                 testing::AllOf(HasSubstr("command works on"), HasSubstr("once its lease has run out, in ")));
-    (*taken)->give_back();
+    (*taken)->release();
     EXPECT_TRUE(Lease::take(address, {.node = "other", .url = {}}));
 }
 
@@ -156,7 +156,7 @@ TEST_F(PostgresLease, NoSchedulerBeginsWhileASchemaIsMadeToGoOnFromABackup) {
             EXPECT_EQ(*next, (1 << 20) + 1);
         }
         EXPECT_GT(scheduler->wait(), 1 << 20) << "it has not given the lease back";
-        scheduler->lease->give_back();
+        scheduler->lease->release();
     }
 }
 
@@ -254,7 +254,7 @@ TEST_F(PostgresLease, OnlyTheWriterOfALeaseThatIsStillFreeIsEnded) {
     EXPECT_EQ(ended(1), 0);
     ASSERT_TRUE(write(*database, "kept"));
     EXPECT_TRUE(database->commit());
-    first.lease->give_back();
+    first.lease->release();
     EXPECT_EQ(ended(0), 0);
     EXPECT_EQ(ended(1), 1);
     EXPECT_FALSE(write(*database, "lost"));

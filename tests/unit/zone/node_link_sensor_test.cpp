@@ -121,7 +121,7 @@ TEST_F(NodeLinkSensorTest, WhoFailsIsToldOnceHoweverManyPairsAreForgotten) {
     sensor.start();
     run(33 * 3);
     EXPECT_EQ(log.count("node_probe_failed"), 33) << "each pair once";
-    EXPECT_GT(34 * 33U, NodeLinkSensor::kMostPairs);
+    EXPECT_GT(34 * 33U, NodeLinkSensor::kMaxPairs);
 }
 
 TEST_F(NodeLinkSensorTest, TheLogOfPairsThatFailHasABound) {
@@ -217,8 +217,8 @@ TEST_F(NodeLinkSensorTest, KeepsNoMorePairsThanItsBound) {
     sensor.start();
     run(39);
     EXPECT_GE(asked.size(), 40 * 39U);
-    EXPECT_EQ(sensor.pairs(), NodeLinkSensor::kMostPairs);
-    EXPECT_EQ(sensor.worst().size(), NodeLinkSensor::kMostShown);
+    EXPECT_EQ(sensor.pairs(), NodeLinkSensor::kMaxPairs);
+    EXPECT_EQ(sensor.worst().size(), NodeLinkSensor::kMaxShown);
 }
 
 TEST_F(NodeLinkSensorTest, PairsOfMachinesThatAreGoneAreForgottenAfterADay) {

@@ -265,7 +265,7 @@ TEST_F(SlicesTest, ByPriorityAllRunAndTheOneThatCameFirstGoesFirst) {
     const auto third = run(4);
     EXPECT_EQ(table_of(columns.shares.at("m0")).at(second.at("m0")), 0) << "who came first stays first";
     EXPECT_EQ(table_of(columns.shares.at("m0")).at(third.at("m0")), 19);
-    EXPECT_EQ(zone->sharing_means(), "nice levels");
+    EXPECT_EQ(zone->sharing_mode(), "nice levels");
 }
 
 TEST_F(SlicesTest, AHigherPriorityGoesFirstWhoeverCameFirst) {
@@ -333,7 +333,7 @@ TEST_F(SlicesTest, WithoutWeightsSharesAreTurnsInOnePeriod) {
         EXPECT_EQ(column.epoch, columns.of.at("m0").epoch) << "all machines are in phase";
         EXPECT_THAT(columns.shares.at(machine).shares, IsEmpty());
     }
-    EXPECT_EQ(zone->sharing_means(), "turns");
+    EXPECT_EQ(zone->sharing_mode(), "turns");
     const Time epoch = columns.of.at("m0").epoch;
     clock.advance(1s);
     const auto third = run(4, {.share = 20});
@@ -347,7 +347,7 @@ TEST_F(SlicesTest, WhereAllMachinesHaveThemSharesAreWeights) {
     columns.weigh = {{"m0", true}, {"m1", true}};
     const auto first = run(4, {.share = 60}), second = run(3, {.share = 20});
     EXPECT_THAT(columns.of.at("m0").rows, IsEmpty());
-    EXPECT_EQ(zone->sharing_means(), "weights");
+    EXPECT_EQ(zone->sharing_mode(), "weights");
     for (const auto& [machine, step] : first) EXPECT_EQ(table_of(columns.shares.at(machine)).at(step), 120);
     // A weight is for all processors of a machine that a step uses: two here, one there.
     std::vector<int> weights;
@@ -364,10 +364,10 @@ TEST_F(SlicesTest, UntilAllAgentsHaveRegisteredNoneSwitchesToWeights) {
     columns.weigh = {{"m0", true}};  // of m1 nothing is known
     run(4, {.share = 60});
     clock.advance(1s);
-    EXPECT_EQ(zone->sharing_means(), "turns");
+    EXPECT_EQ(zone->sharing_mode(), "turns");
     columns.weigh["m1"] = true;
     clock.advance(1s);
-    EXPECT_EQ(zone->sharing_means(), "weights");
+    EXPECT_EQ(zone->sharing_mode(), "weights");
 }
 
 TEST_F(SlicesTest, SharesOfAProcessorAreAllOfItAtMost) {

@@ -247,8 +247,8 @@ struct HttpCaller::Impl {
         const std::lock_guard lock(mutex);
         const auto is_it = [&call](const auto& entry) { return entry.second.client == call.client; };
         if (std::erase_if(clients, is_it) == 0) return;
-        constexpr std::size_t kMostFaults = 1'000;
-        if (faults.size() > kMostFaults) faults.clear();  // some callers ask for any address that they are given
+        constexpr std::size_t kMaxFaults = 1'000;
+        if (faults.size() > kMaxFaults) faults.clear();  // some callers ask for any address that they are given
         ++faults[to.url];
     }
 

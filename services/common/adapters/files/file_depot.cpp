@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kReadPiece = 1 << 18;
 constexpr std::size_t kMaxNameBytes = 200;
 /// Of one file, that the disk has not got yet: about twice as much at most.
-constexpr std::uint64_t kMostUnwritten = 16ULL << 20;
+constexpr std::uint64_t kMaxUnwritten = 16ULL << 20;
 constexpr const char* kPartSuffix = ".part";
 /// A link beside a file on its way, whose text is the size that the file is to have: it comes and goes whole.
 constexpr const char* kSizeSuffix = ".size";
@@ -142,9 +142,9 @@ class FolderDepot : public FileDepot {
         // Written out by and by: the last piece has to wait for all that is left, and nobody is answered meanwhile.
         static_cast<void>(sync_file_range(file.get(), static_cast<off_t>(have), static_cast<off_t>(fresh.size()),
                                           SYNC_FILE_RANGE_WRITE));
-        if (have > 2 * kMostUnwritten)
-            static_cast<void>(sync_file_range(file.get(), static_cast<off_t>(have - 2 * kMostUnwritten),
-                                              static_cast<off_t>(kMostUnwritten), SYNC_FILE_RANGE_WAIT_BEFORE));
+        if (have > 2 * kMaxUnwritten)
+            static_cast<void>(sync_file_range(file.get(), static_cast<off_t>(have - 2 * kMaxUnwritten),
+                                              static_cast<off_t>(kMaxUnwritten), SYNC_FILE_RANGE_WAIT_BEFORE));
         (*sum)->add(fresh);
         File now{
             .name = name, .bytes = (*sum)->taken(), .size = piece.size, .complete = false, .used = {}, .digest = {}};

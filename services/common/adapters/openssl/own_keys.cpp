@@ -18,7 +18,7 @@ namespace {
 
 /// Lists are made long before this; a list that is over it stays in force all the same.
 constexpr Duration kListLifetime = std::chrono::hours{24 * 7};
-constexpr std::size_t kMostHosts = 16;
+constexpr std::size_t kMaxHosts = 16;
 
 bool is_serial(const std::string& text) {
     return !text.empty() && text.size() <= 40 && text.size() % 2 == 0 &&
@@ -190,7 +190,7 @@ Result<bool> KeyFolder::renew_if_due(Time now) {
         hosts = hosts_;
     }
     for (std::string& old : host_names(own->chain.front().get()))
-        if (hosts.size() < kMostHosts && !std::ranges::count(hosts, old)) hosts.push_back(std::move(old));
+        if (hosts.size() < kMaxHosts && !std::ranges::count(hosts, old)) hosts.push_back(std::move(old));
     const Result<Issued> issued = own->issue(own->key.get(), name_, whole - kClockTolerance, now, hosts);
     if (!issued) return issued.error();
     if (issued->info.not_after <= own->info.not_after && !lacks_host(*own)) return false;  // the CA's own end is near

@@ -49,9 +49,9 @@ void set_session_nice(const StepProcess& process, int nice) {
     if (!has.ends_with(" nice " + std::to_string(nice) + "\n")) std::ofstream(file) << nice;
 }
 
-class Controlled : public StepControl {
+class StepController : public StepControl {
   public:
-    Controlled(std::string folder, std::unique_ptr<ControlGroup> group)
+    StepController(std::string folder, std::unique_ptr<ControlGroup> group)
         : folder_(std::move(folder)), group_(std::move(group)) {
         means_ = freezes() ? "steps are frozen by control groups" : "steps are suspended by signals";
         means_ += has_weights() ? ", shares given by weights of control groups" : ", shares given by nice levels";
@@ -281,7 +281,7 @@ Result<std::unique_ptr<StepControl>> make_process_control(ProcessControlOptions 
         if (!opened) return opened.error();
         group = *std::move(opened);
     }
-    return std::unique_ptr<StepControl>(new Controlled(std::move(options.folder), std::move(group)));
+    return std::unique_ptr<StepControl>(new StepController(std::move(options.folder), std::move(group)));
 }
 
 }  // namespace zbs::process

@@ -31,8 +31,8 @@
 namespace zbs::process {
 namespace {
 
-/// What every step of one executor has in common.
-struct Common {
+/// What every step of one executor has in context.
+struct ExecutorContext {
     StepExecutorOptions options;
     HostAbilities host;
     std::vector<std::string> hidden, read_only;
@@ -40,57 +40,57 @@ struct Common {
 };
 
 /// Which account a job runs as; nothing = this service's own user.
-Result<std::string> choose_account(const Common& common, const std::string& asked) {
-    if (!common.host.is_root) {
-        if (asked.empty() || asked == common.host.user) return std::string{};
+Result<std::string> choose_account(const ExecutorContext& context, const std::string& asked) {
+    if (!context.host.is_root) {
+        if (asked.empty() || asked == context.host.user) return std::string{};
         return Error{ErrorCode::kRejected,
-                     "jobs cannot run as account '" + asked + "': this service runs as " + common.host.user +
-                         ", not as root; map the user to " + common.host.user + " or run the service as root",
+                     "jobs cannot run as account '" + asked + "': this service runs as " + context.host.user +
+                         ", not as root; map the user to " + context.host.user + " or run the service as root",
                      {}};
     }
-    const std::string& name = asked.empty() ? common.options.default_account : asked;
+    const std::string& name = asked.empty() ? context.options.default_account : asked;
     if (name.empty()) {
-        if (common.options.allow_root_jobs) return std::string{};
+        if (context.options.allow_root_jobs) return std::string{};
         return Error{ErrorCode::kRejected,
                      "a job without an account would run as root; map its user to an account or name a default one",
                      {}};
     }
-    if (auto account = find_account(name, common.options.minimum_uid); !account) return account.error();
+    if (auto account = find_account(name, context.options.minimum_uid); !account) return account.error();
     return name;
 }
 
 /// The namespaces that jobs are to have, in the word of zbs-step.
-std::string namespaces_of(const Common& common) {
-    const bool shared = common.options.shared_memory.value_or(common.host.is_root);
-    if (common.host.is_root) return shared ? "mount" : "processes";
+std::string namespaces_of(const ExecutorContext& context) {
+    const bool shared = context.options.shared_memory.value_or(context.host.is_root);
+    if (context.host.is_root) return shared ? "mount" : "processes";
     return shared ? "none" : "user";
 }
 
 /// Options of zbs-step that say how a job as `account` is confined.
-std::vector<std::string> confinement_arguments(const Common& common, const std::string& account) {
+std::vector<std::string> confinement_arguments(const ExecutorContext& context, const std::string& account) {
     std::vector<std::string> words;
     const auto add = [&words](const char* option, std::string value) {
         words.emplace_back(option);
         words.push_back(std::move(value));
     };
-    const bool confined = common.host.namespaces_fault.empty();
-    add("--namespaces", confined ? namespaces_of(common) : "none");
+    const bool confined = context.host.namespaces_fault.empty();
+    add("--namespaces", confined ? namespaces_of(context) : "none");
     if (!account.empty()) {
         add("--account", account);
-        add("--minimum-uid", std::to_string(common.options.minimum_uid));
-        add("--max-processes", std::to_string(common.options.max_processes));
+        add("--minimum-uid", std::to_string(context.options.minimum_uid));
+        add("--max-processes", std::to_string(context.options.max_processes));
     }
-    add("--max-open-files", std::to_string(common.options.max_open_files));
+    add("--max-open-files", std::to_string(context.options.max_open_files));
     if (!confined) return words;
-    for (const std::string& path : common.hidden) add("--hide", path);
-    for (const std::string& path : common.read_only) add("--read-only", path);
+    for (const std::string& path : context.hidden) add("--hide", path);
+    for (const std::string& path : context.read_only) add("--read-only", path);
     return words;
 }
 
 /// Who a job's files belong to.
-std::optional<Account> owner_of(const Common& common, const std::string& account) {
+std::optional<Account> owner_of(const ExecutorContext& context, const std::string& account) {
     if (account.empty()) return std::nullopt;
-    const Result<Account> found = find_account(account, common.options.minimum_uid);
+    const Result<Account> found = find_account(account, context.options.minimum_uid);
     return found ? std::optional(*found) : std::nullopt;
 }
 
@@ -99,16 +99,16 @@ constexpr int kCannotRun = 127;  ///< exit code, as of a shell
 constexpr int kStopped = 128 + SIGTERM;
 constexpr int kKilled = 128 + SIGKILL;
 
-class Supervised : public StepExecutor {
+class ProcessStepExecutor : public StepExecutor {
   public:
-    explicit Supervised(Common common) : common_(std::move(common)) {}
+    explicit ProcessStepExecutor(ExecutorContext context) : context_(std::move(context)) {}
 
-    const Protection& protection() const override { return common_.protection; }
+    const Protection& protection() const override { return context_.protection; }
 
     std::string folder(const std::string& operation) override {
         ZBS_EXPECTS(is_plain_name(operation));
         mkdir(control_folder(operation).c_str(), 0700);
-        if (common_.options.passable) chmod(control_folder(operation).c_str(), kPassable);
+        if (context_.options.passable) chmod(control_folder(operation).c_str(), kPassable);
         mkdir(job_folder(operation).c_str(), 0700);
         return job_folder(operation);
     }
@@ -117,12 +117,12 @@ class Supervised : public StepExecutor {
         ZBS_EXPECTS(!spec.argv.empty());
         const StepStatus before = status(spec.operation);
         if (before.state != StepStatus::State::kUnknown) return {};  // a repeat starts nothing twice
-        const Result<std::string> account = choose_account(common_, spec.account);
+        const Result<std::string> account = choose_account(context_, spec.account);
         if (!account) return account.error();
         if (const std::string fault = find_fault({spec.environment, spec.files}); !fault.empty()) return invalid(fault);
 
         const std::string job = folder(spec.operation);
-        const std::optional<Account> owner = owner_of(common_, *account);
+        const std::optional<Account> owner = owner_of(context_, *account);
         if (copies_.has_to_wait(spec)) {  // whoever looks at it launches it
             StepSpec kept = spec;
             if (auto noted = keep_waiting(control_folder(spec.operation), kept); !noted) return noted;
@@ -190,9 +190,9 @@ class Supervised : public StepExecutor {
 
   private:
     Result<void> launch_step(const StepSpec& spec, const std::string& account) {
-        SupervisorLaunch launch{.program = common_.options.supervisor,
+        SupervisorLaunch launch{.program = context_.options.supervisor,
                                 .input = {spec.environment, spec.files},
-                                .starter = common_.options.starter};
+                                .starter = context_.options.starter};
         const std::string path = control_folder(spec.operation);
         launch.log = path + "/supervisor.log";
         launch.arguments = {
@@ -203,7 +203,7 @@ class Supervised : public StepExecutor {
         if (spec.is_launcher) launch.arguments.insert(launch.arguments.end(), {"--launcher", "yes"});
         for (const std::string& word : spec.on_stop)
             launch.arguments.insert(launch.arguments.end(), {"--on-stop", word});
-        for (std::string& word : confinement_arguments(common_, account)) launch.arguments.push_back(std::move(word));
+        for (std::string& word : confinement_arguments(context_, account)) launch.arguments.push_back(std::move(word));
         for (const std::string& operation : spec.shares) {
             ZBS_EXPECTS(is_plain_name(operation));
             if (operation == spec.operation) continue;
@@ -231,8 +231,8 @@ class Supervised : public StepExecutor {
                 !read_supervisor_record(control_folder(shared)))
                 resume_waiting(shared);
         resuming_.erase(operation);
-        const Result<std::string> account = choose_account(common_, spec->account);
-        copies_.begin(*spec, folder(operation), account ? owner_of(common_, *account) : std::nullopt);
+        const Result<std::string> account = choose_account(context_, spec->account);
+        copies_.begin(*spec, folder(operation), account ? owner_of(context_, *account) : std::nullopt);
         if (access((path + "/stop").c_str(), F_OK) == 0) copies_.cut(operation);
         return true;
     }
@@ -243,7 +243,7 @@ class Supervised : public StepExecutor {
         if (!done) return {StepStatus::State::kRunning, 0, {}};
         const std::string path = control_folder(operation);
         const bool is_stopped = access((path + "/stop").c_str(), F_OK) == 0;
-        const Result<std::string> account = choose_account(common_, done->spec.account);
+        const Result<std::string> account = choose_account(context_, done->spec.account);
         Result<void> begun = account ? done->copied : Result<void>(account.error());
         if (begun && !is_stopped) begun = launch_step(done->spec, *account);
         // A supervisor that the service before this one began may have come late, and refuses a second one.
@@ -283,7 +283,7 @@ class Supervised : public StepExecutor {
         return read_exit(path).value_or(StepStatus{StepStatus::State::kExited, kKilled, reason});
     }
 
-    std::string control_folder(const std::string& operation) const { return common_.options.folder + "/" + operation; }
+    std::string control_folder(const std::string& operation) const { return context_.options.folder + "/" + operation; }
     std::string job_folder(const std::string& operation) const { return control_folder(operation) + "/job"; }
 
     static std::optional<StepStatus> read_exit(const std::string& path) {
@@ -297,24 +297,24 @@ class Supervised : public StepExecutor {
         return status;
     }
 
-    Common common_;
+    ExecutorContext context_;
     InputCopies copies_;
     std::set<std::string> resuming_;  ///< operations whose folders others share are asked for first
 };
 
 /// Why jobs cannot have `namespaces` on this host; empty where they can. Tried where steps run. Errors: the starter
 /// cannot say it.
-Result<std::string> try_namespaces(const Common& common, const std::string& namespaces) {
-    SupervisorLaunch launch{.program = common.options.supervisor,
-                            .log = common.options.folder + "/probe.log",
-                            .starter = common.options.starter};
+Result<std::string> try_namespaces(const ExecutorContext& context, const std::string& namespaces) {
+    SupervisorLaunch launch{.program = context.options.supervisor,
+                            .log = context.options.folder + "/probe.log",
+                            .starter = context.options.starter};
     launch.arguments = {"--probe", "yes", "--namespaces", namespaces};
-    for (const std::string& path : common.hidden) launch.arguments.insert(launch.arguments.end(), {"--hide", path});
-    for (const std::string& path : common.read_only)
+    for (const std::string& path : context.hidden) launch.arguments.insert(launch.arguments.end(), {"--hide", path});
+    for (const std::string& path : context.read_only)
         launch.arguments.insert(launch.arguments.end(), {"--read-only", path});
     Result<std::string> answer = ask_supervisor(launch);
     if (answer) return *answer == "ok" ? std::string{} : *answer;
-    if (!common.options.starter.empty()) return answer.error();
+    if (!context.options.starter.empty()) return answer.error();
     return answer.error().message;
 }
 
@@ -338,11 +338,11 @@ Result<void> check_step_settings(const StepExecutorOptions& options, const StepS
     };
     if (auto good = check_hidden_folders(options.hidden_paths); !good)
         return at("hidden_paths", good.error(), places.hidden_paths);
-    Common common{.options = options};
-    common.host.is_root = geteuid() == 0;
-    common.host.user = user_name(geteuid());
+    ExecutorContext context{.options = options};
+    context.host.is_root = geteuid() == 0;
+    context.host.user = user_name(geteuid());
     if (const std::string& name = options.default_account; !name.empty()) {
-        if (const auto account = choose_account(common, name); !account)
+        if (const auto account = choose_account(context, name); !account)
             return at("default_account", account.error(), places.default_account);
     }
     if (!options.starter.empty()) {
@@ -363,35 +363,35 @@ Result<std::unique_ptr<StepExecutor>> make_step_executor(StepExecutorOptions opt
             "this host hides processes from user " + user_name(geteuid()) +
             " (/proc is mounted with hidepid), so what runs would look as if it had ended: put the user into the group "
             "that /proc is mounted with (gid=), or, under systemd, set ProtectProc=default");
-    Common common{.options = std::move(options)};
+    ExecutorContext context{.options = std::move(options)};
     char real[PATH_MAX];  // jobs are shown the folder under the name that has no links
-    if (realpath(common.options.folder.c_str(), real) != nullptr) common.options.folder = real;
-    common.host.is_root = geteuid() == 0;
-    common.host.user = user_name(geteuid());
-    if (!common.options.default_account.empty()) {
-        if (const auto account = choose_account(common, common.options.default_account); !account)
+    if (realpath(context.options.folder.c_str(), real) != nullptr) context.options.folder = real;
+    context.host.is_root = geteuid() == 0;
+    context.host.user = user_name(geteuid());
+    if (!context.options.default_account.empty()) {
+        if (const auto account = choose_account(context, context.options.default_account); !account)
             return account.error();
     }
-    Result<std::vector<std::string>> hidden = find_hidden_folders(common.options);
+    Result<std::vector<std::string>> hidden = find_hidden_folders(context.options);
     if (!hidden) return hidden.error();
-    Result<std::vector<std::string>> read_only = find_read_only_folders(common.options);
+    Result<std::vector<std::string>> read_only = find_read_only_folders(context.options);
     if (!read_only) return read_only.error();
-    common.hidden = *std::move(hidden);
-    common.read_only = *std::move(read_only);
+    context.hidden = *std::move(hidden);
+    context.read_only = *std::move(read_only);
 
     signal(SIGCHLD, SIG_IGN);  // supervisors are watched by number and start time; nobody waits for them
-    const std::string namespaces = namespaces_of(common);
-    if (!common.options.starter.empty()) {
-        if (auto starter = find_starter(common.options.starter); !starter) return starter.error();
+    const std::string namespaces = namespaces_of(context);
+    if (!context.options.starter.empty()) {
+        if (auto starter = find_starter(context.options.starter); !starter) return starter.error();
     }
     Result<std::string> fault = namespaces == "none" ? Result<std::string>("memory is shared between steps")
-                                                     : try_namespaces(common, namespaces);
+                                                     : try_namespaces(context, namespaces);
     if (!fault) return fault.error();
-    common.host.namespaces_fault = *std::move(fault);
-    common.protection = describe_protection(common.options, common.host);
-    if (common.options.require_isolation && common.protection.isolation == Isolation::kNone)
-        return unavailable("jobs are not kept from this service: " + common.protection.text);
-    return std::unique_ptr<StepExecutor>(new Supervised(std::move(common)));
+    context.host.namespaces_fault = *std::move(fault);
+    context.protection = describe_protection(context.options, context.host);
+    if (context.options.require_isolation && context.protection.isolation == Isolation::kNone)
+        return unavailable("jobs are not kept from this service: " + context.protection.text);
+    return std::unique_ptr<StepExecutor>(new ProcessStepExecutor(std::move(context)));
 }
 
 }  // namespace zbs::process

@@ -21,8 +21,8 @@ namespace zbs::process {
 namespace {
 
 constexpr std::string_view kWaitingFormat = "zbs-waiting-step-1";
-constexpr std::size_t kMostWaitingBytes = std::size_t{64} << 20;
-constexpr std::size_t kMostWaitingTexts = 1 << 20;  ///< of one kind, in what is read
+constexpr std::size_t kMaxWaitingBytes = std::size_t{64} << 20;
+constexpr std::size_t kMaxWaitingTexts = 1 << 20;  ///< of one kind, in what is read
 
 std::string waiting_folder(const std::string& control) { return control + "/waiting"; }
 std::string waiting_file(const std::string& control) { return waiting_folder(control) + "/step"; }
@@ -68,7 +68,7 @@ class TextReader {
     }
     std::size_t count() {
         const std::int64_t count = number();
-        if (count > static_cast<std::int64_t>(kMostWaitingTexts)) fail();
+        if (count > static_cast<std::int64_t>(kMaxWaitingTexts)) fail();
         return good_ ? static_cast<std::size_t>(count) : 0;
     }
     std::vector<std::string> all() {
@@ -172,7 +172,7 @@ Result<void> keep_waiting(const std::string& control, StepSpec& spec) {
 }
 
 std::optional<StepSpec> find_waiting(const std::string& control) {
-    const std::optional<std::string> text = read_file(waiting_file(control), kMostWaitingBytes);
+    const std::optional<std::string> text = read_file(waiting_file(control), kMaxWaitingBytes);
     return text ? decode_waiting(*text) : std::nullopt;
 }
 

@@ -15,8 +15,8 @@ namespace {
 
 using sql::Query;
 
-constexpr std::size_t kMostPending = 64;
-constexpr std::size_t kMostPendingOfOutbox = 4'096;  ///< they are durable already
+constexpr std::size_t kMaxPending = 64;
+constexpr std::size_t kMaxPendingOfOutbox = 4'096;  ///< they are durable already
 
 // The trigger on INSERT also stops "INSERT OR REPLACE", which deletes without firing a trigger on DELETE.
 const std::vector<std::string> kAuditSchema = {
@@ -65,10 +65,10 @@ class SqliteAuditLog : public AuditLog {
                     return kept;
                 }
             }
-            if (pending_.size() < kMostPendingOfOutbox) return {};
+            if (pending_.size() < kMaxPendingOfOutbox) return {};
         }
-        if (urgency != AuditUrgency::kNow && in_outbox_ > 0 && pending_.size() < kMostPendingOfOutbox) return {};
-        if (urgency != AuditUrgency::kNow && pending_.size() < kMostPending) return {};
+        if (urgency != AuditUrgency::kNow && in_outbox_ > 0 && pending_.size() < kMaxPendingOfOutbox) return {};
+        if (urgency != AuditUrgency::kNow && pending_.size() < kMaxPending) return {};
         Result<void> written = flush();
         if (!written && in_outbox_ < pending_.size()) pending_.pop_back();
         return written;

@@ -16,7 +16,7 @@ namespace {
 constexpr int kTokenSecondBits = 20;
 
 /// No counter below `least`; the time last believed is kept with them, and is none. Gives that of tokens.
-Result<std::int64_t> lift_counters(Database& database, std::int64_t least) {
+Result<std::int64_t> raise_counters(Database& database, std::int64_t least) {
     Database::Query lift(database, "UPDATE counter SET value=max(value, ?) WHERE name<>'believed_us'");
     lift.bind(least);
     if (const Result<bool> step = lift.step(); !step) return step.error();
@@ -52,7 +52,7 @@ Result<RestoredZone> restore_zone(const std::string& file, const ServiceFiles& t
         restore_backup(zone_backups(), file, to, now, [&](Database& database, const SinceBackup&) {
             const std::int64_t seconds = to_microseconds(now) / 1'000'000;
             const Result<std::int64_t> token =
-                lift_counters(database, std::max(seconds << kTokenSecondBits, greatest_counter(to.database) + 1));
+                raise_counters(database, std::max(seconds << kTokenSecondBits, greatest_counter(to.database) + 1));
             if (!token) return Result<std::string>(token.error());
             zone.first_token = static_cast<std::uint64_t>(*token) + 1;
             return Result<std::string>("tokens go on at " + std::to_string(zone.first_token));

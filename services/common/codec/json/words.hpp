@@ -149,11 +149,11 @@ inline void write_standing(Json& json, int priority, const std::optional<int>& s
     if (share) json["share"] = *share;
 }
 inline int read_priority(JsonReader& in) {
-    return static_cast<int>(in.integer_or("priority", kUsualPriority, 0, kMostPriority));
+    return static_cast<int>(in.integer_or("priority", kUsualPriority, 0, kMaxPriority));
 }
 inline std::optional<int> read_share(JsonReader& in) {
     if (!in.has("share")) return std::nullopt;
-    return static_cast<int>(in.integer("share", kLeastShare, kMostShare));
+    return static_cast<int>(in.integer("share", kLeastShare, kMaxShare));
 }
 
 inline void write_grace(Json& json, Duration grace) {

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::int64_t kMostProcessors = 10'000'000;
 /// Of all masks of one decision, 32 MiB: a few ranges in the text are millions of processors in memory.
-constexpr std::size_t kMostMaskBits = std::size_t{1} << 28;
-constexpr std::int64_t kFarAwayUs = kMostQueueTime.count();
+constexpr std::size_t kMaxMaskBits = std::size_t{1} << 28;
+constexpr std::int64_t kFarAwayUs = kMaxQueueTime.count();
 
 /// The processors that are in it, as [first, last] pairs.
 Json encode_mask(const std::vector<bool>& mask) {
@@ -137,7 +137,7 @@ Result<QueueEvent> read_decided(JsonReader& in) {
             decode_mask(JsonReader(it.value(), in.pointer_of("usable/" + pointer_step(it.key()))));
         if (!mask) return mask.error();
         bits += mask->size();
-        if (bits > kMostMaskBits) {
+        if (bits > kMaxMaskBits) {
             in.fail("usable", "is of more processors than one decision can be of");
             return in.error();
         }

@@ -14,13 +14,13 @@ constexpr Duration kSilence = std::chrono::minutes{1};  ///< without a piece tha
 constexpr int kLeastTries = 5;                          ///< before that
 /// Shorter than an agent keeps a file that was asked for (`InputStore::kKept`).
 constexpr Duration kBelieved = std::chrono::seconds{30};
-constexpr int kMostInputSetbacks = 3;
+constexpr int kMaxInputSetbacks = 3;
 
 Error no_agent() { return {ErrorCode::kUnavailable, "its agent has not registered", {}}; }
 
 }  // namespace
 
-Result<bool> InputTransfer::bring(const Executor::Need& need) {
+Result<bool> InputTransfer::stage_inputs(const Executor::Need& need) {
     Line& line = lines_[need.machine];
     const Duration now = clock_.steady_now();
     std::erase_if(line.here, [&](const auto& item) { return item.second <= now; });
@@ -167,7 +167,7 @@ void InputTransfer::retry(const std::string& machine, const Content& content, co
     Transfer& transfer = line.transfers.at(content);
     const Duration now = clock_.steady_now();
     const bool may_pass =
-        is_passing(error) || (error.code == ErrorCode::kConflict && ++transfer.setbacks < kMostInputSetbacks);
+        is_passing(error) || (error.code == ErrorCode::kConflict && ++transfer.setbacks < kMaxInputSetbacks);
     if (!may_pass || (++transfer.failures >= kLeastTries && now >= *transfer.until))
         return end(machine, content, error);
     transfer.have.reset();

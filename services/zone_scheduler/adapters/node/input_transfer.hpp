@@ -31,8 +31,8 @@ class InputTransfer {
         : client_of_(std::move(client_of)), read_(std::move(read)), clock_(clock), log_(log) {}
 
     /// As `Executor::bring`. Errors: kTooLarge, kRejected, naming file and machine.
-    Result<bool> bring(const Executor::Need& need);
-    /// As `Executor::bring_no_more`.
+    Result<bool> stage_inputs(const Executor::Need& need);
+    /// As `Executor::end_staging`.
     void take_back(const std::string& who);
     /// The agent has lost something: what it has is asked anew.
     void forget(const std::string& machine);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr Duration kLongPoll = std::chrono::seconds{10};       ///< agents hold answers back for so long
 constexpr Duration kStartDeadline = std::chrono::seconds{20};  ///< for an agent to be reached at all
-constexpr std::size_t kMostSteps = 200;                        ///< asked for at once
+constexpr std::size_t kMaxSteps = 200;                         ///< asked for at once
 constexpr int kMostRounds = 5;                                 ///< of bringing inputs that its agent loses again
 constexpr Duration kBetweenPages = std::chrono::milliseconds{20};
 constexpr int kCannotStart = 127;  ///< exit code, as of a shell
@@ -77,16 +77,16 @@ void NodeExecutor::place(const std::string& operation, const std::string& machin
     steps_[operation] = std::make_shared<Step>(Step{.operation = operation, .machine = machine});
 }
 
-Result<bool> NodeExecutor::bring(const Need& need) {
-    return options_.machines.contains(need.machine) ? inputs_.bring(need) : local_.bring(need);
+Result<bool> NodeExecutor::stage_inputs(const Need& need) {
+    return options_.machines.contains(need.machine) ? inputs_.stage_inputs(need) : local_.stage_inputs(need);
 }
 
-void NodeExecutor::bring_no_more(const std::string& who) {
+void NodeExecutor::end_staging(const std::string& who) {
     inputs_.take_back(who);
-    local_.bring_no_more(who);
+    local_.end_staging(who);
 }
 
-void NodeExecutor::want(const std::string& operation, Wanted wanted) {
+void NodeExecutor::request_results(const std::string& operation, Wanted wanted) {
     ZBS_EXPECTS(wanted.room != nullptr);
     const SharedStep step = find(operation);
     if (step == nullptr) return;
@@ -124,8 +124,9 @@ void NodeExecutor::send_start(const SharedStep& step) {
 /// brought the step ends.
 bool NodeExecutor::has_inputs(const SharedStep& step) {
     if (step->spec.inputs.empty()) return true;
-    const Result<bool> here = step->is_stopping ? Result<bool>(Error{ErrorCode::kConflict, "it was stopped", {}})
-                                                : inputs_.bring({step->operation, step->machine, step->spec.inputs});
+    const Result<bool> here = step->is_stopping
+                                  ? Result<bool>(Error{ErrorCode::kConflict, "it was stopped", {}})
+                                  : inputs_.stage_inputs({step->operation, step->machine, step->spec.inputs});
     if (here && *here) return true;
     step->asked = clock_.steady_now();
     if (here)
@@ -206,7 +207,7 @@ void NodeExecutor::watch(const std::string& machine) {
     const std::vector<std::string> asked(known.running.begin(), known.running.end());
     // Named they are answered in their order; more than fit into an address are found among all.
     http::NodeClient::StepQuery query{.operations = {}, .since = known.version, .wait = kLongPoll};
-    if (asked.size() <= kMostSteps) query.operations = asked;
+    if (asked.size() <= kMaxSteps) query.operations = asked;
     agent->client->statuses(query, [this, machine, again, asked](const Result<StepPage>& page) {
         Agent& answered = *agents_.at(machine);
         answered.heard(page.has_value(), clock_.steady_now());

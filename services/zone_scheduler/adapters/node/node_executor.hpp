@@ -69,9 +69,9 @@ class NodeExecutor : public Executor, public SliceSink {
     void use_directory(Directory directory) { directory_ = std::move(directory); }
 
     void place(const std::string& operation, const std::string& machine) override;
-    Result<bool> bring(const Need& need) override;
-    void bring_no_more(const std::string& who) override;
-    void want(const std::string& operation, Wanted wanted) override;
+    Result<bool> stage_inputs(const Need& need) override;
+    void end_staging(const std::string& who) override;
+    void request_results(const std::string& operation, Wanted wanted) override;
     void share_output(const std::vector<std::string>& operations) override;
     Result<void> start(const StepSpec& spec) override;
     StepStatus status(const std::string& operation) override;

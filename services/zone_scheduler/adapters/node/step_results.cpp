@@ -34,7 +34,7 @@ bool is_file(const std::string& name) {
 }
 
 constexpr const char* kSiteFault = " site-fault";  ///< behind the code
-constexpr off_t kMostUnwritten = 16 << 20;         ///< bytes
+constexpr off_t kMaxUnwritten = 16 << 20;          ///< bytes
 
 /// Has the disk write a file that grows by and by: its end would keep everybody waiting for all of it.
 void write_out(const std::string& path, std::size_t added) {
@@ -42,9 +42,8 @@ void write_out(const std::string& path, std::size_t added) {
     if (fd < 0) return;
     const off_t end = ::lseek(fd, 0, SEEK_END), begin = end - static_cast<off_t>(added);
     static_cast<void>(::sync_file_range(fd, begin, static_cast<off_t>(added), SYNC_FILE_RANGE_WRITE));
-    if (begin > 2 * kMostUnwritten)
-        static_cast<void>(
-            ::sync_file_range(fd, begin - 2 * kMostUnwritten, kMostUnwritten, SYNC_FILE_RANGE_WAIT_BEFORE));
+    if (begin > 2 * kMaxUnwritten)
+        static_cast<void>(::sync_file_range(fd, begin - 2 * kMaxUnwritten, kMaxUnwritten, SYNC_FILE_RANGE_WAIT_BEFORE));
     ::close(fd);
 }
 

@@ -38,7 +38,7 @@ Result<std::int64_t> version_of(Connection& connection) {
     return integer_of(*answer, 0, 0);
 }
 
-Result<void> lift(Connection& connection, const Address& address, const std::vector<std::string>& steps) {
+Result<void> migrate(Connection& connection, const Address& address, const std::vector<std::string>& steps) {
     if (auto made = connection.run(kVersionTable); !made) return made;
     const Result<std::int64_t> version = version_of(connection);
     if (!version) return version.error();
@@ -50,7 +50,7 @@ Result<void> lift(Connection& connection, const Address& address, const std::vec
             static_cast<void>(connection.run("ROLLBACK"));
             return Error{
                 done.error().code,
-                "the database cannot be lifted to version " + std::to_string(i + 1) + ": " + done.error().message,
+                "the database cannot be migrated to version " + std::to_string(i + 1) + ": " + done.error().message,
                 {}};
         }
     }
@@ -71,7 +71,7 @@ Result<std::unique_ptr<Database>> Database::open(const Address& address, const s
                          locked.error().message + "); stop it first",
                      {}};
     }
-    if (auto lifted = lift(**connection, address, steps); !lifted) return lifted.error();
+    if (auto migrated = migrate(**connection, address, steps); !migrated) return migrated.error();
     return std::unique_ptr<Database>(new Database(*std::move(connection)));
 }
 

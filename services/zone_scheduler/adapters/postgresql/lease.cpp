@@ -89,7 +89,7 @@ LeaseView Lease::seen() const {
     return seen_;
 }
 
-void Lease::give_back() {
+void Lease::release() {
     stop_thread();
     if (epoch_ == 0 || !holds()) return;
     held_until_us_ = 0;

@@ -65,7 +65,7 @@ class Lease {
     /// What was seen last; nobody's before the first look. Any thread.
     LeaseView seen() const;
     /// Ends the thread and lets others take the lease at once; for the end of an orderly stop.
-    void give_back();
+    void release();
 
   private:
     Lease(std::unique_ptr<Connection> connection, LeaseOptions options)

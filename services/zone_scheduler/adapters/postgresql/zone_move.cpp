@@ -62,7 +62,7 @@ Result<std::vector<sql::CopiedTable>> take_in_zone(const Address& address, sql::
     // Where it is lost the fence refuses the commit.
     (*lease)->start({.taken = [](std::int64_t) {}, .lost = [](const Error&) {}});
     Result<Copied> copied = take_in(address, zone, audit, move.folder_id, **lease);
-    (*lease)->give_back();
+    (*lease)->release();
     return copied;
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 using sql::Query;
 
-constexpr std::size_t kMostPending = 64;
+constexpr std::size_t kMaxPending = 64;
 constexpr std::int64_t kRowsAtOnce = 1'000;
 constexpr std::string_view kSelectEntries =
     "SELECT number, at_us, who, action, object, decision, request_id, detail, hash FROM audit WHERE number>=? ORDER BY "
@@ -28,14 +28,14 @@ Result<std::string> known_folder(Database& database) {
 }
 
 /// The next token.
-Result<std::int64_t> lift_counters(Database& database, std::int64_t least,
-                                   const std::function<Result<void>(const KnowsStep&)>& look) {
+Result<std::int64_t> raise_counters(Database& database, std::int64_t least,
+                                    const std::function<Result<void>(const KnowsStep&)>& look) {
     const Result<KnowsStep> knows = sql::known_steps(database);
     if (!knows) return knows.error();
     if (auto looked = look(*knows); !looked) return looked.error();
-    Query lift(database, "UPDATE counter SET value=? WHERE value<? AND name<>'believed_us'");
-    lift.bind(least).bind(least);
-    if (const Result<bool> step = lift.step(); !step) return step.error();
+    Query raise(database, "UPDATE counter SET value=? WHERE value<? AND name<>'believed_us'");
+    raise.bind(least).bind(least);
+    if (const Result<bool> step = raise.step(); !step) return step.error();
     const Result<std::int64_t> token = sql::number_of(database, "SELECT value FROM counter WHERE name='token'");
     if (!token) return token.error();
     return *token + 1;
@@ -54,7 +54,7 @@ class PostgresAuditLog : public AuditLog {
         if (!hash) return hash.error();
         record.hash = *std::move(hash);
         pending_.push_back(std::move(record));
-        if (urgency == AuditUrgency::kSoon && pending_.size() < kMostPending) return {};
+        if (urgency == AuditUrgency::kSoon && pending_.size() < kMaxPending) return {};
         Result<void> written = urgency == AuditUrgency::kNow ? flush() : write_pending();
         if (!written && !pending_.empty()) pending_.pop_back();
         return written;
@@ -189,7 +189,7 @@ Result<std::int64_t> go_on_from_restored(const Address& address, Time now,
                "minutes'");
     hold.bind("'zbs-zone restore'").bind(least);
     if (const Result<bool> step = hold.step(); !step) return step.error();
-    Result<std::int64_t> next = lift_counters(**database, least, look);
+    Result<std::int64_t> next = raise_counters(**database, least, look);
     Query free(**database, "UPDATE lease SET until='-infinity'");
     if (const Result<bool> step = free.step(); !step && next) return step.error();
     return next;

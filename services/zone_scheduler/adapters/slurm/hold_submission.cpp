@@ -159,7 +159,7 @@ Result<Allocation> SlurmBackEnd::settle(const HoldSpec& spec) const {
         if ((*found)->phase == Phase::kWaiting &&
             std::find(kNever.begin(), kNever.end(), line.reason) != kNever.end()) {
             const std::string reason = line.reason, partition = line.partition;
-            if (const Result<bool> gone = release(key, Manner::kAtOnce); !gone) return gone.error();
+            if (const Result<bool> gone = release(key, ReleaseMode::kAtOnce); !gone) return gone.error();
             return Error{ErrorCode::kRejected,
                          "Slurm would never run this in partition " + partition + " (" + reason +
                              "): ask for less, or see `scontrol show partition " + partition + "`",

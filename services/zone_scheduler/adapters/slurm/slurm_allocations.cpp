@@ -121,7 +121,8 @@ void SlurmAllocations::settle(const HoldSpec& wanted, std::chrono::steady_clock:
         Result<Allocation> held = back_end_.hold(wanted);
         if (!held || is_granted(*held, wanted) || std::chrono::steady_clock::now() < deadline) return held;
         const Error refusal = not_now(*held, wanted.start.has_value());
-        const Result<bool> gone = back_end_.release({wanted.operation, wanted.user}, SlurmBackEnd::Manner::kAtOnce);
+        const Result<bool> gone =
+            back_end_.release({wanted.operation, wanted.user}, SlurmBackEnd::ReleaseMode::kAtOnce);
         if (!gone) return gone.error();
         return refusal;
     };
@@ -148,7 +149,7 @@ void SlurmAllocations::keep(AllocationKey key, Done done) {
 void SlurmAllocations::release(AllocationKey key, Done done) {
     running_.erase(key);
     const auto question = [this, key]() -> Result<void> {
-        const Result<bool> gone = back_end_.release(key_of(key), SlurmBackEnd::Manner::kAtOnce);
+        const Result<bool> gone = back_end_.release(key_of(key), SlurmBackEnd::ReleaseMode::kAtOnce);
         if (!gone) return gone.error();
         return {};
     };

@@ -154,14 +154,14 @@ Result<void> SlurmBackEnd::keep(const HoldKey& key) const {
     return {};
 }
 
-Result<bool> SlurmBackEnd::release(const HoldKey& key, Manner manner) const {
+Result<bool> SlurmBackEnd::release(const HoldKey& key, ReleaseMode mode) const {
     const Result<std::optional<FoundHold>> found = ask(key);
     if (!found) return found.error();
     const Result<User> owner = find_user(key.user);
     if (!owner) return owner.error();
     // By name: also those that a lost answer left behind.
     const std::vector<std::string> which = {"--name=" + job_name(key.operation), "--user=" + owner->name};
-    if (*found && manner == Manner::kAtOnce && (*found)->phase != Phase::kWaiting) {
+    if (*found && mode == ReleaseMode::kAtOnce && (*found)->phase != Phase::kWaiting) {
         std::vector<std::string> words = which;
         words.insert(words.end(), {"--full", "--signal=KILL"});
         // Not an error: what ends on the way.

@@ -53,13 +53,13 @@ class SlurmBackEnd {
     /// expire on the way: the caller's clock decides, a hold should get some seconds more than are announced for it.
     Result<void> keep(const HoldKey& key) const;
 
-    enum class Manner {
+    enum class ReleaseMode {
         kGently,  ///< SIGTERM, and SIGKILL after the cluster's KillWait
         kAtOnce,  ///< SIGKILL
     };
     /// Gives a hold back and ends all that runs in it; done once `find` says kEnded or nothing. True where there was
     /// something to end. A hold that is not known is no error.
-    Result<bool> release(const HoldKey& key, Manner manner) const;
+    Result<bool> release(const HoldKey& key, ReleaseMode mode) const;
 
   private:
     Result<std::vector<FoundHold>> ask(const std::vector<HoldKey>& keys) const;

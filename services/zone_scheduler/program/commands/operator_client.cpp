@@ -42,12 +42,12 @@ Result<std::string> own_address(const ZoneSettings& settings, const StateFolder&
 
 }  // namespace
 
-Result<std::unique_ptr<OperatorClient>> OperatorClient::connect(const std::string& config_path, Whom whom) {
+Result<std::unique_ptr<OperatorClient>> OperatorClient::connect(const std::string& config_path, Audience audience) {
     const Result<ZoneSettings> settings = load_settings(config_path);
     if (!settings) return settings.error();
     const StateFolder state{settings->state_folder};
     const Result<std::string> address =
-        whom == Whom::kThisHost ? own_address(*settings, state) : active_address(*settings, state, config_path);
+        audience == Audience::kThisHost ? own_address(*settings, state) : active_address(*settings, state, config_path);
     if (!address) return address.error();
     std::unique_ptr<OperatorClient> client(new OperatorClient);
     client->zone_ = {*address, {CallerKind::kZone, settings->zone.organisation, settings->zone.zone.name}};

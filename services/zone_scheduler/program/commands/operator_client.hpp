@@ -18,9 +18,10 @@ namespace zbs::zone_program {
 class OperatorClient {
   public:
     /// Of the schedulers that a zone may have: the active one, or the one of this host, which may stand by.
-    enum class Whom { kActive, kThisHost };
+    enum class Audience { kActive, kThisHost };
     /// Errors: a zone that is not running, keys that cannot be read; of this host: a 'listen' without a port.
-    static Result<std::unique_ptr<OperatorClient>> connect(const std::string& config_path, Whom whom = Whom::kActive);
+    static Result<std::unique_ptr<OperatorClient>> connect(const std::string& config_path,
+                                                           Audience whom = Audience::kActive);
     Result<codec::Json> call(const std::string& method, const std::string& path, const codec::Json& body = {});
     const Caller& zone() const { return zone_.who; }
 

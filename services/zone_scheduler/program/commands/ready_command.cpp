@@ -51,9 +51,10 @@ void ready(const OperatorCommand& shared, const command_line::Output& output, bo
 Result<OwnScheduler> look_at_own_scheduler(const std::string& config_path) {
     const Result<ZoneSettings> settings = load_settings(config_path);
     if (!settings) return settings.error();
-    using Whom = OperatorClient::Whom;
+    using Audience = OperatorClient::Audience;
     // A single one may listen at any port; it has written down where.
-    const auto client = OperatorClient::connect(config_path, settings->database ? Whom::kThisHost : Whom::kActive);
+    const auto client =
+        OperatorClient::connect(config_path, settings->database ? Audience::kThisHost : Audience::kActive);
     if (!client) return client.error();
     const Result<codec::Json> alive = (*client)->call("GET", "/livez");
     if (!alive) return alive.error();
