@@ -58,17 +58,15 @@ std::optional<Relation> relation_of(pid_t pid) {
                     printable_text(std::string_view(text).substr(begin + 1, end - begin - 1), 64)};
 }
 
-/// Whether each thread of a process that got SIGSTOP stands still, or waits in the kernel (as in vfork) and will stop
-/// before it does anything else.
+/// Whether no thread of a process that got SIGSTOP may be at a fork still. One that sleeps, also in the freezer of a
+/// control group, takes the signal before it goes on.
 bool is_held(pid_t pid) {
-    static constexpr std::string_view kStill = "TtZXD";
-    return std::ranges::all_of(process::threads_of(pid), [pid](pid_t thread) {
+    return std::ranges::none_of(process::threads_of(pid), [pid](pid_t thread) {
         const std::string text =
             process::read_file("/proc/" + std::to_string(pid) + "/task/" + std::to_string(thread) + "/stat")
                 .value_or("");
         const std::size_t end = text.rfind(')');
-        return end == std::string::npos || end + 2 >= text.size() ||
-               kStill.find(text[end + 2]) != std::string_view::npos;
+        return end != std::string::npos && end + 2 < text.size() && text[end + 2] == 'R';
     });
 }
 
@@ -107,7 +105,7 @@ void kill_all(const std::vector<process::ProcessRef>& tree, const std::string& o
 
 void ask_tree(const std::string& operation, pid_t spared) {
     // All are held first: a process that is forked between a look and the signal to its parent would get none. A
-    // process may still fork while its SIGSTOP is on the way, so the last look is one at which all stand still.
+    // process may still fork while its SIGSTOP is on the way, so at the last look none of them runs.
     std::vector<process::ProcessRef> held;
     const auto until = Steady::now() + kHeldSoon;
     while (true) {
