@@ -143,7 +143,7 @@ class Rank {
         while (read(signals_, &signal, sizeof signal) > 0)
             if (signal.ssi_signo == SIGTERM && !is_stopped_ && is_from_outside(signal)) {
                 is_stopped_ = true;
-                if (!is_finalized_)
+                if (number_in("OMPI_COMM_WORLD_RANK") ? has_mark() : !is_finalized_)
                     write_once(own_files::kAtWork, std::to_string(number_in(rank_variable()).value_or(0)));
             }
     }
