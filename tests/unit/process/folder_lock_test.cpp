@@ -47,6 +47,20 @@ TEST(FolderLock, AProgramStartedMeanwhileDoesNotInheritIt) {
     waitpid(child, nullptr, 0);
 }
 
+TEST(FolderLock, AChildOfAKilledHolderThatHasNotExecutedYetIsWaitedFor) {
+    const test::TemporaryFolder folder;
+    const pid_t holder = fork();
+    if (holder == 0) {
+        const auto lock = FolderLock::take(folder.path());
+        if (fork() == 0) usleep(300'000);
+        _exit(lock ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(holder, &status, 0), holder);
+    ASSERT_EQ(status, 0);
+    EXPECT_TRUE(FolderLock::take(folder.path()));
+}
+
 TEST(FolderLock, AFolderThatIsNotThereIsAnError) {
     const auto lock = FolderLock::take("/nonexistent/state");
     ASSERT_FALSE(lock);

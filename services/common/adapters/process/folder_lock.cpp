@@ -1,19 +1,29 @@
 #include "services/common/adapters/process/folder_lock.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 
 #include "services/common/adapters/process/account.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 
 namespace zbs::process {
+namespace {
+
+/// A killed service may have forked just before: its child has the lock until it executes its program.
+constexpr std::chrono::seconds kForkedWithin{2};
+constexpr timespec kRest{0, 10'000'000};
+
+}  // namespace
 
 Result<void> check_owner(const std::string& folder) {
     std::error_code fault;
@@ -64,16 +74,20 @@ Result<std::unique_ptr<FolderLock>> FolderLock::take(const std::string& folder) 
         return Error{
             ErrorCode::kUnavailable, "state folder " + folder + " cannot be locked: " + std::strerror(errno), {}};
     std::unique_ptr<FolderLock> lock(new FolderLock(fd));
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    const auto until = std::chrono::steady_clock::now() + kForkedWithin;
+    while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK)
             return Error{
                 ErrorCode::kUnavailable, "state folder " + folder + " cannot be locked: " + std::strerror(errno), {}};
         // Empty for the moment between the other's flock and its write.
         const int holder = std::atoi(read_file(path).value_or("").c_str());
-        return Error{ErrorCode::kConflict,
-                     "state folder " + folder + " is in use by " +
-                         (holder > 0 ? "process " + std::to_string(holder) : "another process"),
-                     {}};
+        const bool has_ended = holder > 0 && kill(holder, 0) != 0 && errno == ESRCH;
+        if (!has_ended || std::chrono::steady_clock::now() >= until)
+            return Error{ErrorCode::kConflict,
+                         "state folder " + folder + " is in use by " +
+                             (holder > 0 ? "process " + std::to_string(holder) : "another process"),
+                         {}};
+        nanosleep(&kRest, nullptr);
     }
     const std::string text = std::to_string(getpid()) + "\n";
     if (ftruncate(fd, 0) != 0 || pwrite(fd, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {

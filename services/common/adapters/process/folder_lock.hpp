@@ -20,8 +20,8 @@ Result<void> check_state_folder(const std::string& folder, const std::string& pl
 /// inherit it.
 class FolderLock {
   public:
-    /// Locks `folder`/lock, which then holds our pid. Errors: another process holds it (the error names its pid), or
-    /// the file cannot be written.
+    /// Locks `folder`/lock, which then holds our pid. Waits at most 2 s where a child of an ended holder has it still.
+    /// Errors: another process holds it (the error names its pid), or the file cannot be written.
     static Result<std::unique_ptr<FolderLock>> take(const std::string& folder);
     ~FolderLock();
     FolderLock(const FolderLock&) = delete;
