@@ -97,6 +97,16 @@ std::string lost_of_launcher(const Application& app, int code, std::string_view 
     return is_signal(code) && has_orphan ? lost("MPI launcher", home, code) : "";
 }
 
+/// Why a launcher ended that nobody here stopped, though ranks of it got a SIGTERM; else empty. `is_launcher`: the step
+/// of the launcher was stopped. A SIGTERM to the launcher itself reaches all ranks.
+std::string stopped_by_other(const ApplicationStatus& status, bool is_launcher, const std::string& home) {
+    const auto is_stopped = [](const ApplicationPart& part) { return part.status.reason.starts_with(kStoppedReason); };
+    if (is_launcher || std::ranges::all_of(status.parts, is_stopped))
+        return "the MPI launcher was " + std::string(kStoppedReason) + " in zone " + home;
+    const auto part = std::ranges::find_if(status.parts, is_stopped);
+    return part == status.parts.end() ? "" : part->status.reason;
+}
+
 /// Adds what `part` knows to `sum`: partial models of one run hold disjoint rows.
 ApplicationModel merge_partial(const ApplicationModel& sum, const ApplicationModel& part) {
     if (sum.graph.task_count() != part.graph.task_count()) return sum;
@@ -318,8 +328,10 @@ void ApplicationService::poll_parts(const std::shared_ptr<Run>& run) {
                     known.status.first_end = answer->first_end;
                     known.status.has_profile = answer->has_profile;
                     known.status.work = answer->work;
-                    const bool lost = answer->state == PartState::kFailed || answer->state == PartState::kReleased ||
-                                      answer->state == PartState::kExpired;
+                    // Ranks also get a SIGTERM where the launcher is ended, by its own walltime as well.
+                    const bool lost =
+                        (answer->state == PartState::kFailed && !answer->reason.starts_with(kStoppedReason)) ||
+                        answer->state == PartState::kReleased || answer->state == PartState::kExpired;
                     // While the coordinator ends by itself the parts end too, some with a code; its word comes first.
                     // MPICH's mpiexec may never end after the proxy of a rank that exited early has ended.
                     // At the walltime each zone ends its ranks itself; others may have time to save still.
@@ -398,9 +410,11 @@ void ApplicationService::ask_how_it_ended(const std::shared_ptr<Run>& run) {
     // Where the walltime of one zone is over first, the launcher may end with 0.
     const bool near_walltime = clock_.now() - status.history.back().at > run->app.request.walltime - kWalltimeNear;
     const bool has_folders = !run->app.request.staging.empty();  // a zone ends a job whose folder is over its bound
+    // After a SIGTERM of somebody else it also ends with 0. A complete profile proves that all ranks finalized.
+    const bool is_unproven = !run->app.request.profile;
     const bool is_left_alone = status.stop_reason.empty() || status.cancel_requested;
     const bool unclean = is_left_alone && (launcher.state != StepStatus::State::kExited || launcher.exit_code != 0 ||
-                                           near_walltime || has_folders);
+                                           near_walltime || has_folders || is_unproven);
     const bool late = clock_.steady_now() >= run->deadline;
     // A part's end is reported once the output of its ranks has come home.
     const bool output = leaves_output_in_parts(run->app.request.launcher) && !late;
@@ -475,6 +489,11 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
     std::optional<RankEnd> first = first_end(run->app);
     const auto why_first = [&] { return describe(*first, place_of_rank(run->app, first->rank)); };
     const bool is_walltime = limit.starts_with(kWalltimeReason);
+    const bool is_step_stopped = limit.starts_with(kStepStoppedReason) && !is_srun(run->app.request.launcher);
+    std::string stopped;
+    if (!is_walltime && !ends_application(limit) && !first && (is_step_stopped || *changed.exit_code == 0))
+        stopped = stopped_by_other(changed, is_step_stopped, config_.zone.name);
+    if (!stopped.empty()) limit = stopped;
     // The walltime of one zone ends peers of ranks in another one, and MPI aborts those.
     const std::string before_walltime =
         first && first->how != RankEndKind::kAborted ? std::string(kBeforeWalltimeReason) + why_first() : "";
@@ -488,7 +507,7 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
         changed.exit_code = first && reason == why_first()        ? exit_code_of(*first)
                             : reason.starts_with(kNotBegunReason) ? kNotExecuted
                                                                   : 1;
-    } else if (*changed.exit_code == 0 && !first && !is_walltime && !ends_application(limit)) {
+    } else if (*changed.exit_code == 0 && !first && !is_walltime && !ends_application(limit) && stopped.empty()) {
         state = ApplicationState::kCompleted;
     } else {
         const Result<std::string> report =

@@ -467,6 +467,12 @@ void PartService::check_running(ActivePart& part) {
     const bool is_walltime = end == PartState::kFailed && reason.starts_with(kWalltimeReason);
     if (is_walltime || (!part.stop_asked && verdict.empty() && not_begun.empty() && !explains_end(why)))
         first = first_end(part.record);
+    // The supervisor of a rank that was stopped ends with 0, and so do proxy and launcher.
+    if (end == PartState::kCompleted && ((first && first->in_stop) || remark.starts_with(kStepStoppedReason))) {
+        end = PartState::kFailed;
+        reason = std::string(kStoppedReason) + " in zone " + config_.zone.name;
+        changed.status.exit_code = kTerminated;
+    }
     // Ranks abort when the walltime of another zone, which is a little earlier, has ended their peers.
     if (first && (first->in_stop || (is_walltime && first->how == RankEndKind::kAborted))) first.reset();
     if (first && end == PartState::kFailed)

@@ -42,6 +42,7 @@ std::string outside_reason(const PartStatus& part, bool asked) {
                 return std::string(kLostSupervisorReason) + " in zone " + part.zone;
             if (part.reason.starts_with(kFolderReason))  // without the amount
                 return std::string(kFolderReason) + " in zone " + part.zone;
+            if (part.reason.starts_with(kStoppedReason)) return std::string(kStoppedReason) + " in zone " + part.zone;
             if (part.reason.starts_with(kNotBegunReason)) return part.reason;  // home's own folder or program
             if (part.first_end) return describe(*part.first_end, {});
             return "zone " + part.zone + " could not start it, or its processes did not end well; ask its operator";

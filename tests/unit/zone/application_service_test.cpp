@@ -431,6 +431,43 @@ TEST_F(ApplicationServiceTest, AKilledProcessOfTheLauncherIsNotTheProgramsEnd) {
     }
 }
 
+/// The supervisors of ranks that got a SIGTERM end with 0, and so do proxies and launcher.
+TEST_F(ApplicationServiceTest, ASigtermOfSomebodyElseIsNoGoodEnd) {
+    const std::string by_other = "ended by somebody else (SIGTERM) in zone ";
+    struct Case {
+        std::string stopped;  ///< zones whose ranks got it
+        const char* launcher_reason;
+        std::string reason;
+    };
+    for (const Case& one : {Case{"abc", "", "the MPI launcher was " + by_other + "a"},
+                            Case{"", "stopped", "the MPI launcher was " + by_other + "a"},
+                            Case{"b", "", by_other + "b"}, Case{"", "", ""}}) {
+        SCOPED_TRACE(one.stopped + " " + one.launcher_reason);
+        run_for(20s, 1);
+        std::map<std::string, std::string> files;  // of all ranks: those of the part count
+        for (TaskIndex rank = 0; rank < 12; ++rank)
+            files[rank_end_file(rank)] =
+                rank_end_text({.rank = rank, .how = RankEndKind::kSignalled, .code = 15, .in_stop = true});
+        for (const char* zone : {"a", "b", "c"}) {
+            const bool is_stopped = one.stopped.find(zone) != std::string::npos;
+            world.node(zone).executor->script(
+                "run-", {.runtime = 20s, .files = is_stopped ? files : std::map<std::string, std::string>{}});
+        }
+        world.node("a").executor->script("mpi-", {.runtime = 20s, .reason = one.launcher_reason});
+        ApplicationRequest request = world.request(12);
+        request.profile = false;
+        ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
+        world.run(40s);
+        const ApplicationStatus status = world.status(request.id);
+        EXPECT_EQ(status.state, one.reason.empty() ? ApplicationState::kCompleted : ApplicationState::kFailed);
+        EXPECT_EQ(status.reason, one.reason);
+        EXPECT_EQ(status.exit_code, one.reason.empty() ? 0 : 143);
+        for (const ApplicationPart& part : status.parts)
+            EXPECT_EQ(part.status.state == PartState::kFailed, one.stopped.find(part.zone) != std::string::npos);
+        expect_nothing_left();
+    }
+}
+
 /// A rank that ended by itself is why, and not what became of the launcher then.
 TEST_F(ApplicationServiceTest, ALostProxyDoesNotHideARankThatEndedBadly) {
     run_for(21s);

@@ -503,6 +503,29 @@ TEST_F(PartServiceTest, ARankThatLeavesEarlyEndsThoseOfOtherProxies) {
     EXPECT_EQ(executor.running(), 0);
 }
 
+TEST_F(PartServiceTest, ASigtermThatNobodyAskedForIsNoGoodEnd) {
+    for (const bool is_of_supervisor : {false, true}) {
+        const auto held = parts->hold(home, request(2));
+        ASSERT_TRUE(held) << held.error();
+        const RankEnd end{
+            .rank = held->assignment[0].rank, .how = RankEndKind::kSignalled, .code = 15, .in_stop = true};
+        FakeExecutor::Script script{.runtime = std::chrono::seconds{1}};
+        if (is_of_supervisor)
+            script.reason = "stopped";
+        else
+            script.files = {{rank_end_file(end.rank), rank_end_text(end)}};
+        executor.script(launch_operation(held->id) + "-p0", script);
+        ASSERT_TRUE(parts->commit(home, held->id, held->token));
+        ASSERT_TRUE(parts->launch(home, held->id, launch(*held)));
+        clock.advance(std::chrono::minutes{1});
+        const auto status = parts->status(home, held->id);
+        EXPECT_EQ(status->state, PartState::kFailed);
+        EXPECT_EQ(status->reason, "ended by somebody else (SIGTERM) in zone b");
+        EXPECT_EQ(status->exit_code, 143);
+        EXPECT_FALSE(status->first_end.has_value());
+    }
+}
+
 TEST_F(PartServiceTest, ARankThatEndedBadlyBeforeTheWalltimeIsNamedAfterIt) {
     for (const bool in_stop : {false, true}) {
         const auto held = parts->hold(home, request(2));
