@@ -97,6 +97,19 @@ std::string lost_of_launcher(const Application& app, int code, std::string_view 
     return is_signal(code) && has_orphan ? lost("MPI launcher", home, code) : "";
 }
 
+/// Of a signal that the launcher reports of a rank, and no zone. The supervisor of a rank leaves a record, so it was
+/// the supervisor that got the signal, and the rank ended with it. `place`: ZONE.MACHINE, where the launcher says it.
+std::string end_without_record(const ApplicationStatus& status, int signal, const std::string& place) {
+    for (const ApplicationPart& part : status.parts) {
+        if (signal != SIGKILL || !is_final(part.status.state)) continue;
+        for (const RankPlace& one : part.status.assignment)
+            if (part.zone + "." + one.machine == place)
+                return std::string(kLostSupervisorReason) + " of a rank in zone " + part.zone + " on machine " +
+                       one.machine + " (signal " + std::to_string(signal) + ")";
+    }
+    return "a rank was ended by signal " + std::to_string(signal);
+}
+
 /// Why a launcher ended that nobody here stopped, though ranks of it got a SIGTERM; else empty. `is_launcher`: the step
 /// of the launcher was stopped. A SIGTERM to the launcher itself reaches all ranks.
 std::string stopped_by_other(const ApplicationStatus& status, bool is_launcher, const std::string& home) {
@@ -555,7 +568,7 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
             reason = why_first();
         } else if (signal > 0) {
             changed.exit_code = 128 + signal;
-            reason = "a rank was ended by signal " + std::to_string(signal);
+            reason = end_without_record(changed, signal, ranks_end.place);
         } else if (const std::string own = fault ? mpich::own_fault(*fault) : std::string{}; !own.empty()) {
             reason = "the MPI launcher ended with code " + std::to_string(*changed.exit_code) + ": " + own;
         } else {

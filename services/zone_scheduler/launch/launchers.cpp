@@ -192,7 +192,8 @@ std::optional<RankEnd> first_end(const Application& application) {
 }
 
 RanksEnd read_end(Launcher launcher, int exit_code, std::string_view out, std::string_view err) {
-    if (launcher == Launcher::kMpich) return {exit_code, mpich::read_fatal_signal(out)};
+    if (launcher == Launcher::kMpich)
+        return {.exit_code = exit_code, .signal = mpich::read_fatal_signal(out), .place = mpich::read_fatal_place(out)};
     if (launcher == Launcher::kOpenMpi) {
         if (const std::optional<RankEnd> end = open_mpi::read_improper_end(err))
             return {end->code, 0, end->rank, end->how, end->before_finalize};

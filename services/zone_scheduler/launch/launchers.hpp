@@ -58,6 +58,7 @@ struct RanksEnd {
     /// How that rank ended, if no signal ended it.
     RankEndKind how = RankEndKind::kExited;
     bool before_finalize = false;  ///< it left so
+    std::string place;             ///< ZONE.MACHINE of the rank that a signal ended; empty where it does not say
     bool operator==(const RanksEnd&) const = default;
 };
 RanksEnd read_end(Launcher launcher, int exit_code, std::string_view out, std::string_view err);

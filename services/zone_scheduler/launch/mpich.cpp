@@ -243,6 +243,17 @@ int read_fatal_signal(std::string_view text) {
     return number > 0 && number < 65 ? number : 0;
 }
 
+std::string read_fatal_place(std::string_view text) {
+    constexpr std::string_view kReport = "BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n=   PID ";
+    constexpr std::string_view kPlace = " RUNNING AT ";
+    const std::size_t report = text.rfind(kReport);
+    if (report == std::string_view::npos) return {};
+    text.remove_prefix(report + kReport.size());
+    const std::string_view line = text.substr(0, text.find('\n'));
+    const std::size_t at = line.find(kPlace);
+    return at == std::string_view::npos ? "" : std::string(line.substr(at + kPlace.size()));
+}
+
 Result<std::vector<std::string>> proxy_argv(const std::string& program, const Options& options, int id) {
     std::vector<std::string> argv = {program};
     for (const auto& [name, value] : options) {

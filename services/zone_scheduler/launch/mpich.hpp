@@ -74,6 +74,8 @@ Result<LaunchLines> read_launch_lines(std::string_view text);
 /// The signal that ended a rank, where mpiexec's report names it ("... (signal 9)"); 0 where it does not. mpiexec's own
 /// exit code does not distinguish signal 9 from exit code 9.
 int read_fatal_signal(std::string_view text);
+/// ZONE.MACHINE, as in the host file, of the rank of that report; empty where there is none.
+std::string read_fatal_place(std::string_view text);
 
 /// Whether mpiexec gave up because a proxy's connection ended before that had said how its ranks ended, by what it
 /// wrote to its error output (MPICH 4.0: "control_cb ... assert (!closed) failed"). It happens now and then where ranks

@@ -431,17 +431,42 @@ TEST_F(ApplicationServiceTest, AKilledProcessOfTheLauncherIsNotTheProgramsEnd) {
     }
 }
 
+/// No zone has a record of the end that the launcher reports, because the supervisor of the rank was killed.
+TEST_F(ApplicationServiceTest, AKilledSupervisorOfARankIsNamedWithItsZone) {
+    run_for(20s);
+    world.node("a").executor->script("mpi-", {.runtime = 20s, .exit_code = 9});
+    ApplicationRequest request = world.request(12);
+    request.profile = false;
+    ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
+    world.run(10s);
+    world.node("a").executor->write("mpi-" + to_string(request.id), ".zbs-stdout",
+                                    "=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n"
+                                    "=   PID 7 RUNNING AT b.n0\n"
+                                    "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)\n");
+    world.run(30s);
+    const ApplicationStatus status = world.status(request.id);
+    EXPECT_EQ(status.state, ApplicationState::kFailed);
+    EXPECT_EQ(status.reason, "lost supervisor of a rank in zone b on machine n0 (signal 9)");
+    EXPECT_EQ(status.exit_code, 137);
+    for (const ApplicationPart& part : status.parts) {
+        EXPECT_EQ(part.status.state == PartState::kFailed, part.zone == "b");
+        EXPECT_EQ(part.status.reason, part.zone == "b" ? status.reason : "");
+    }
+    expect_nothing_left();
+}
+
 /// The supervisors of ranks that got a SIGTERM end with 0, and so do proxies and launcher.
 TEST_F(ApplicationServiceTest, ASigtermOfSomebodyElseIsNoGoodEnd) {
     const std::string by_other = "ended by somebody else (SIGTERM) in zone ";
     struct Case {
         std::string stopped;  ///< zones whose ranks got it
+        int launcher;
         const char* launcher_reason;
         std::string reason;
     };
-    for (const Case& one : {Case{"abc", "", "the MPI launcher was " + by_other + "a"},
-                            Case{"", "stopped", "the MPI launcher was " + by_other + "a"},
-                            Case{"b", "", by_other + "b"}, Case{"", "", ""}}) {
+    for (const Case& one : {Case{"abc", 0, "", "the MPI launcher was " + by_other + "a"},
+                            Case{"", 0, "stopped", "the MPI launcher was " + by_other + "a"},
+                            Case{"b", 0, "", by_other + "b"}, Case{"", 0, "", ""}}) {
         SCOPED_TRACE(one.stopped + " " + one.launcher_reason);
         run_for(20s, 1);
         std::map<std::string, std::string> files;  // of all ranks: those of the part count
@@ -453,7 +478,8 @@ TEST_F(ApplicationServiceTest, ASigtermOfSomebodyElseIsNoGoodEnd) {
             world.node(zone).executor->script(
                 "run-", {.runtime = 20s, .files = is_stopped ? files : std::map<std::string, std::string>{}});
         }
-        world.node("a").executor->script("mpi-", {.runtime = 20s, .reason = one.launcher_reason});
+        world.node("a").executor->script("mpi-",
+                                         {.runtime = 20s, .exit_code = one.launcher, .reason = one.launcher_reason});
         ApplicationRequest request = world.request(12);
         request.profile = false;
         ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));

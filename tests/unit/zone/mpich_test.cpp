@@ -189,6 +189,9 @@ TEST(ReadFatalSignal, OnlyFromTheReport) {
     EXPECT_EQ(read_fatal_signal("=   EXIT CODE: 9\n"), 0);
     EXPECT_EQ(read_fatal_signal("the program says (signal 9)\n"), 0);
     EXPECT_EQ(read_fatal_signal("YOUR APPLICATION TERMINATED WITH THE EXIT STRING: odd (signal x)\n"), 0);
+    const std::string report = "=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n=   PID 7 RUNNING AT ";
+    EXPECT_EQ(read_fatal_place("x\n" + report + "b.n0\n=   EXIT CODE: 9\n"), "b.n0");
+    EXPECT_EQ(read_fatal_place("=   PID 7 RUNNING AT b.n0\n"), "");
 }
 
 }  // namespace
