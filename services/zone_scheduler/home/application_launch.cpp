@@ -559,7 +559,7 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
             if (reason.starts_with(kNotBegunReason)) changed.exit_code = kNotExecuted;
             if (reason.starts_with(kLostSupervisorReason)) changed.exit_code = 1;
             // Of ranks that were stopped by their zone the launcher reports good ends.
-            if (*changed.exit_code == 0) changed.exit_code = 128 + SIGTERM;
+            if (*changed.exit_code == 0 || !stopped.empty()) changed.exit_code = 128 + SIGTERM;
         } else if (has_lost) {
             changed.exit_code = 1;  // those of the launcher and its proxies are not the program's
             reason = lost;

@@ -466,6 +466,7 @@ TEST_F(ApplicationServiceTest, ASigtermOfSomebodyElseIsNoGoodEnd) {
     };
     for (const Case& one : {Case{"abc", 0, "", "the MPI launcher was " + by_other + "a"},
                             Case{"", 0, "stopped", "the MPI launcher was " + by_other + "a"},
+                            Case{"", 255, "stopped", "the MPI launcher was " + by_other + "a"},
                             Case{"b", 0, "", by_other + "b"}, Case{"", 0, "", ""}}) {
         SCOPED_TRACE(one.stopped + " " + one.launcher_reason);
         run_for(20s, 1);
