@@ -402,7 +402,9 @@ void PartService::check_running(ActivePart& part) {
             // The end of one takes the others along: the walltime that ended one, or its machine, is why all ended.
             if (worst == 0 || explains_end(status.reason)) why = status.reason;
             // In its grace the program may have ended with 0: its time was over nevertheless.
-            if (worst == 0) worst = status.exit_code != 0 ? status.exit_code : kTerminated;
+            // Where the launcher gave up because a proxy was killed, the other proxies end with a code.
+            if (worst == 0 || (worst <= 128 && status.exit_code > 128))
+                worst = status.exit_code != 0 ? status.exit_code : kTerminated;
             part.not_started = part.not_started || status.is_site_fault;
         } else if (status.state == StepStatus::State::kExited && !status.reason.empty()) {
             remark = status.reason + " in zone " + config_.zone.name;

@@ -503,6 +503,20 @@ TEST_F(PartServiceTest, ARankThatLeavesEarlyEndsThoseOfOtherProxies) {
     EXPECT_EQ(executor.running(), 0);
 }
 
+TEST_F(PartServiceTest, AKilledProxyCountsMoreThanThoseThatEndBecauseOfIt) {
+    const auto held = parts->hold(home, request(2));
+    ASSERT_TRUE(held) << held.error();
+    LaunchRequest both = launch(*held);
+    both.proxies.push_back({1, held->assignment[0].machine});
+    const std::string operation = launch_operation(held->id);
+    executor.script(operation + "-p0", {.runtime = std::chrono::seconds{1}, .exit_code = 7});
+    executor.script(operation + "-p1", {.runtime = std::chrono::seconds{1}, .exit_code = 137});
+    ASSERT_TRUE(parts->commit(home, held->id, held->token));
+    ASSERT_TRUE(parts->launch(home, held->id, both));
+    clock.advance(std::chrono::minutes{1});
+    EXPECT_EQ(parts->status(home, held->id)->exit_code, 137) << "home names the zone of a proxy that a signal ended";
+}
+
 TEST_F(PartServiceTest, ASigtermThatNobodyAskedForIsNoGoodEnd) {
     for (const bool is_of_supervisor : {false, true}) {
         const auto held = parts->hold(home, request(2));
