@@ -1,5 +1,7 @@
 #include "client/profiler/recorder.hpp"
 
+#include <unwind.h>
+
 #include <cstring>
 #include <new>
 #include <unordered_map>
@@ -137,7 +139,26 @@ void forget(int handle, bool window) {
     }
 }
 
+struct Search {
+    const CpuClock& clock;
+    bool found = true;  // also where the stack cannot be read so far
+};
+/// The frame of the caller of the call in progress is the first one that is older: the stack grows down.
+_Unwind_Reason_Code search_frame(_Unwind_Context* context, void* argument) {
+    auto& search = *static_cast<Search*>(argument);
+    if (_Unwind_GetCFA(context) <= reinterpret_cast<std::uintptr_t>(search.clock.frame)) return _URC_NO_REASON;
+    search.found = _Unwind_GetIP(context) == reinterpret_cast<std::uintptr_t>(search.clock.caller);
+    return _URC_NORMAL_STOP;
+}
+
 }  // namespace
+
+bool is_on_stack(const CpuClock& clock, const void* frame) noexcept {
+    if (reinterpret_cast<std::uintptr_t>(frame) >= reinterpret_cast<std::uintptr_t>(clock.frame)) return false;
+    Search search{clock};
+    _Unwind_Backtrace(&search_frame, &search);
+    return search.found;
+}
 
 const Group* group_of(MPI_Comm comm) { return lookup(comm, false); }
 const Group* group_of_window(MPI_Win window) { return lookup(window, true); }

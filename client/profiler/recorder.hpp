@@ -119,9 +119,10 @@ class CpuClock {
         return anchor_cpu_ + (wall - anchor_wall_);
     }
 
-    std::int64_t gap_begin = 0;  ///< end of the last call
-    std::int64_t pending = 0;    ///< compute time not yet given to an operation
-    int depth = 0;               ///< calls in progress: MPI functions that call MPI functions count once
+    std::int64_t gap_begin = 0;    ///< end of the last call
+    std::int64_t pending = 0;      ///< compute time not yet given to an operation
+    const void* frame = nullptr;   ///< of the call in progress: MPI functions that call MPI functions count once
+    const void* caller = nullptr;  ///< where that call returns to
 
   private:
     static std::int64_t read(clockid_t id) {
@@ -134,6 +135,9 @@ class CpuClock {
 extern CpuClock main_clock;
 extern thread_local CpuClock thread_clock;
 inline CpuClock& clock_here() { return recorder.many_threads ? thread_clock : main_clock; }
+
+/// Whether the call in progress has not been left by longjmp or an exception. `frame`: of a later call.
+bool is_on_stack(const CpuClock& clock, const void* frame) noexcept;
 
 void log_message(int to_world, std::uint64_t bytes) noexcept;
 void log_compute(std::int64_t ns) noexcept;
@@ -148,30 +152,34 @@ class Call {
         kPoll,       ///< Test, Iprobe: an operation only if it found something (see found())
         kOther,      ///< communicates, but is not a communication of the program (making communicators)
     };
-    /// `caller`: by default, that of the function in which the object is made.
-    explicit Call(Kind kind = Kind::kOperation, const void* caller = __builtin_return_address(0)) {
+    /// `caller`, `frame`: by default, those of the function in which the object is made.
+    explicit Call(Kind kind = Kind::kOperation, const void* caller = __builtin_return_address(0),
+                  const void* frame = __builtin_frame_address(0)) {
         if (!recorder.active.load(std::memory_order_relaxed)) return;
         const auto from = reinterpret_cast<std::uintptr_t>(caller);
         if (from >= recorder.mpi_begin && from < recorder.mpi_end) return;
-        clock_ = &clock_here();
-        if (clock_->depth++ > 0) return;
-        outermost_ = true;
-        const std::int64_t gap = clock_->now(recorder.many_threads) - clock_->gap_begin;
-        if (gap > 0) clock_->pending += gap;
+        CpuClock& clock = clock_here();
+        if (clock.frame && is_on_stack(clock, frame)) return;
+        clock_ = &clock;
+        clock.frame = frame;
+        clock.caller = caller;
+        const std::int64_t now = clock.now(recorder.many_threads), gap = now - clock.gap_begin;
+        if (gap > 0) clock.pending += gap;
+        clock.gap_begin = now;  // of the next call, if this one is left by longjmp or an exception
         if (kind == Kind::kOperation) close_interval();
     }
     ~Call() {
         if (!clock_) return;
-        --clock_->depth;
-        if (outermost_) clock_->gap_begin = clock_->now(recorder.many_threads);
+        clock_->frame = nullptr;
+        clock_->gap_begin = clock_->now(recorder.many_threads);
     }
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
 
     /// Whether messages of this call are to be recorded.
-    explicit operator bool() const { return outermost_; }
+    explicit operator bool() const { return clock_ != nullptr; }
     void found(bool something) {
-        if (outermost_ && something) close_interval();
+        if (clock_ && something) close_interval();
     }
 
   private:
@@ -182,8 +190,7 @@ class Call {
         if (recorder.tracing) trace_compute(clock_->pending);
         clock_->pending = 0;
     }
-    CpuClock* clock_ = nullptr;
-    bool outermost_ = false;
+    CpuClock* clock_ = nullptr;  ///< null where the call is none of the program
 };
 
 /// Life of the recorder. `start` is collective over MPI_COMM_WORLD and returns with recording on or off.

@@ -128,6 +128,10 @@ class Messages(ProfilerTest):
         self.assertEqual(pairs, self.edges())
         self.assertGreater(entries, 60)
 
+    def test_calls_after_one_that_a_longjmp_left_are_counted(self):
+        self.assertEqual(self.run_mpi(2, APPS + "/corners", "jump").returncode, 0)
+        self.assertEqual(self.edges(), {(0, 1): (8, 1)})
+
     def test_off_means_off(self):
         self.assertEqual(self.run_mpi(2, APPS + "/ring", env={"ZBS_PROFILE": "0"}).returncode, 0)
         self.assertEqual(self.files(), [])

@@ -1,0 +1,46 @@
+// Rare but correct uses of MPI: corners KIND, on two ranks. Rank 0 ends each by one message of 8 bytes to rank 1.
+//   jump       a longjmp leaves an error handler; the message goes from a deeper function
+#include <mpi.h>
+
+#include <csetjmp>
+#include <cstring>
+
+namespace {
+
+jmp_buf back;
+double data[2];
+
+void jump_on_error(MPI_Comm*, int*, ...) { longjmp(back, 1); }
+
+int fail(MPI_Comm_errhandler_function* on_error) {
+    MPI_Errhandler handler;
+    MPI_Comm_create_errhandler(on_error, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    return MPI_Send(data, 1, MPI_DOUBLE, 99, 0, MPI_COMM_WORLD);
+}
+
+__attribute__((noinline)) void send_message(int rank) {
+    volatile double deeper[512];
+    deeper[0] = 1;
+    data[0] = deeper[0];
+    if (rank == 0) MPI_Send(data, 1, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD);
+    if (rank == 1) MPI_Recv(data, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const char* const kind = argc > 1 ? argv[1] : "jump";
+    MPI_Init(&argc, &argv);
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (std::strcmp(kind, "jump") == 0) {
+        if (setjmp(back) == 0) {
+            fail(jump_on_error);
+            return 1;
+        }
+    }
+    send_message(rank);
+    MPI_Finalize();
+    return 0;
+}
