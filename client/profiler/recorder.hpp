@@ -96,8 +96,8 @@ void record_send(const Group& group, int to, std::uint64_t bytes) noexcept;
 
 /// Size of `count` elements; 0 where either is invalid.
 inline std::uint64_t size_of(MPI_Datatype type, long long count) {
-    int size = 0;
-    if (count <= 0 || PMPI_Type_size(type, &size) != MPI_SUCCESS || size <= 0) return 0;
+    MPI_Count size = 0;
+    if (count <= 0 || PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size <= 0) return 0;
     return static_cast<std::uint64_t>(size) * static_cast<std::uint64_t>(count);
 }
 

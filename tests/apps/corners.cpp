@@ -1,9 +1,11 @@
 // Rare but correct uses of MPI: corners KIND, on two ranks. Rank 0 ends each by one message of 8 bytes to rank 1.
 //   jump       a longjmp leaves an error handler; the message goes from a deeper function
+//   huge       one element of a derived type of 2.5 GiB, cut off at once by a receive of 0 bytes
 #include <mpi.h>
 
 #include <csetjmp>
 #include <cstring>
+#include <vector>
 
 namespace {
 
@@ -39,6 +41,16 @@ int main(int argc, char** argv) {
             fail(jump_on_error);
             return 1;
         }
+    }
+    if (std::strcmp(kind, "huge") == 0) {
+        constexpr int kBlock = 16 << 20;
+        std::vector<char> block(kBlock);
+        MPI_Datatype huge;
+        MPI_Type_create_hvector(160, kBlock, 0, MPI_CHAR, &huge);
+        MPI_Type_commit(&huge);
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+        if (rank == 0) MPI_Send(block.data(), 1, huge, 1, 0, MPI_COMM_WORLD);
+        if (rank == 1) MPI_Recv(block.data(), 0, huge, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
     send_message(rank);
     MPI_Finalize();

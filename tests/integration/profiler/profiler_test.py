@@ -132,6 +132,10 @@ class Messages(ProfilerTest):
         self.assertEqual(self.run_mpi(2, APPS + "/corners", "jump").returncode, 0)
         self.assertEqual(self.edges(), {(0, 1): (8, 1)})
 
+    def test_element_of_more_than_two_gibibytes(self):
+        self.assertEqual(self.run_mpi(2, APPS + "/corners", "huge").returncode, 0)
+        self.assertEqual(self.edges(), {(0, 1): (160 * 2**24 + 8, 2)})
+
     def test_off_means_off(self):
         self.assertEqual(self.run_mpi(2, APPS + "/ring", env={"ZBS_PROFILE": "0"}).returncode, 0)
         self.assertEqual(self.files(), [])
