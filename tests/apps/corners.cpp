@@ -1,4 +1,5 @@
 // Rare but correct uses of MPI: corners KIND, on two ranks. Rank 0 ends each by one message of 8 bytes to rank 1.
+//   throw      an exception leaves an error handler; main catches it
 //   jump       a longjmp leaves an error handler; the message goes from a deeper function
 //   huge       one element of a derived type of 2.5 GiB, cut off at once by a receive of 0 bytes
 #include <mpi.h>
@@ -12,6 +13,7 @@ namespace {
 jmp_buf back;
 double data[2];
 
+void throw_on_error(MPI_Comm*, int* code, ...) { throw *code; }
 void jump_on_error(MPI_Comm*, int*, ...) { longjmp(back, 1); }
 
 int fail(MPI_Comm_errhandler_function* on_error) {
@@ -36,6 +38,13 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (std::strcmp(kind, "throw") == 0) {
+        try {
+            fail(throw_on_error);
+            return 1;
+        } catch (int) {
+        }
+    }
     if (std::strcmp(kind, "jump") == 0) {
         if (setjmp(back) == 0) {
             fail(jump_on_error);

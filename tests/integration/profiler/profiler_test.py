@@ -132,6 +132,12 @@ class Messages(ProfilerTest):
         self.assertEqual(self.run_mpi(2, APPS + "/corners", "jump").returncode, 0)
         self.assertEqual(self.edges(), {(0, 1): (8, 1)})
 
+    def test_exception_passes(self):
+        for env in ({"ZBS_PROFILE": "0"}, {"ZBS_PROFILE_TRACE": self.out + ".trace"}, {}):
+            run = self.run_mpi(2, APPS + "/corners", "throw", env=env)
+            self.assertEqual((run.returncode, run.stderr), (0, ""), env)
+        self.assertEqual(self.edges(), {(0, 1): (8, 1)})
+
     def test_element_of_more_than_two_gibibytes(self):
         self.assertEqual(self.run_mpi(2, APPS + "/corners", "huge").returncode, 0)
         self.assertEqual(self.edges(), {(0, 1): (160 * 2**24 + 8, 2)})
