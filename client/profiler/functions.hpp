@@ -81,5 +81,5 @@
     X(PMPI_Comm_test_inter) X(PMPI_Dist_graph_neighbors) X(PMPI_Dist_graph_neighbors_count) X(PMPI_Finalized)         \
     X(PMPI_Graph_neighbors) X(PMPI_Graph_neighbors_count) X(PMPI_Group_free) X(PMPI_Group_rank) X(PMPI_Group_size)    \
     X(PMPI_Group_translate_ranks) X(PMPI_Op_commutative) X(PMPI_Test_cancelled) X(PMPI_Topo_test) X(PMPI_Type_size_x) \
-    X(PMPI_Win_get_group)
+    X(PMPI_Win_get_group) X(PMPI_Error_class)
 // clang-format on

@@ -189,18 +189,16 @@ void note_barrier(const Call& call, MPI_Comm comm) {
 
 #define ZBS_UNPACK(...) __VA_ARGS__
 /// MPI_<blocking> and MPI_<nonblocking>; `note` may use `call`, the parameters and `nonblocking`.
-#define ZBS_COLLECTIVE(blocking_name, nonblocking_name, parameters, arguments, note) \
-    int ZBS_OWN(blocking_name)(ZBS_UNPACK parameters) {                              \
-        const Call call;                                                             \
-        [[maybe_unused]] constexpr bool nonblocking = false;                         \
-        note;                                                                        \
-        return ZBS_NEXT_MPI(blocking_name)(ZBS_UNPACK arguments);                    \
-    }                                                                                \
-    int ZBS_OWN(nonblocking_name)(ZBS_UNPACK parameters, MPI_Request * request) {    \
-        const Call call;                                                             \
-        [[maybe_unused]] constexpr bool nonblocking = true;                          \
-        note;                                                                        \
-        return ZBS_NEXT_MPI(nonblocking_name)(ZBS_UNPACK arguments, request);        \
+#define ZBS_COLLECTIVE(blocking_name, nonblocking_name, parameters, arguments, note)                                   \
+    int ZBS_OWN(blocking_name)(ZBS_UNPACK parameters) {                                                                \
+        const Call call;                                                                                               \
+        [[maybe_unused]] constexpr bool nonblocking = false;                                                           \
+        return recorded([&] { note; }, [&] { return ZBS_NEXT_MPI(blocking_name)(ZBS_UNPACK arguments); });             \
+    }                                                                                                                  \
+    int ZBS_OWN(nonblocking_name)(ZBS_UNPACK parameters, MPI_Request * request) {                                      \
+        const Call call;                                                                                               \
+        [[maybe_unused]] constexpr bool nonblocking = true;                                                            \
+        return recorded([&] { note; }, [&] { return ZBS_NEXT_MPI(nonblocking_name)(ZBS_UNPACK arguments, request); }); \
     }
 
 ZBS_COLLECTIVE(Barrier, Ibarrier, (MPI_Comm comm), (comm), note_barrier(call, comm))

@@ -99,13 +99,13 @@ void note_start(const Call& call, MPI_Request request) {
 #define ZBS_SEND(name)                                                                                           \
     int ZBS_OWN(name)(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {           \
         const Call call;                                                                                         \
-        sent(call, comm, to, tag, type, count);                                                                  \
-        return ZBS_NEXT_MPI(name)(buf, count, type, to, tag, comm);                                              \
+        return recorded([&] { sent(call, comm, to, tag, type, count); },                                         \
+                        [&] { return ZBS_NEXT_MPI(name)(buf, count, type, to, tag, comm); });                    \
     }                                                                                                            \
     int ZBS_OWN(name##_c)(const void* buf, MPI_Count count, MPI_Datatype type, int to, int tag, MPI_Comm comm) { \
         const Call call;                                                                                         \
-        sent(call, comm, to, tag, type, count);                                                                  \
-        return ZBS_NEXT_MPI(name##_c)(buf, count, type, to, tag, comm);                                          \
+        return recorded([&] { sent(call, comm, to, tag, type, count); },                                         \
+                        [&] { return ZBS_NEXT_MPI(name##_c)(buf, count, type, to, tag, comm); });                \
     }
 ZBS_SEND(Send)
 ZBS_SEND(Bsend)
@@ -115,14 +115,14 @@ ZBS_SEND(Rsend)
 #define ZBS_ISEND(name)                                                                                                \
     int ZBS_OWN(name)(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* r) { \
         const Call call;                                                                                               \
-        sent(call, comm, to, tag, type, count);                                                                        \
-        return ZBS_NEXT_MPI(name)(buf, count, type, to, tag, comm, r);                                                 \
+        return recorded([&] { sent(call, comm, to, tag, type, count); },                                               \
+                        [&] { return ZBS_NEXT_MPI(name)(buf, count, type, to, tag, comm, r); });                       \
     }                                                                                                                  \
     int ZBS_OWN(name##_c)(const void* buf, MPI_Count count, MPI_Datatype type, int to, int tag, MPI_Comm comm,         \
                           MPI_Request* r) {                                                                            \
         const Call call;                                                                                               \
-        sent(call, comm, to, tag, type, count);                                                                        \
-        return ZBS_NEXT_MPI(name##_c)(buf, count, type, to, tag, comm, r);                                             \
+        return recorded([&] { sent(call, comm, to, tag, type, count); },                                               \
+                        [&] { return ZBS_NEXT_MPI(name##_c)(buf, count, type, to, tag, comm, r); });                   \
     }
 ZBS_ISEND(Isend)
 ZBS_ISEND(Ibsend)
@@ -144,13 +144,14 @@ ZBS_SEND_INIT(Rsend_init)
 
 int ZBS_OWN(Start)(MPI_Request* request) {
     const Call call;
-    note_start(call, *request);
-    return ZBS_NEXT_MPI(Start)(request);
+    return recorded([&] { note_start(call, *request); }, [&] { return ZBS_NEXT_MPI(Start)(request); });
 }
 int ZBS_OWN(Startall)(int count, MPI_Request requests[]) {
     const Call call;
-    for (int i = 0; i < count; ++i) note_start(call, requests[i]);
-    return ZBS_NEXT_MPI(Startall)(count, requests);
+    const auto note = [&] {
+        for (int i = 0; i < count; ++i) note_start(call, requests[i]);
+    };
+    return recorded(note, [&] { return ZBS_NEXT_MPI(Startall)(count, requests); });
 }
 int ZBS_OWN(Request_free)(MPI_Request* request) {
     forget_request(*request);
@@ -172,29 +173,38 @@ int ZBS_OWN(Recv)(void* buf, int count, MPI_Datatype type, int from, int tag, MP
 int ZBS_OWN(Sendrecv)(const void* buf, int count, MPI_Datatype type, int to, int tag, void* rbuf, int rcount,
                       MPI_Datatype rtype, int from, int rtag, MPI_Comm comm, MPI_Status* status) {
     const Call call;
-    sent(call, comm, to, tag, type, count);
     ZBS_RECEIVING(comm, from, rtag,
-                  ZBS_NEXT_MPI(Sendrecv)(buf, count, type, to, tag, rbuf, rcount, rtype, from, rtag, comm, seen));
+                  recorded([&] { sent(call, comm, to, tag, type, count); },
+                           [&] {
+                               return ZBS_NEXT_MPI(Sendrecv)(buf, count, type, to, tag, rbuf, rcount, rtype, from, rtag,
+                                                             comm, seen);
+                           }));
 }
 int ZBS_OWN(Sendrecv_replace)(void* buf, int count, MPI_Datatype type, int to, int tag, int from, int rtag,
                               MPI_Comm comm, MPI_Status* status) {
     const Call call;
-    sent(call, comm, to, tag, type, count);
-    ZBS_RECEIVING(comm, from, rtag, ZBS_NEXT_MPI(Sendrecv_replace)(buf, count, type, to, tag, from, rtag, comm, seen));
+    ZBS_RECEIVING(
+        comm, from, rtag,
+        recorded([&] { sent(call, comm, to, tag, type, count); },
+                 [&] { return ZBS_NEXT_MPI(Sendrecv_replace)(buf, count, type, to, tag, from, rtag, comm, seen); }));
 }
 int ZBS_OWN(Isendrecv)(const void* buf, int count, MPI_Datatype type, int to, int tag, void* rbuf, int rcount,
                        MPI_Datatype rtype, int from, int rtag, MPI_Comm comm, MPI_Request* request) {
     const Call call;
-    sent(call, comm, to, tag, type, count);
-    const int rc = ZBS_NEXT_MPI(Isendrecv)(buf, count, type, to, tag, rbuf, rcount, rtype, from, rtag, comm, request);
+    const int rc = recorded([&] { sent(call, comm, to, tag, type, count); },
+                            [&] {
+                                return ZBS_NEXT_MPI(Isendrecv)(buf, count, type, to, tag, rbuf, rcount, rtype, from,
+                                                               rtag, comm, request);
+                            });
     asked_both(call, "MPI_Isendrecv", comm, from, rtag, request, rc);
     return rc;
 }
 int ZBS_OWN(Isendrecv_replace)(void* buf, int count, MPI_Datatype type, int to, int tag, int from, int rtag,
                                MPI_Comm comm, MPI_Request* request) {
     const Call call;
-    sent(call, comm, to, tag, type, count);
-    const int rc = ZBS_NEXT_MPI(Isendrecv_replace)(buf, count, type, to, tag, from, rtag, comm, request);
+    const int rc =
+        recorded([&] { sent(call, comm, to, tag, type, count); },
+                 [&] { return ZBS_NEXT_MPI(Isendrecv_replace)(buf, count, type, to, tag, from, rtag, comm, request); });
     asked_both(call, "MPI_Isendrecv_replace", comm, from, rtag, request, rc);
     return rc;
 }
@@ -336,67 +346,85 @@ ZBS_BOUNDARY(Win_wait, (MPI_Win win), (win))
 int ZBS_OWN(Put)(const void* buf, int count, MPI_Datatype type, int target, MPI_Aint at, int tcount, MPI_Datatype ttype,
                  MPI_Win win) {
     const Call call;
-    touched(call, win, target, type, count);
-    return ZBS_NEXT_MPI(Put)(buf, count, type, target, at, tcount, ttype, win);
+    return recorded([&] { touched(call, win, target, type, count); },
+                    [&] { return ZBS_NEXT_MPI(Put)(buf, count, type, target, at, tcount, ttype, win); });
 }
 int ZBS_OWN(Get)(void* buf, int count, MPI_Datatype type, int target, MPI_Aint at, int tcount, MPI_Datatype ttype,
                  MPI_Win win) {
     const Call call;
-    touched(call, win, target, type, count);
-    return ZBS_NEXT_MPI(Get)(buf, count, type, target, at, tcount, ttype, win);
+    return recorded([&] { touched(call, win, target, type, count); },
+                    [&] { return ZBS_NEXT_MPI(Get)(buf, count, type, target, at, tcount, ttype, win); });
 }
 int ZBS_OWN(Accumulate)(const void* buf, int count, MPI_Datatype type, int target, MPI_Aint at, int tcount,
                         MPI_Datatype ttype, MPI_Op op, MPI_Win win) {
     const Call call;
-    touched(call, win, target, type, count);
-    return ZBS_NEXT_MPI(Accumulate)(buf, count, type, target, at, tcount, ttype, op, win);
+    return recorded([&] { touched(call, win, target, type, count); },
+                    [&] { return ZBS_NEXT_MPI(Accumulate)(buf, count, type, target, at, tcount, ttype, op, win); });
 }
 int ZBS_OWN(Rput)(const void* buf, int count, MPI_Datatype type, int target, MPI_Aint at, int tcount,
                   MPI_Datatype ttype, MPI_Win win, MPI_Request* request) {
     const Call call;
-    touched(call, win, target, type, count);
-    return ZBS_NEXT_MPI(Rput)(buf, count, type, target, at, tcount, ttype, win, request);
+    return recorded([&] { touched(call, win, target, type, count); },
+                    [&] { return ZBS_NEXT_MPI(Rput)(buf, count, type, target, at, tcount, ttype, win, request); });
 }
 int ZBS_OWN(Rget)(void* buf, int count, MPI_Datatype type, int target, MPI_Aint at, int tcount, MPI_Datatype ttype,
                   MPI_Win win, MPI_Request* request) {
     const Call call;
-    touched(call, win, target, type, count);
-    return ZBS_NEXT_MPI(Rget)(buf, count, type, target, at, tcount, ttype, win, request);
+    return recorded([&] { touched(call, win, target, type, count); },
+                    [&] { return ZBS_NEXT_MPI(Rget)(buf, count, type, target, at, tcount, ttype, win, request); });
 }
 // Bytes that go there are one message, those that come back another.
 int ZBS_OWN(Get_accumulate)(const void* buf, int count, MPI_Datatype type, void* result, int rcount, MPI_Datatype rtype,
                             int target, MPI_Aint at, int tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win) {
     const Call call;
-    if (op != MPI_NO_OP) touched(call, win, target, type, count);
-    touched(call, win, target, rtype, rcount);
-    return ZBS_NEXT_MPI(Get_accumulate)(buf, count, type, result, rcount, rtype, target, at, tcount, ttype, op, win);
+    return recorded(
+        [&] {
+            if (op != MPI_NO_OP) touched(call, win, target, type, count);
+            touched(call, win, target, rtype, rcount);
+        },
+        [&] {
+            return ZBS_NEXT_MPI(Get_accumulate)(buf, count, type, result, rcount, rtype, target, at, tcount, ttype, op,
+                                                win);
+        });
 }
 int ZBS_OWN(Raccumulate)(const void* buf, int count, MPI_Datatype type, int target, MPI_Aint at, int tcount,
                          MPI_Datatype ttype, MPI_Op op, MPI_Win win, MPI_Request* request) {
     const Call call;
-    touched(call, win, target, type, count);
-    return ZBS_NEXT_MPI(Raccumulate)(buf, count, type, target, at, tcount, ttype, op, win, request);
+    return recorded(
+        [&] { touched(call, win, target, type, count); },
+        [&] { return ZBS_NEXT_MPI(Raccumulate)(buf, count, type, target, at, tcount, ttype, op, win, request); });
 }
 int ZBS_OWN(Rget_accumulate)(const void* buf, int count, MPI_Datatype type, void* result, int rcount,
                              MPI_Datatype rtype, int target, MPI_Aint at, int tcount, MPI_Datatype ttype, MPI_Op op,
                              MPI_Win win, MPI_Request* request) {
     const Call call;
-    if (op != MPI_NO_OP) touched(call, win, target, type, count);
-    touched(call, win, target, rtype, rcount);
-    return ZBS_NEXT_MPI(Rget_accumulate)(buf, count, type, result, rcount, rtype, target, at, tcount, ttype, op, win,
-                                         request);
+    return recorded(
+        [&] {
+            if (op != MPI_NO_OP) touched(call, win, target, type, count);
+            touched(call, win, target, rtype, rcount);
+        },
+        [&] {
+            return ZBS_NEXT_MPI(Rget_accumulate)(buf, count, type, result, rcount, rtype, target, at, tcount, ttype, op,
+                                                 win, request);
+        });
 }
 int ZBS_OWN(Fetch_and_op)(const void* buf, void* result, MPI_Datatype type, int target, MPI_Aint at, MPI_Op op,
                           MPI_Win win) {
     const Call call;
-    if (op != MPI_NO_OP) touched(call, win, target, type, 1);
-    touched(call, win, target, type, 1);
-    return ZBS_NEXT_MPI(Fetch_and_op)(buf, result, type, target, at, op, win);
+    return recorded(
+        [&] {
+            if (op != MPI_NO_OP) touched(call, win, target, type, 1);
+            touched(call, win, target, type, 1);
+        },
+        [&] { return ZBS_NEXT_MPI(Fetch_and_op)(buf, result, type, target, at, op, win); });
 }
 int ZBS_OWN(Compare_and_swap)(const void* buf, const void* wanted, void* result, MPI_Datatype type, int target,
                               MPI_Aint at, MPI_Win win) {
     const Call call;
-    touched(call, win, target, type, 2);
-    touched(call, win, target, type, 1);
-    return ZBS_NEXT_MPI(Compare_and_swap)(buf, wanted, result, type, target, at, win);
+    return recorded(
+        [&] {
+            touched(call, win, target, type, 2);
+            touched(call, win, target, type, 1);
+        },
+        [&] { return ZBS_NEXT_MPI(Compare_and_swap)(buf, wanted, result, type, target, at, win); });
 }

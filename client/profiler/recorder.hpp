@@ -193,6 +193,22 @@ class Call {
     CpuClock* clock_ = nullptr;  ///< null where the call is none of the program
 };
 
+/// Whether what a call sends has gone out: also if the message that it received was too long.
+inline bool has_sent(int rc) {
+    int error = MPI_SUCCESS;
+    return rc == MPI_SUCCESS || (PMPI_Error_class(rc, &error) == MPI_SUCCESS && error == MPI_ERR_TRUNCATE);
+}
+/// Makes the MPI call and records it by `note`, unless MPI refuses it. In a trace of several threads the record comes
+/// before the call: another thread may record the answer before this call returns.
+template <class Note, class Invoke>
+int recorded(Note note, Invoke invoke) {
+    const bool is_early = recorder.many_threads && recorder.tracing;
+    if (is_early) note();
+    const int rc = invoke();
+    if (!is_early && has_sent(rc)) note();
+    return rc;
+}
+
 /// Life of the recorder. `start` is collective over MPI_COMM_WORLD and returns with recording on or off.
 void start(int thread_level) noexcept;
 /// One line of rank 0 that this run is not profiled and why, where it should be and `start` was not called.

@@ -2,6 +2,7 @@
 //   throw      an exception leaves an error handler; main catches it
 //   jump       a longjmp leaves an error handler; the message goes from a deeper function
 //   huge       one element of a derived type of 2.5 GiB, cut off at once by a receive of 0 bytes
+//   refused    sends and collectives that MPI refuses, and one MPI_Sendrecv of 8 bytes whose receive is too short
 #include <mpi.h>
 
 #include <csetjmp>
@@ -21,6 +22,27 @@ int fail(MPI_Comm_errhandler_function* on_error) {
     MPI_Comm_create_errhandler(on_error, &handler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
     return MPI_Send(data, 1, MPI_DOUBLE, 99, 0, MPI_COMM_WORLD);
+}
+
+void make_refused_calls(int rank) {
+    const MPI_Comm comm = MPI_COMM_WORLD;
+    const int to = 1 - rank;
+    MPI_Request request;
+    MPI_Win window;
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Send(data, 1, MPI_DOUBLE, to, -5, comm);
+    MPI_Send(nullptr, 1, MPI_DOUBLE, to, 0, comm);
+    MPI_Send_c(data, -1, MPI_DOUBLE, to, 0, comm);
+    MPI_Isend(data, -1, MPI_DOUBLE, to, 0, comm, &request);
+    MPI_Sendrecv(data, 1, MPI_DOUBLE, to, -5, data + 1, 1, MPI_DOUBLE, to, 0, comm, MPI_STATUS_IGNORE);
+    MPI_Bcast(data, -1, MPI_DOUBLE, 0, comm);
+    MPI_Allreduce(data, data, 1, MPI_DOUBLE, MPI_SUM, comm);
+    MPI_Ibarrier(MPI_COMM_NULL, &request);
+    MPI_Win_create(data, sizeof data, 1, MPI_INFO_NULL, comm, &window);
+    MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN);
+    MPI_Put(data, -1, MPI_DOUBLE, to, 0, 1, MPI_DOUBLE, window);
+    MPI_Win_free(&window);
+    MPI_Sendrecv(data, 1, MPI_DOUBLE, to, 0, data + 1, rank, MPI_DOUBLE, to, 0, comm, MPI_STATUS_IGNORE);
 }
 
 __attribute__((noinline)) void send_message(int rank) {
@@ -51,6 +73,7 @@ int main(int argc, char** argv) {
             return 1;
         }
     }
+    if (std::strcmp(kind, "refused") == 0) make_refused_calls(rank);
     if (std::strcmp(kind, "huge") == 0) {
         constexpr int kBlock = 16 << 20;
         std::vector<char> block(kBlock);

@@ -132,6 +132,10 @@ class Messages(ProfilerTest):
         self.assertEqual(self.run_mpi(2, APPS + "/corners", "jump").returncode, 0)
         self.assertEqual(self.edges(), {(0, 1): (8, 1)})
 
+    def test_refused_calls_are_not_counted(self):
+        self.assertEqual(self.run_mpi(2, APPS + "/corners", "refused").returncode, 0)
+        self.assertEqual(self.edges(), {(0, 1): (24, 3)})
+
     def test_exception_passes(self):
         for env in ({"ZBS_PROFILE": "0"}, {"ZBS_PROFILE_TRACE": self.out + ".trace"}, {}):
             run = self.run_mpi(2, APPS + "/corners", "throw", env=env)
