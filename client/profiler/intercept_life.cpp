@@ -12,8 +12,8 @@ int ZBS_OWN(Init)(int* argc, char*** argv) {
     const int rc = ZBS_NEXT_MPI(Init)(argc, argv);
     // The one that the program called: a tool behind may call PMPI_Init in its own, and send before that ends.
     if (--recorder.initialising > 0 || rc != MPI_SUCCESS) return rc;
-    start(MPI_THREAD_SINGLE);
     make_finalize_safe();
+    start(MPI_THREAD_SINGLE);
     return rc;
 }
 int ZBS_OWN(Init_thread)(int* argc, char*** argv, int required, int* provided) {
@@ -22,13 +22,13 @@ int ZBS_OWN(Init_thread)(int* argc, char*** argv, int required, int* provided) {
     const int rc = ZBS_NEXT_MPI(Init_thread)(argc, argv, required, &level);
     if (provided) *provided = level;
     if (--recorder.initialising > 0 || rc != MPI_SUCCESS) return rc;
+    make_finalize_safe();
     // The program uses the level that it requested; MPICH may provide more.
     start(required < level ? required : level);
-    make_finalize_safe();
     return rc;
 }
 int ZBS_OWN(Finalize)() {
-    finish();
+    finish(has_open_session());
     make_finalize_safe();
     const int rc = ZBS_NEXT_MPI(Finalize)();
     note_finalized();
@@ -51,15 +51,25 @@ int ZBS_OWN(Abort)(MPI_Comm comm, int code) {
     return ZBS_NEXT_MPI(Abort)(comm, code);
 }
 
+namespace {
+template <class Handle>
+int freed(Handle* handle, void (*forget)(Handle, bool), int (*next)(Handle*)) {
+    if (!handle) return next(handle);
+    const Handle old = *handle;
+    forget(old, false);
+    const int rc = next(handle);
+    forget(old, true);
+    return rc;
+}
+}  // namespace
+
 int ZBS_OWN(Comm_free)(MPI_Comm* comm) {
     const Call call(Call::Kind::kOther);
-    if (comm) forget_communicator(*comm);
-    return ZBS_NEXT_MPI(Comm_free)(comm);
+    return freed(comm, forget_communicator, ZBS_NEXT_MPI(Comm_free));
 }
 int ZBS_OWN(Comm_disconnect)(MPI_Comm* comm) {
     const Call call(Call::Kind::kOther);
-    if (comm) forget_communicator(*comm);
-    return ZBS_NEXT_MPI(Comm_disconnect)(comm);
+    return freed(comm, forget_communicator, ZBS_NEXT_MPI(Comm_disconnect));
 }
 int ZBS_OWN(Win_allocate_shared)(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* win) {
     const Call call(Call::Kind::kOther);
@@ -68,8 +78,7 @@ int ZBS_OWN(Win_allocate_shared)(MPI_Aint size, int unit, MPI_Info info, MPI_Com
 }
 int ZBS_OWN(Win_free)(MPI_Win* win) {
     const Call call(Call::Kind::kOther);
-    if (win) forget_window(*win);
-    return ZBS_NEXT_MPI(Win_free)(win);
+    return freed(win, forget_window, ZBS_NEXT_MPI(Win_free));
 }
 
 // Calls that synchronise and so may burn CPU time waiting: not computing, and not a communication of the program.

@@ -31,6 +31,7 @@ FILE* log_file = nullptr;
 SpinLock log_lock;
 unsigned long long log_line = 0;
 
+bool is_finished_by_callback = false;  // of MPI_COMM_SELF in MPI_Finalize
 bool started = false;
 
 bool is_wanted() {
@@ -202,6 +203,55 @@ void at_exit() {
     if (!finalized) give_up(RankState::kExited);
 }
 
+void write_model() {
+    if (!recorder.active.exchange(false) || over) return;
+    over = true;
+    write_unseen();
+    close_log();
+    // What was computed since the last operation: no part of the mean, but of the run.
+    CpuClock& clock = clock_here();
+    trace_compute(clock.pending + clock.now(recorder.many_threads) - clock.gap_begin);
+    close_trace(true);
+    // One row a rank: compute sum and count, then (peer, bytes, messages) where there is anything.
+    std::vector<std::uint64_t> row = {recorder.header->compute_ns, recorder.header->compute_count};
+    for (int peer = 0; peer < recorder.world_size; ++peer) {
+        const ProfilePeer& to = recorder.peers[peer];
+        if (to.messages == 0) continue;
+        row.insert(row.end(), {static_cast<std::uint64_t>(peer), to.bytes, to.messages});
+    }
+    const std::vector<std::uint64_t> unseen = count_unseen();
+    std::vector<std::uint64_t> all_unseen(unseen.size());
+    PMPI_Reduce(unseen.data(), all_unseen.data(), static_cast<int>(unseen.size()), MPI_UINT64_T, MPI_SUM, 0,
+                private_comm);
+    if (recorder.world_rank == 0) {
+        Model model = empty_model();
+        name_unseen(model, all_unseen);
+        model.add_row(0, row.data(), row.size());
+        for (int rank = 1; rank < recorder.world_size; ++rank) {
+            unsigned long long words = 0;
+            PMPI_Recv(&words, 1, MPI_UNSIGNED_LONG_LONG, rank, 0, private_comm, MPI_STATUS_IGNORE);
+            row.resize(words);
+            PMPI_Recv(row.data(), static_cast<int>(words), MPI_UINT64_T, rank, 1, private_comm, MPI_STATUS_IGNORE);
+            model.add_row(rank, row.data(), row.size());
+        }
+        if (model.write(out_path)) warn_of_unseen(model);
+    } else {
+        const unsigned long long words = row.size();
+        PMPI_Send(&words, 1, MPI_UNSIGNED_LONG_LONG, 0, 0, private_comm);
+        PMPI_Send(row.data(), static_cast<int>(words), MPI_UINT64_T, 0, 1, private_comm);
+    }
+    recorder.header->state = RankState::kFinalized;
+    // Files go only when the model is there: until then they are the only record.
+    PMPI_Barrier(private_comm);
+    if (own_path[0]) unlink(own_path);
+    PMPI_Comm_free(&private_comm);
+}
+
+int on_finalize(MPI_Comm, int, void*, void*) {
+    write_model();
+    return MPI_SUCCESS;
+}
+
 }  // namespace
 
 void log_message(int to_world, std::uint64_t bytes) noexcept {
@@ -296,6 +346,12 @@ void start(int thread_level) noexcept {
     std::atexit(at_exit);
     clock_here().gap_begin = clock_here().now(recorder.many_threads);
     recorder.active.store(true, std::memory_order_release);
+    // MPI_Finalize first deletes the attributes of MPI_COMM_SELF, the oldest one last but for that of
+    // safe_finalize.cpp.
+    int key = MPI_KEYVAL_INVALID;
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &on_finalize, &key, nullptr) != MPI_SUCCESS) return;
+    is_finished_by_callback = PMPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr) == MPI_SUCCESS;
+    PMPI_Comm_free_keyval(&key);
 }
 
 void warn_where_not_started(const char* why) noexcept {
@@ -304,49 +360,9 @@ void warn_where_not_started(const char* why) noexcept {
     std::fprintf(stderr, "zbs-profile: this run is not profiled: %s\n", why);
 }
 
-void finish() noexcept {
+void finish(bool has_session) noexcept {
     warn_where_not_started("MPI_Init was not seen. A tool called it past this library");
-    if (!recorder.active.exchange(false) || over) return;
-    over = true;
-    write_unseen();
-    close_log();
-    // What was computed since the last operation: no part of the mean, but of the run.
-    CpuClock& clock = clock_here();
-    trace_compute(clock.pending + clock.now(recorder.many_threads) - clock.gap_begin);
-    close_trace(true);
-    // One row a rank: compute sum and count, then (peer, bytes, messages) where there is anything.
-    std::vector<std::uint64_t> row = {recorder.header->compute_ns, recorder.header->compute_count};
-    for (int peer = 0; peer < recorder.world_size; ++peer) {
-        const ProfilePeer& to = recorder.peers[peer];
-        if (to.messages == 0) continue;
-        row.insert(row.end(), {static_cast<std::uint64_t>(peer), to.bytes, to.messages});
-    }
-    const std::vector<std::uint64_t> unseen = count_unseen();
-    std::vector<std::uint64_t> all_unseen(unseen.size());
-    PMPI_Reduce(unseen.data(), all_unseen.data(), static_cast<int>(unseen.size()), MPI_UINT64_T, MPI_SUM, 0,
-                private_comm);
-    if (recorder.world_rank == 0) {
-        Model model = empty_model();
-        name_unseen(model, all_unseen);
-        model.add_row(0, row.data(), row.size());
-        for (int rank = 1; rank < recorder.world_size; ++rank) {
-            unsigned long long words = 0;
-            PMPI_Recv(&words, 1, MPI_UNSIGNED_LONG_LONG, rank, 0, private_comm, MPI_STATUS_IGNORE);
-            row.resize(words);
-            PMPI_Recv(row.data(), static_cast<int>(words), MPI_UINT64_T, rank, 1, private_comm, MPI_STATUS_IGNORE);
-            model.add_row(rank, row.data(), row.size());
-        }
-        if (model.write(out_path)) warn_of_unseen(model);
-    } else {
-        const unsigned long long words = row.size();
-        PMPI_Send(&words, 1, MPI_UNSIGNED_LONG_LONG, 0, 0, private_comm);
-        PMPI_Send(row.data(), static_cast<int>(words), MPI_UINT64_T, 0, 1, private_comm);
-    }
-    recorder.header->state = RankState::kFinalized;
-    // Files go only when the model is there: until then they are the only record.
-    PMPI_Barrier(private_comm);
-    if (own_path[0]) unlink(own_path);
-    PMPI_Comm_free(&private_comm);
+    if (!is_finished_by_callback || has_session) write_model();
 }
 
 void remember_zone() noexcept {

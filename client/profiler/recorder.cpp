@@ -127,12 +127,13 @@ const Group* lookup(int handle, bool window) {
 }
 
 /// MPI lets a handle be freed only when no other thread is calling with it, so its entry has no reader left.
-void forget(int handle, bool window) {
+void forget(int handle, bool window, bool is_freed) {
     const MaybeLocked guard(groups_lock);
     for (Group** at = &bucket(handle, window); *at; at = &(*at)->next) {
         if ((*at)->handle != handle || (*at)->window != window) continue;
         Group* gone = *at;
         *at = gone->next;
+        if (is_freed && recorder.many_threads) return;
         delete[] gone->world;
         delete gone;
         return;
@@ -146,15 +147,15 @@ struct Search {
 /// The frame of the caller of the call in progress is the first one that is older: the stack grows down.
 _Unwind_Reason_Code search_frame(_Unwind_Context* context, void* argument) {
     auto& search = *static_cast<Search*>(argument);
-    if (_Unwind_GetCFA(context) <= reinterpret_cast<std::uintptr_t>(search.clock.frame)) return _URC_NO_REASON;
-    search.found = _Unwind_GetIP(context) == reinterpret_cast<std::uintptr_t>(search.clock.caller);
+    if (_Unwind_GetCFA(context) <= reinterpret_cast<std::uintptr_t>(search.clock.progress.frame)) return _URC_NO_REASON;
+    search.found = _Unwind_GetIP(context) == reinterpret_cast<std::uintptr_t>(search.clock.progress.caller);
     return _URC_NORMAL_STOP;
 }
 
 }  // namespace
 
 bool is_on_stack(const CpuClock& clock, const void* frame) noexcept {
-    if (reinterpret_cast<std::uintptr_t>(frame) >= reinterpret_cast<std::uintptr_t>(clock.frame)) return false;
+    if (reinterpret_cast<std::uintptr_t>(frame) >= reinterpret_cast<std::uintptr_t>(clock.progress.frame)) return false;
     Search search{clock};
     _Unwind_Backtrace(&search_frame, &search);
     return search.found;
@@ -162,8 +163,8 @@ bool is_on_stack(const CpuClock& clock, const void* frame) noexcept {
 
 const Group* group_of(MPI_Comm comm) { return lookup(comm, false); }
 const Group* group_of_window(MPI_Win window) { return lookup(window, true); }
-void forget_communicator(MPI_Comm comm) { forget(comm, false); }
-void forget_window(MPI_Win window) { forget(window, true); }
+void forget_communicator(MPI_Comm comm, bool is_freed) { forget(comm, false, is_freed); }
+void forget_window(MPI_Win window, bool is_freed) { forget(window, true, is_freed); }
 
 void record_send(const Group& group, int to, std::uint64_t bytes) noexcept {
     if (to < 0 || to >= group.size) return;

@@ -87,9 +87,10 @@ struct Group {
 /// Found in a table, or translated now. Null where MPI refuses the handle (the call itself will say so).
 const Group* group_of(MPI_Comm comm);
 const Group* group_of_window(MPI_Win window);
-/// To be called before the handle is freed.
-void forget_communicator(MPI_Comm comm);
-void forget_window(MPI_Win window);
+/// To be called before the handle is freed, and after it, because callbacks may use the handle. After it, another
+/// thread may use an equal handle already: the memory is then kept.
+void forget_communicator(MPI_Comm comm, bool is_freed);
+void forget_window(MPI_Win window, bool is_freed);
 
 /// One message of `bytes` to `to` (a rank in `group`); MPI_PROC_NULL and the like are ignored.
 void record_send(const Group& group, int to, std::uint64_t bytes) noexcept;
@@ -119,10 +120,14 @@ class CpuClock {
         return anchor_cpu_ + (wall - anchor_wall_);
     }
 
-    std::int64_t gap_begin = 0;    ///< end of the last call
-    std::int64_t pending = 0;      ///< compute time not yet given to an operation
-    const void* frame = nullptr;   ///< of the call in progress: MPI functions that call MPI functions count once
-    const void* caller = nullptr;  ///< where that call returns to
+    std::int64_t gap_begin = 0;  ///< end of the last call
+    std::int64_t pending = 0;    ///< compute time not yet given to an operation
+    /// The call in progress: MPI functions that call MPI functions count once.
+    struct Progress {
+        const void* frame = nullptr;   ///< null where there is none
+        const void* caller = nullptr;  ///< where the call returns to
+        bool is_other = false;         ///< of Call::Kind::kOther: calls within are of the program's callbacks
+    } progress;
 
   private:
     static std::int64_t read(clockid_t id) {
@@ -159,18 +164,20 @@ class Call {
         const auto from = reinterpret_cast<std::uintptr_t>(caller);
         if (from >= recorder.mpi_begin && from < recorder.mpi_end) return;
         CpuClock& clock = clock_here();
-        if (clock.frame && is_on_stack(clock, frame)) return;
+        if (clock.progress.frame && is_on_stack(clock, frame)) {
+            if (!clock.progress.is_other || kind == Kind::kOther) return;
+            outer_ = clock.progress;
+        }
         clock_ = &clock;
-        clock.frame = frame;
-        clock.caller = caller;
+        clock.progress = {frame, caller, kind == Kind::kOther};
         const std::int64_t now = clock.now(recorder.many_threads), gap = now - clock.gap_begin;
-        if (gap > 0) clock.pending += gap;
+        if (gap > 0 && !outer_.frame) clock.pending += gap;
         clock.gap_begin = now;  // of the next call, if this one is left by longjmp or an exception
         if (kind == Kind::kOperation) close_interval();
     }
     ~Call() {
         if (!clock_) return;
-        clock_->frame = nullptr;
+        clock_->progress = outer_;
         clock_->gap_begin = clock_->now(recorder.many_threads);
     }
     Call(const Call&) = delete;
@@ -190,6 +197,7 @@ class Call {
         if (recorder.tracing) trace_compute(clock_->pending);
         clock_->pending = 0;
     }
+    CpuClock::Progress outer_;
     CpuClock* clock_ = nullptr;  ///< null where the call is none of the program
 };
 
@@ -213,8 +221,10 @@ int recorded(Note note, Invoke invoke) {
 void start(int thread_level) noexcept;
 /// One line of rank 0 that this run is not profiled and why, where it should be and `start` was not called.
 void warn_where_not_started(const char* why) noexcept;
-/// Collective: rank 0 writes the model, every rank removes its file. Before PMPI_Finalize.
-void finish() noexcept;
+/// Collective: rank 0 writes the model, every rank removes its file. Before PMPI_Finalize; the model is written within
+/// it, after the callbacks of the program. With an open session (`has_session`), MPICH calls them in the last
+/// MPI_Session_finalize, where ranks can no longer send: then the model is written at once.
+void finish(bool has_session) noexcept;
 /// At the first call of MPI: the program may change its environment later.
 void remember_zone() noexcept;
 /// After PMPI_Finalize, under a zone: one byte more in MODEL.finalized, so that the zone recognises a program that does

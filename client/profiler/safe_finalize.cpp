@@ -63,6 +63,7 @@ void make_finalize_safe() noexcept {
 }
 
 void note_session() noexcept { ++sessions; }
+bool has_open_session() noexcept { return sessions > 0; }
 
 bool end_session(MPI_Session session) noexcept {
     int has_begun = 0, has_ended = 0;

@@ -13,5 +13,7 @@ void make_finalize_safe() noexcept;
 void note_session() noexcept;
 /// Whether MPI ends with this session.
 bool end_session(MPI_Session session) noexcept;
+/// Whether a session has begun and not ended.
+bool has_open_session() noexcept;
 
 }  // namespace zbs::profiler

@@ -136,6 +136,15 @@ class Messages(ProfilerTest):
         self.assertEqual(self.run_mpi(2, APPS + "/corners", "refused").returncode, 0)
         self.assertEqual(self.edges(), {(0, 1): (24, 3)})
 
+    def test_messages_in_callbacks_of_attributes(self):
+        for tracing in ({}, {"ZBS_PROFILE_TRACE": self.out + ".trace"}):
+            self.assertEqual(self.run_mpi(3, APPS + "/corners", "callbacks", env=tracing).returncode, 0)
+            self.assertEqual(self.edges(), {(0, 1): (1 + 2 + 4 + 16 + 8, 5), (1, 2): (8, 1)})
+
+    def test_session_that_ends_after_mpi_finalize(self):
+        self.assertEqual(self.run_mpi(3, APPS + "/ends", "last-session").returncode, 0)
+        self.assertEqual(self.edges(), {(0, 1): (8, 2), (0, 2): (8, 2), (1, 2): (8, 2)})
+
     def test_exception_passes(self):
         for env in ({"ZBS_PROFILE": "0"}, {"ZBS_PROFILE_TRACE": self.out + ".trace"}, {}):
             run = self.run_mpi(2, APPS + "/corners", "throw", env=env)
