@@ -68,6 +68,22 @@ struct ApplicationService::ResultTransfer {
             return matches_result(pattern, name) || may_match_in(pattern, name);
         });
     }
+    /// NAME of the first of `files`, else NAME.ZONE, else NAME.ZONE.2 and so on: the first that no other result has.
+    std::string free_name(const std::string& zone) const {
+        const std::string& name = files.front().name;
+        const auto is_name = [](const std::string& text) {
+            return [&text](const ResultFile& file) { return file.name == text; };
+        };
+        const auto has_come = [&](const std::string& text) {
+            return std::ranges::any_of(results.files, is_name(text));
+        };
+        if (!has_come(name)) return name;
+        const std::string renamed = name + "." + zone;
+        std::string candidate = renamed;
+        for (int i = 2; has_come(candidate) || std::ranges::any_of(files, is_name(candidate)); ++i)
+            candidate = renamed + "." + std::to_string(i);
+        return candidate;
+    }
     /// The next file is to be begun.
     void next() {
         files.erase(files.begin());
@@ -322,20 +338,16 @@ void ApplicationService::bring_file(const std::shared_ptr<ResultTransfer>& work)
     const ResultFile file = work->files.front();
     const std::string shelf = results_shelf(run->app.request.id);
     if (work->local_name.empty()) {
-        const auto is_taken = [&](const std::string& name) {
-            return std::any_of(work->results.files.begin(), work->results.files.end(),
-                               [&](const ResultFile& known) { return known.name == name; });
-        };
         bool asked_for = false;
         for (const std::string& pattern : run->app.request.staging.results) {
             if (!matches_result(pattern, file.name)) continue;
             asked_for = true;
             work->matched.insert(pattern);
         }
-        work->local_name = is_taken(file.name) ? file.name + "." + from.zone : file.name;
+        work->local_name = work->free_name(from.zone);
         const bool fits = file.size <= config_.staging.file_bytes &&
                           work->sum + file.size <= config_.staging.job_bytes &&
-                          result_name_fault(work->local_name).empty() && !is_taken(work->local_name);
+                          result_name_fault(work->local_name).empty();
         if (!asked_for || !fits) {
             work->results.leave_out(
                 file.name + ": left in zone " + from.zone + ", because " +

@@ -391,6 +391,26 @@ TEST_F(StagingTest, AFailedRunBringsItsResultsToo) {
     EXPECT_THAT(world.status(id).results->notes, testing::ElementsAre(HasSubstr("is called core.txt.c")));
 }
 
+TEST_F(StagingTest, AResultWhoseNewNameIsTakenGetsTheNextFreeOne) {
+    run_for(5s);
+    leave("a", {{"out", "1"}, {"out.b", "2"}});
+    leave("b", {{"out", "3"}, {"out.b", "4"}, {"out.b.2", "5"}});
+    leave("c", {{"out", "6"}, {"out.c", "7"}});
+    const ApplicationId id = submit(request({.inputs = {}, .results = {"out", "out.*"}}));
+    world.run(1min);
+    EXPECT_EQ(result(id, "out"), "1");
+    EXPECT_EQ(result(id, "out.b"), "2");
+    EXPECT_EQ(result(id, "out.b.3"), "3");
+    EXPECT_EQ(result(id, "out.b.b"), "4");
+    EXPECT_EQ(result(id, "out.b.2"), "5") << "a name that the zone itself has left is not given away";
+    EXPECT_EQ(result(id, "out.c.2"), "6");
+    EXPECT_EQ(result(id, "out.c"), "7");
+    EXPECT_EQ(world.status(id).results->left_out, 0U);
+    EXPECT_THAT(world.status(id).results->notes, testing::ElementsAre(HasSubstr("out of zone b is called out.b.3,"),
+                                                                      HasSubstr("out.b of zone b is called out.b.b,"),
+                                                                      HasSubstr("out of zone c is called out.c.2,")));
+}
+
 TEST_F(StagingTest, ResultsOverTheBoundsStayWhereTheyAreAndAreTold) {
     run_for(5s);
     world.node("b").config.staging.file_bytes = kMiB;
