@@ -84,6 +84,16 @@ struct ApplicationService::ResultTransfer {
             candidate = renamed + "." + std::to_string(i);
         return candidate;
     }
+    /// All of the first of `files` is at home.
+    void take(const std::string& zone) {
+        const ResultFile& file = files.front();
+        if (local_name != file.name)
+            results.note(file.name + " of zone " + zone + " is called " + local_name +
+                         ", because another zone has left one, too");
+        sum += file.size;
+        results.files.push_back({local_name, file.digest, file.size, zone, file.executable});
+        next();
+    }
     /// The next file is to be begun.
     void next() {
         files.erase(files.begin());
@@ -359,9 +369,7 @@ void ApplicationService::bring_file(const std::shared_ptr<ResultTransfer>& work)
         const Result<std::optional<FileDepot::File>> here = files_->depot().find(shelf, file.digest);
         work->offset = here && *here ? (*here)->bytes : 0;
         if (here && *here && (*here)->complete) {  // brought before a restart, or left by another zone, too
-            work->sum += file.size;
-            work->results.files.push_back({work->local_name, file.digest, file.size, from.zone, file.executable});
-            work->next();
+            work->take(from.zone);
             return bring_file(work);
         }
     }
@@ -400,14 +408,7 @@ void ApplicationService::take_piece(const std::shared_ptr<ResultTransfer>& work,
     }
     work->until = clock_.steady_now() + work->patience;
     work->offset = here->bytes;
-    if (here->complete) {
-        if (work->local_name != file.name)
-            work->results.note(file.name + " of zone " + from.zone + " is called " + work->local_name +
-                               ", because another zone has left one, too");
-        work->sum += file.size;
-        work->results.files.push_back({work->local_name, file.digest, file.size, from.zone, file.executable});
-        work->next();
-    }
+    if (here->complete) work->take(from.zone);
     bring_file(work);
 }
 

@@ -411,6 +411,17 @@ TEST_F(StagingTest, AResultWhoseNewNameIsTakenGetsTheNextFreeOne) {
                                                                       HasSubstr("out of zone c is called out.c.2,")));
 }
 
+TEST_F(StagingTest, AResultOfAnotherNameIsNamedAlsoWhereItsContentIsKnown) {
+    run_for(5s);
+    for (const char* zone : {"b", "c"}) leave(zone, {{"core.txt", "equal"}});
+    const ApplicationId id = submit(request({.inputs = {}, .results = {"core.txt"}}));
+    world.run(1min);
+    EXPECT_EQ(result(id, "core.txt"), "equal");
+    EXPECT_EQ(result(id, "core.txt.c"), "equal");
+    EXPECT_THAT(world.status(id).results->notes,
+                testing::ElementsAre(HasSubstr("core.txt of zone c is called core.txt.c")));
+}
+
 TEST_F(StagingTest, ResultsOverTheBoundsStayWhereTheyAreAndAreTold) {
     run_for(5s);
     world.node("b").config.staging.file_bytes = kMiB;
