@@ -172,6 +172,16 @@ class Doctor(unittest.TestCase):
         self.assertIn("Cannot assign requested address", port["found"])
         self.assertIn("an address of this host", port["remedy"])
 
+    def test_what_the_start_refuses_fails(self):
+        good = self.config.read_text()
+        for listen in (f"0.0.0.0:{self.port}", f"[::]:{self.port}"):
+            self.config.write_text(good.replace(f"127.0.0.1:{self.port}", listen))
+            refused = self.zone("run", check=False).stderr
+            settings = self.checks(1)["settings"]
+            self.assertIn("set 'advertise'", settings["found"])
+            self.assertEqual(f"zbs-zone: {settings['found']}\n", refused)
+            self.assertIn("correct that setting", settings["remedy"])
+
     def test_a_zone_without_keys_says_what_it_is(self):
         process = subprocess.Popen([PROGRAMS / "zbs-zone", "run", "--config", self.plain()], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         try:
@@ -329,7 +339,7 @@ class Doctor(unittest.TestCase):
         done = subprocess.run([PROGRAMS / "zbs-zone", "doctor", "--json", "--config", self.config], capture_output=True, text=True, timeout=DEADLINE_S, user=65534, group=65534, extra_groups=[])
         checks = {one["check"]: one for one in json.loads(done.stdout)["checks"]}
         self.assertEqual(done.returncode, 1, done.stderr)
-        for name in ("account", "state folder", "keys", "database"):
+        for name in ("account", "settings", "state folder", "keys", "database"):
             self.assertIn("run this as the user that the zone runs as", checks[name]["remedy"], name)
         self.assertIn("first what 'keys' says", checks["service"]["remedy"])
         self.assertNotIn("port", checks)

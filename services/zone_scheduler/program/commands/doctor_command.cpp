@@ -16,6 +16,7 @@
 #include <iostream>
 
 #include "algorithms/base/duration_text.hpp"
+#include "services/common/adapters/beast/port_rights.hpp"
 #include "services/common/adapters/beast/server.hpp"
 #include "services/common/adapters/command_line/check_listing.hpp"
 #include "services/common/adapters/command_line/output.hpp"
@@ -338,24 +339,38 @@ void look_at_slurm(ZoneSettings settings, Checks& checks) {
 }
 
 /// As `config check`: what root may do says nothing of what the service may. A shared folder that hangs is left alone.
-void look_as_owner(const ZoneSettings& settings, Checks& checks) {
+/// False where this account cannot look as the owner.
+bool look_as_owner(const ZoneSettings& settings, Checks& checks) {
     const StateFolder state{settings.state_folder};
     if (settings.database) {
         const Result<void> found = TakeOverWatch([state] { return look_into_shared_folder(state); }).found_now();
-        if (!found && found.error().code == ErrorCode::kTimeout) return;
+        if (!found && found.error().code == ErrorCode::kTimeout) return true;
     }
     const std::string as_whom = process::look_as_owner(state.path);
-    if (as_whom.empty()) return;
+    if (as_whom.empty()) return true;
     const bool is_owner = process::look_as_owner(state.path).empty();  // by now
     checks.push_back({"account", is_owner ? Verdict::kOk : Verdict::kWarn, as_whom, is_owner ? "" : kAsOwner});
+    return is_owner;
+}
+
+/// Would `run` refuse the settings?
+void look_at_settings(const std::string& config_path, ZoneSettings settings, bool is_owner, Checks& checks) {
+    // The unit of the service may give it a right to the port that this account lacks; `look_at_port` tries it.
+    if (beast::own_port_rights().needs_right(settings.listen_port)) settings.listen_port = 0;
+    if (const Result<void> good = check_for_service(settings, config_path); !good)
+        return checks.push_back(
+            {"settings", Verdict::kFail, sentence_of(good.error()),
+             is_owner ? "correct that setting; until then 'zbs-zone run' does not start" : kAsOwner});
+    checks.push_back({"settings", Verdict::kOk, config_path + ", zone " + settings.zone.zone.name, {}});
 }
 
 Checks examine(const std::string& config_path) {
     Checks checks;
     look_at_clock(checks);
     Result<ZoneSettings> settings = load_settings(config_path);
+    bool is_owner = true;
     if (settings) {
-        look_as_owner(*settings, checks);
+        is_owner = look_as_owner(*settings, checks);
         settings = load_settings(config_path);  // may this account read the files, too?
     }
     if (!settings) {
@@ -363,10 +378,10 @@ Checks examine(const std::string& config_path) {
             {"settings", Verdict::kFail, sentence_of(settings.error()), "mend the file; nothing else was checked"});
         return checks;
     }
-    checks.push_back({"settings", Verdict::kOk, config_path + ", zone " + settings->zone.zone.name, {}});
     const StateFolder state{settings->state_folder};
     const Result<void> could_take_over = look_at_take_over(*settings, state, checks);
     if (could_take_over || could_take_over.error().code != ErrorCode::kTimeout) {
+        look_at_settings(config_path, *settings, is_owner, checks);
         look_at_folder(state, checks);
         const bool can_ask = look_at_keys(*settings, state, checks);
         look_at_service(config_path, *settings,
