@@ -157,6 +157,13 @@ Result<Time> ZoneClient::clock() {
     return *answer->date;
 }
 
+Result<std::string> ZoneClient::why_not_ready() {
+    const Result<HttpAnswer> answer = caller_->call({home_, "GET", "/readyz", {}, std::chrono::seconds{15}});
+    if (!answer) return answer.error();
+    const Result<HttpAnswer> success = success_of(answer);
+    return !success && success.error().code == ErrorCode::kUnavailable ? success.error().message : std::string{};
+}
+
 Result<codec::Json> ZoneClient::call(const std::string& method, const std::string& path, const codec::Json& body) {
     return json(method, path, body.is_null() ? std::string{} : codec::dump(body));
 }

@@ -73,6 +73,8 @@ class ZoneClient {
     Result<codec::Json> get(const std::string& path);
     /// Its clock, to a second. Errors besides those of a call: kNotFound (the server sends no time).
     Result<Time> clock();
+    /// Why it takes no new work, as while it drains; empty: it takes some. Not repeated. Errors: no answer.
+    Result<std::string> why_not_ready();
     /// GET of a body that goes on, for an hour at most: `on_piece` as in `HttpCall`, `ended` once, both on any thread.
     /// Not repeated.
     void stream(const std::string& path, std::function<bool(std::string_view)> on_piece,

@@ -66,9 +66,11 @@ void look_at_home(client::ZoneClient& zone, std::vector<Check>& checks) {
         return;
     }
     const std::string place = self->value("zone", zone.url()) + " at " + zone.url();
-    const Result<codec::Json> ready = zone.get("/readyz");
-    if (!ready && ready.error().code == ErrorCode::kUnavailable)  // it answered, so it can only drain
-        checks.push_back({"home zone", Verdict::kWarn, place + " is draining: " + ready.error().message,
+    const Result<std::string> why_not = zone.why_not_ready();
+    if (!why_not)
+        checks.push_back(failed("home zone", why_not.error(), "try again; else ask its operator"));
+    else if (!why_not->empty())  // it answered, so it can only drain
+        checks.push_back({"home zone", Verdict::kWarn, place + " is draining: " + *why_not,
                           "new applications wait until its operator ends that with 'zbs-zone undrain'"});
     else
         checks.push_back({"home zone", Verdict::kOk, place, {}});

@@ -74,9 +74,9 @@ void list_zones(Context& context) {
         processors += node.value("processors", 0);
         used += node.value("used", 0);
     }
-    const Result<Json> ready = zone->get("/readyz");
-    const bool takes_work =
-        ready || ready.error().code != ErrorCode::kUnavailable;  // it answered, so it can only drain
+    const Result<std::string> why_not = zone->why_not_ready();
+    if (!why_not) return context.fail(why_not.error());
+    const char* const state = why_not->empty() ? "up" : "draining";  // it answered, so it can only drain
     Listing listing = zone_listing();
     const std::string name = raw_text(*own, "zone");
     listing.items.push_back({{"zone", name},
@@ -85,9 +85,9 @@ void list_zones(Context& context) {
                              {"used", used},
                              {"url", zone->url()},
                              {"usable", true},
-                             {"condition", {{"state", takes_work ? "up" : "draining"}, {"age_s", 0.0}}}});
-    listing.rows.push_back({name, raw_text(*own, "organisation"), processors, used, zone->url(), "yes (home)",
-                            takes_work ? "up" : "draining", "0s", "-", "-"});
+                             {"condition", {{"state", state}, {"age_s", 0.0}}}});
+    listing.rows.push_back(
+        {name, raw_text(*own, "organisation"), processors, used, zone->url(), "yes (home)", state, "0s", "-", "-"});
     for (const Json& peer : peers->value("peers", Json::array())) {
         const bool usable = raw_text(peer, "they_accept_us") == "accepted";
         listing.items.push_back({{"zone", raw_text(peer, "zone")},

@@ -25,9 +25,9 @@ class Absence(Manners):
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
 
-    def arrive(self):
+    def arrive(self, handler=Zone):
         """From now on the zone answers at the port."""
-        zone = http.server.ThreadingHTTPServer(("127.0.0.1", self.port), Zone)
+        zone = http.server.ThreadingHTTPServer(("127.0.0.1", self.port), handler)
         threading.Thread(target=zone.serve_forever, daemon=True).start()
         self.addCleanup(zone.server_close)
         self.addCleanup(zone.shutdown)
@@ -91,6 +91,25 @@ class Absence(Manners):
         self.assertRegex(short.stderr.read(), "^zbs: GET http.*connection refused.*; does a zone run at that address and port[?]")
         self.assertEqual(both.wait(timeout=90), 5)
         self.assertRegex(both.stderr.read(), "^zbs: none of the 2 addresses answers as the active scheduler; the last: GET http.*; does a zone run at one of them[?]")
+
+    def test_a_zone_that_drains_is_asked_once_whether_it_is_ready(self):
+        asked = []
+
+        class Draining(Zone):
+            def do_GET(self):
+                if self.path != "/readyz":
+                    return super().do_GET()
+                asked.append(self.path)
+                self.reply(503, {"title": "Service Unavailable", "status": 503, "detail": "this zone drains", "code": "unavailable"})
+
+        Zone.answers |= {"/v1/nodes": {"zone": "x", "organisation": "org-a", "nodes": []}, "/v1/peerings": {"peers": []}, "/v1/whoami": {"zone": "x"}}
+        self.arrive(Draining)
+        for words, printed in ((("zone", "list"), r"x .* draining "), (("doctor",), "x at http.* is draining: this zone drains")):
+            command = self.start(*words)
+            out, err = command.communicate(timeout=60)
+            self.assertRegex(out, printed)
+            self.assertEqual((err, asked), ("", ["/readyz"]), words)
+            asked.clear()
 
     def test_a_list_that_is_drawn_again_outlasts_it(self):
         zone = self.arrive()
