@@ -1,6 +1,7 @@
 #include "client/cli/submission/directives.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 namespace zbs::cli {
 namespace {
@@ -14,6 +15,26 @@ std::string_view foreign_mark(std::string_view line) {
                                         "#flux:", "#FLUX:", "#@", "#CONDOR"})
         if (line.starts_with(mark) && (line.size() == mark.size() || is_blank(line[mark.size()]))) return mark;
     return {};
+}
+
+/// The options of a comment that is no "#ZBS" line for its blanks or small letters only: of "# zbs -n 2" and "#ZBS-n 2"
+/// "-n 2". Empty of other comments, also of "# zbs-zone", "# zbs - text" and "##ZBS -n 2".
+std::string_view mistyped_options(std::string_view line) {
+    const auto skip_blanks = [&line] { line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size())); };
+    const auto is_letter = [&line](std::size_t at) {
+        return at < line.size() && std::isalpha(static_cast<unsigned char>(line[at])) != 0;
+    };
+    skip_blanks();
+    line.remove_prefix(1);  // the #
+    skip_blanks();
+    for (const char letter : {'z', 'b', 's'}) {
+        if (!is_letter(0) || std::tolower(static_cast<unsigned char>(line[0])) != letter) return {};
+        line.remove_prefix(1);
+    }
+    skip_blanks();
+    const bool is_short = line.starts_with('-') && is_letter(1) && !is_letter(2);
+    const bool is_long = line.starts_with("--") && is_letter(2);
+    return is_short || is_long ? line : std::string_view{};
 }
 
 /// The words of a line as a shell would take them, without expansion. Errors without a place.
@@ -85,7 +106,11 @@ Result<ScriptHead> read_script_head(std::string_view text) {
         if (const std::string mark(foreign_mark(line));
             !mark.empty() && std::ranges::find(head.foreign, mark) == head.foreign.end())
             head.foreign.push_back(mark);
-        if (!is_ours) continue;
+        if (!is_ours) {
+            if (const std::string_view options = mistyped_options(line); !options.empty())
+                head.mistyped.push_back({number, std::string(options)});
+            continue;
+        }
         const std::string where = "line " + std::to_string(number);
         Result<std::vector<std::string>> words = split_words(line.substr(kMark.size()));
         if (!words) return invalid(words.error().message, where);

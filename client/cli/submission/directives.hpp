@@ -14,12 +14,19 @@ struct Directive {
     std::vector<std::string> words;
 };
 
+/// A comment that looks like a directive and is none: "# ZBS -n 2", "#zbs -n 2", "#ZBS-n 2".
+struct MistypedDirective {
+    std::size_t line = 0;
+    std::string options;  ///< "-n 2"
+};
+
 /// What the top of a file says to `zbs submit` and `zbs run`.
 struct ScriptHead {
     bool is_script = false;  ///< text that begins with "#!"
     std::vector<Directive> directives;
     std::vector<std::string> foreign;  ///< marks of other schedulers there, each once: "#SBATCH"
-    std::size_t too_late = 0;          ///< line of the first "#ZBS" below the first command; 0: none
+    std::vector<MistypedDirective> mistyped;
+    std::size_t too_late = 0;  ///< line of the first "#ZBS" below the first command; 0: none
 };
 
 /// Of a file, at most so much is looked at; a line that is cut there is no directive.

@@ -211,6 +211,9 @@ Result<void> apply_directives(CLI::App& command, SubmitOptions& options) {
     for (const std::string& mark : head->foreign)
         std::cerr << "zbs: " << printable(*program) << ": its " << mark
                   << " lines count for nothing; options for zbs are in lines that begin with #ZBS\n";
+    for (const MistypedDirective& directive : head->mistyped)
+        std::cerr << "zbs: " << printable(*program) << ", line " << directive.line
+                  << ": looks like an option of zbs and is none; write '#ZBS " << printable(directive.options) << "'\n";
     if (head->too_late > 0)
         std::cerr << "zbs: " << printable(*program) << ", line " << head->too_late
                   << ": counts for nothing, because #ZBS lines must stand above the first command\n";

@@ -139,6 +139,13 @@ class Directives(Manners):
         self.assertEqual([printed.count(f"job.sh: its {mark} lines count for nothing") for mark in ("#SBATCH", "#PBS")], [1, 1], printed)
         self.assertIn("job.sh, line 6: counts for nothing, because #ZBS lines must stand above the first command", printed)
 
+    def test_a_line_that_only_looks_like_an_option_is_named(self):
+        self.script("#!/bin/sh\n#ZBS-n 2\n# zbs -n 3\n# zbs-zone runs here\ncd .\n")
+        printed = self.zbs("submit", "--dry-run", "./job.sh").stderr
+        self.assertEqual(printed.count("looks like"), 2, printed)
+        for line, option in ((2, "-n 2"), (3, "-n 3")):
+            self.assertIn(f"job.sh, line {line}: looks like an option of zbs and is none; write '#ZBS {option}'\n", printed)
+
     def test_variables_that_no_shell_passes_on_are_refused(self):
         for name in ("a.b", "1a", "PWD", "IFS"):
             self.assertIn(f"--env: '{name}' ", self.refused("submit", "--dry-run", "--env", name + "=1", "--", "/bin/true"))

@@ -51,6 +51,19 @@ TEST(ReadScriptHead, NamesTheMarksOfOtherSchedulersOnce) {
     EXPECT_EQ(marks("# SBATCH -n 3\n##SBATCH -n 3\n#SBATCHES\n#$x\necho\n#SBATCH -n 4\n"), Marks{});
 }
 
+TEST(ReadScriptHead, NamesCommentsThatWouldBeDirectivesWithOtherBlanksOrLetters) {
+    const auto mistyped = [](const std::string& text) {
+        const Result<ScriptHead> head = read_script_head("#!/bin/sh\n" + text);
+        std::string out;
+        for (const MistypedDirective& one : head->mistyped) out += std::to_string(one.line) + ":" + one.options + "|";
+        return out;
+    };
+    EXPECT_EQ(mistyped("#ZBS-n 2\n# ZBS -n 2\n#zbs -n 3\r\n #ZBS\t--walltime 1h\n#Zbs--name x\n#zbs -n4\n"),
+              "2:-n 2|3:-n 2|4:-n 3|5:--walltime 1h|6:--name x|7:-n4|");
+    EXPECT_EQ(mistyped("#ZBS -n 2\n##ZBS -n 2\n#\n# zbs-zone\n# zbs - text\n# zbs\n#zb\n#ZBSX -n 2\n#zbs --\n"), "");
+    EXPECT_EQ(mistyped("cd x\n#zbs -n 2\n"), "") << "below the first command";
+}
+
 TEST(ReadScriptHead, FindsTheFirstDirectiveThatIsTooLate) {
     EXPECT_EQ(read_script_head("#!/bin/sh\n#ZBS -n 1\ncd x\n# more\n#ZBS -n 2\n#ZBS -n 3\n")->too_late, 5U);
     EXPECT_EQ(read_script_head("#!/bin/sh\n#ZBS -n 1\ncd x\n# ZBS -n 2\n#ZBSX\n")->too_late, 0U);
