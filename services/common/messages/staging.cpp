@@ -51,6 +51,7 @@ std::string file_name_fault(std::string_view name) {
         return "is longer than " + std::to_string(limits::kMaxStagedNameBytes) + " bytes";
     if (!is_utf8(name)) return "must be UTF-8";
     if (!is_one_line(name)) return "must be without control characters";
+    if (name[0] == '/') return "must not be absolute: it is a name in the folder that the ranks run in";
     for (std::string_view rest = name;;) {
         const std::size_t end = std::min(rest.find('/'), rest.size());
         if (std::string fault = segment_fault(rest.substr(0, end)); !fault.empty()) return fault;

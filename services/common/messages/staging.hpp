@@ -88,8 +88,8 @@ struct StagedResults {
 };
 
 /// What is wrong with the name of a file in a job's folder, which may lie in folders of it, as `out/a b.dat`; empty if
-/// nothing is. It is UTF-8 without control characters, at most limits::kMaxStagedNameBytes long. No folder or file in
-/// it is empty, `.`, `..`, or longer than limits::kMaxStagedNameSegmentBytes.
+/// nothing is. It is relative, UTF-8 without control characters, at most limits::kMaxStagedNameBytes long. No folder or
+/// file in it is empty, `.`, `..`, or longer than limits::kMaxStagedNameSegmentBytes.
 std::string file_name_fault(std::string_view name);
 /// The same of a result, which does not begin with `own_files::kPrefix` either.
 std::string result_name_fault(std::string_view name);

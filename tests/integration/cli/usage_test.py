@@ -87,6 +87,9 @@ class Usage(Manners):
             self.assertEqual(len(Zone.sent), 1, words)
             Zone.sent.clear()
 
+    def test_a_result_with_an_absolute_name_is_refused_with_that_reason(self):
+        self.assertIn("--stage-out: '/etc/passwd' must not be absolute", self.refused("submit", "--dry-run", "--stage-out", "/etc/passwd", "/bin/true"))
+
     def test_the_place_of_a_fault_that_the_zone_tells_is_told_to_programs_and_people(self):
         fault = {"pointer": "/ranks", "detail": "must be less"}
         Zone.answers = {"refusal": {"detail": "at /ranks: must be less", "errors": [fault]}}

@@ -91,6 +91,9 @@ TEST(StagedName, MayHaveAnyPrintableLettersAndFolders) {
         EXPECT_NE(input_name_fault(name), "") << name;
     }
     EXPECT_EQ(result_name_fault("caf\xe9.out"), "must be UTF-8");
+    EXPECT_THAT(input_name_fault("/etc/passwd"), testing::HasSubstr("must not be absolute"));
+    EXPECT_THAT(result_pattern_fault("/tmp/*.out"), testing::HasSubstr("must not be absolute"));
+    EXPECT_THAT(result_pattern_fault("out//x"), testing::HasSubstr("empty folder"));
     for (const char* name : {".zbs-out.0", ".zbs-x"})
         EXPECT_THAT(result_name_fault(name), testing::HasSubstr("uses itself"));
 }
