@@ -341,10 +341,8 @@ void ApplicationService::poll_parts(const std::shared_ptr<Run>& run) {
                     known.status.first_end = answer->first_end;
                     known.status.has_profile = answer->has_profile;
                     known.status.work = answer->work;
-                    // Ranks also get a SIGTERM where the launcher is ended, by its own walltime as well.
-                    const bool lost =
-                        (answer->state == PartState::kFailed && !answer->reason.starts_with(kStoppedReason)) ||
-                        answer->state == PartState::kReleased || answer->state == PartState::kExpired;
+                    const bool lost = answer->state == PartState::kFailed || answer->state == PartState::kReleased ||
+                                      answer->state == PartState::kExpired;
                     // While the coordinator ends by itself the parts end too, some with a code; its word comes first.
                     // MPICH's mpiexec may never end after the proxy of a rank that exited early has ended.
                     // At the walltime each zone ends its ranks itself; others may have time to save still.
@@ -355,8 +353,9 @@ void ApplicationService::poll_parts(const std::shared_ptr<Run>& run) {
                                 return;
                             const std::optional<RankEnd> first = first_end(run->app);
                             stop(run, first ? describe(*first, place_of_rank(run->app, first->rank))
-                                      : ends_application(reason) ? reason
-                                                                 : "zone " + zone + " lost its part: " + reason);
+                                      : ends_application(reason) || reason.starts_with(kStoppedReason)
+                                          ? reason
+                                          : "zone " + zone + " lost its part: " + reason);
                         });
                     }
                 }
@@ -519,6 +518,7 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
         // The launcher was stopped by us; its own code means nothing.
         changed.exit_code = first && reason == why_first()        ? exit_code_of(*first)
                             : reason.starts_with(kNotBegunReason) ? kNotExecuted
+                            : reason.starts_with(kStoppedReason)  ? 128 + SIGTERM
                                                                   : 1;
     } else if (*changed.exit_code == 0 && !first && !is_walltime && !ends_application(limit) && stopped.empty()) {
         state = ApplicationState::kCompleted;

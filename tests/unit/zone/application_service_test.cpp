@@ -455,6 +455,19 @@ TEST_F(ApplicationServiceTest, AKilledSupervisorOfARankIsNamedWithItsZone) {
     expect_nothing_left();
 }
 
+TEST_F(ApplicationServiceTest, ASigtermOfSomebodyElseInOneZoneEndsTheJob) {
+    const ApplicationId id = submit(12);  // its launcher waits for the ranks of other zones
+    world.run(3s);
+    ASSERT_EQ(world.status(id).state, ApplicationState::kRunning);
+    for (const auto& [operation, step] : world.node("b").executor->steps())
+        world.node("b").executor->end(operation, 0, "stopped");
+    world.run(15s);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kFailed);
+    EXPECT_EQ(world.status(id).reason, "ended by somebody else (SIGTERM) in zone b");
+    EXPECT_EQ(world.status(id).exit_code, 143);
+    expect_nothing_left();
+}
+
 /// The supervisors of ranks that got a SIGTERM end with 0, and so do proxies and launcher.
 TEST_F(ApplicationServiceTest, ASigtermOfSomebodyElseIsNoGoodEnd) {
     const std::string by_other = "ended by somebody else (SIGTERM) in zone ";
