@@ -443,7 +443,9 @@ void PartService::check_running(ActivePart& part) {
     }
     if (!is_finished(part)) return;
     const std::string verdict = part.record.verdict.value_or("");
-    if (!verdict.empty() && !part.stopping) {
+    // Slurm ends nodes one after the other: by the time of its verdict this zone may have stopped the others.
+    const bool is_taken_back = !verdict.empty() && !part.stop_asked;
+    if (is_taken_back) {
         const bool is_walltime = verdict.starts_with(kWalltimeReason);
         fault = is_walltime ? walltime_in(config_.zone.name, verdict, where_ranks_are(part))
                             : std::string(kTakenBackReason) + ": " + verdict + " in zone " + config_.zone.name;
@@ -451,7 +453,7 @@ void PartService::check_running(ActivePart& part) {
     }
     PartState end = PartState::kCompleted;
     std::string reason = remark;
-    if (part.stopping) {
+    if (part.stopping && !is_taken_back) {
         // Another rank's connection may break before its machine is given up: that one is why all ended.
         // Also where home asked for an end during the grace of the walltime, which came first.
         const bool came_first =
