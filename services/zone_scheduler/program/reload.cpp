@@ -3,6 +3,7 @@
 #include <boost/asio/post.hpp>
 
 #include "services/zone_scheduler/config/settings_table.hpp"
+#include "services/zone_scheduler/program/credentials.hpp"
 
 namespace zbs::zone_program {
 namespace {

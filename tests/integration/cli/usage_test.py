@@ -69,8 +69,8 @@ class Usage(Manners):
     def test_a_trace_into_a_folder_that_takes_none_is_refused_before_the_run(self):
         self.script("", "file")
         for prefix, what in (("none/x", "No such file or directory"), ("file/x", "is not a folder"), (self.folder + "/file/x", "is not a folder")):
-            told = self.refused("submit", "--trace", prefix, "/bin/true")
-            self.assertTrue(told.startswith("zbs: --trace: ") and what in told, told)
+            error = self.refused("submit", "--trace", prefix, "/bin/true")
+            self.assertTrue(error.startswith("zbs: --trace: ") and what in error, error)
         if os.geteuid() != 0:  # root opens all folders
             os.mkdir(self.folder + "/shut", 0o555)
             self.assertIn("Permission denied", self.refused("submit", "--trace", "shut/x", "/bin/true"))

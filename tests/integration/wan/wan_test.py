@@ -74,69 +74,83 @@ class Lines(unittest.TestCase):
             self.assertGreaterEqual(found, asked, "faster than the line")
             self.assertLess(abs(found - asked), max(0.001, 0.1 * asked), f"asked for {asked} s")
 
+    def measured(self, rate, measure):
+        """What `measure` finds, within a tenth of `rate`. A busy host may forward less for a while, never more: three tries."""
+        for _ in range(3):
+            found = measure()
+            self.assertLess(found, 1.1 * rate)
+            if found > 0.9 * rate:
+                return found
+        self.fail(f"{found / 1e6:.3f} MB/s, three times in a row too little")
+
     def test_more_than_the_rate_is_dropped(self):
         """Twice the rate is sent for a second: the rate arrives, the rest is dropped."""
         rate, size = 2.5e6, 1000  # of UDP; 28 bytes of headers more on the line
         self.wan.join("a", "b", Line(0.005, rate, queue_bytes=20_000))
         a, b = self.endpoint("a"), self.endpoint("b")
         b.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 8 << 20)
-        _, carried_before, dropped_before = self.wan.carried("a", "b")
-        begin, sent = time.monotonic(), 0
-        while (passed := time.monotonic() - begin) < 1:
-            while sent < 2 * rate / size * passed:
-                a.sendto(bytes(size), (self.wan.address("b"), PORT))
-                sent += 1
-            time.sleep(0.001)  # the sender's own rate
-        _, carried, dropped = self.wan.carried("a", "b")
-        found, lost = carried - carried_before, dropped - dropped_before
-        print(f"rate {rate / 1e6:g} MB/s: {found / 1e6:.3f} MB carried of {sent * (size + 28) / 1e6:.3f} in a second, {lost} packets dropped", flush=True)
-        self.assertLess(found, 1.1 * rate * passed)
-        self.assertGreater(found, 0.5 * rate * passed, "a busy host forwards less, but not nothing")
-        self.assertGreater(lost, 0.3 * sent)
         b.setblocking(False)
-        arrived = 0
-        try:
-            while True:
-                arrived += len(b.recv(2048)) + 28
-        except BlockingIOError:
-            pass
-        self.assertLess(abs(arrived - found), 0.1 * rate, "what the line says it carried has to arrive")
+
+        def second():
+            _, carried_before, dropped_before = self.wan.carried("a", "b")
+            begin, sent = time.monotonic(), 0
+            while (passed := time.monotonic() - begin) < 1:
+                while sent < 2 * rate / size * passed:
+                    a.sendto(bytes(size), (self.wan.address("b"), PORT))
+                    sent += 1
+                time.sleep(0.001)  # the sender's own rate
+            _, carried, dropped = self.wan.carried("a", "b")
+            found, lost = carried - carried_before, dropped - dropped_before
+            print(f"rate {rate / 1e6:g} MB/s: {found / 1e6:.3f} MB carried of {sent * (size + 28) / 1e6:.3f} in a second, {lost} packets dropped", flush=True)
+            self.assertGreater(lost, 0.3 * sent)
+            arrived = 0
+            try:
+                while True:
+                    arrived += len(b.recv(2048)) + 28
+            except BlockingIOError:
+                pass
+            self.assertLess(abs(arrived - found), 0.1 * rate, "what the line says it carried has to arrive")
+            return found / passed
+        self.measured(rate, second)
 
     def test_tcp_fills_the_line(self):
         for rate, delay_s in ((2.5e6, 0.001), (12.5e6, 0.005), (50e6, 0.001)):
             self.wan.join_all(Line(delay_s, rate))
-            a, b = socket_at(self.wan.hosts["a"], socket.SOCK_STREAM), self.endpoint("b", socket.SOCK_STREAM)
-            b.listen()
-            a.connect((self.wan.address("b"), PORT))
-            into, _ = b.accept()
-            self.addCleanup(into.close)
-            stop = threading.Event()
+            self.measured(rate, lambda: self.tcp_rate(rate, delay_s))  # noqa: B023
 
-            def send():
-                block = bytes(65_536)
-                try:
-                    while not stop.is_set():
-                        a.sendall(block)
-                except OSError:
-                    pass  # the reader has gone
-            sender = threading.Thread(target=send)
-            sender.start()
-            begin = time.monotonic()
-            counted = counted_from = 0
-            while (now := time.monotonic()) < begin + 2.5:
-                got = len(into.recv(1 << 20))
-                if now > begin + 0.5:  # after the slow start
-                    counted_from = counted_from or now
-                    counted += got
-            found = counted / (now - counted_from) * 1500 / 1448  # what it takes on the line
-            stop.set()
-            into.close()
-            sender.join(PATIENCE_S)
-            a.close()
-            b.close()
-            print(f"rate {rate / 1e6:g} MB/s, delay {delay_s * 1e3:g} ms: TCP {found / 1e6:.3f} MB/s", flush=True)
-            self.assertLess(found, 1.1 * rate)
-            self.assertGreater(found, 0.5 * rate, "a busy host forwards less")
+    def tcp_rate(self, rate, delay_s):
+        """Bytes per second that one connection takes on the line."""
+        a, b = socket_at(self.wan.hosts["a"], socket.SOCK_STREAM), self.endpoint("b", socket.SOCK_STREAM)
+        b.listen()
+        a.connect((self.wan.address("b"), PORT))
+        into, _ = b.accept()
+        self.addCleanup(into.close)
+        stop = threading.Event()
+
+        def send():
+            block = bytes(65_536)
+            try:
+                while not stop.is_set():
+                    a.sendall(block)
+            except OSError:
+                pass  # the reader has gone
+        sender = threading.Thread(target=send)
+        sender.start()
+        begin = time.monotonic()
+        counted = counted_from = 0
+        while (now := time.monotonic()) < begin + 2.5:
+            got = len(into.recv(1 << 20))
+            if now > begin + 0.5:  # after the slow start
+                counted_from = counted_from or now
+                counted += got
+        found = counted / (now - counted_from) * 1500 / 1448  # what it takes on the line
+        stop.set()
+        into.close()
+        sender.join(PATIENCE_S)
+        a.close()
+        b.close()
+        print(f"rate {rate / 1e6:g} MB/s, delay {delay_s * 1e3:g} ms: TCP {found / 1e6:.3f} MB/s", flush=True)
+        return found
 
     def test_one_way_can_be_cut(self):
         self.wan.join_all(Line(0.001))

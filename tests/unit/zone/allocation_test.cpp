@@ -123,16 +123,20 @@ class AllocationTest : public testing::Test {
         return *told;
     }
     PartState state(const PartId& id) { return zone().status(home, id)->state; }
-    PartStatus running(int ranks) {
+    /// `machines`: on which it has a proxy; default the first.
+    PartStatus running(int ranks, std::vector<std::string> machines = {}) {
         const auto held = hold(request(ranks));
         EXPECT_TRUE(held) << held.error();
         EXPECT_TRUE(zone().commit(home, held->id, held->token));
         clock.advance(seconds{1});
-        EXPECT_TRUE(zone().launch(home, held->id,
-                                  {.token = held->token,
-                                   .operation = launch_operation(held->id),
-                                   .options = {{"control-port", "127.0.0.1:9"}},
-                                   .proxies = {{0, held->assignment[0].machine}}}));
+        if (machines.empty()) machines = {held->assignment[0].machine};
+        LaunchRequest launch{.token = held->token,
+                             .operation = launch_operation(held->id),
+                             .options = {{"control-port", "127.0.0.1:9"}},
+                             .proxies = {}};
+        for (const std::string& machine : machines)
+            launch.proxies.push_back({static_cast<int>(launch.proxies.size()), machine});
+        EXPECT_TRUE(zone().launch(home, held->id, launch));
         return *held;
     }
     std::string step_of(const PartStatus& part) { return launch_operation(part.id) + "-p0"; }
@@ -289,6 +293,23 @@ TEST_F(AllocationTest, AnAllocationThatEndsByItselfTellsWhy) {
     EXPECT_NE(*store.all_parts().at(0).status.exit_code, 0);
     EXPECT_EQ(outside_view(store.all_parts().at(0).status, false).reason, "processors were taken back by zone b")
         << "others are told that it was not their program";
+}
+
+TEST_F(AllocationTest, AnAllocationWhoseNodesEndOneAfterTheOtherIsTheReasonAndNotTheFirstProxy) {
+    const PartStatus part = running(6, {"n1", "n2"});
+    slurm.end(to_string(part.id), "Slurm job 7 was cancelled");
+    executor.end(step_of(part), 143);
+    clock.advance(seconds{2});  // the zone stops the other proxy
+    EXPECT_EQ(state(part.id), PartState::kFailed);
+    EXPECT_THAT(store.all_parts().at(0).status.reason, HasSubstr("taken back: Slurm job 7 was cancelled in zone b"));
+}
+
+TEST_F(AllocationTest, AProxyThatEndsWithACodeIsTheReasonWhereTheAllocationStays) {
+    const PartStatus part = running(6, {"n1", "n2"});
+    executor.end(step_of(part), 143);
+    clock.advance(seconds{2});
+    EXPECT_EQ(state(part.id), PartState::kFailed);
+    EXPECT_THAT(store.all_parts().at(0).status.reason, HasSubstr("a proxy of zone b ended with code 143"));
 }
 
 TEST_F(AllocationTest, ACommittedPartWhoseProcessorsAreTakenAwayIsGivenUp) {
