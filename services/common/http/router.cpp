@@ -6,6 +6,7 @@
 
 #include "algorithms/base/utf8.hpp"
 #include "services/common/authorisation/rules.hpp"
+#include "services/common/codec/service_codec.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs::http {
@@ -237,6 +238,16 @@ void Router::dispatch(Call call, Respond respond) const {
         if (on_exception_) on_exception_(route->method + " " + route->pattern + ": unknown exception");
     }
     return once(problem({ErrorCode::kInternal, "internal error", {}}));
+}
+
+void add_health_and_contract(Router& router, const std::string& contract) {
+    const auto well = [](const Request&) { return ok(codec::encode(codec::Health{})); };
+    router.add_sync("GET", "/livez", Action::kGetLive, Body::kNone, well);
+    router.add_sync("GET", "/healthz", Action::kGetHealth, Body::kNone, well);
+    router.add_sync("GET", "/readyz", Action::kGetReady, Body::kNone, well);
+    router.add_sync("GET", "/openapi.json", Action::kGetContract, Body::kNone, [&contract](const Request&) {
+        return Reply{200, "application/json", contract, {}};
+    });
 }
 
 }  // namespace zbs::http

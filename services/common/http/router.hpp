@@ -75,4 +75,8 @@ class Router {
     std::function<void(const std::string&)> on_exception_;
 };
 
+/// GET /livez, /healthz and /readyz of a service that is well and ready whenever it answers, and /openapi.json, which
+/// gives `contract`. The router must not outlive `contract`.
+void add_health_and_contract(Router& router, const std::string& contract);
+
 }  // namespace zbs::http

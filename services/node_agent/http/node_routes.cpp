@@ -199,16 +199,7 @@ http::Router make_node_routes(NodeServices& services) {
                });
     router.add_sync("GET", "/v1/probe", Action::kGetProbe, Body::kNone,
                     [&services](const Request& request) { return give_probe(request, services); });
-    router.add_sync("GET", "/livez", Action::kGetLive, Body::kNone,
-                    [](const Request&) { return http::ok(codec::encode(codec::Health{})); });
-    // Not whether the zone answers: the agent does its work without.
-    router.add_sync("GET", "/healthz", Action::kGetHealth, Body::kNone,
-                    [](const Request&) { return http::ok(codec::encode(codec::Health{})); });
-    router.add_sync("GET", "/readyz", Action::kGetReady, Body::kNone,
-                    [](const Request&) { return http::ok(codec::encode(codec::Health{})); });
-    router.add_sync("GET", "/openapi.json", Action::kGetContract, Body::kNone, [&services](const Request&) {
-        return Reply{200, "application/json", services.contract, {}};
-    });
+    http::add_health_and_contract(router, services.contract);  // not whether the zone answers: the agent works without
     return router;
 }
 

@@ -144,15 +144,7 @@ http::Router make_registry_routes(RegistryServices& services) {
             codec::who_is(peer), services.registry.is_enrolled(peer.name()),
             to_uri({CallerKind::kRegistry, services.config.organisation, services.config.name})}));
     });
-    router.add_sync("GET", "/livez", Action::kGetLive, Body::kNone,
-                    [](const Request&) { return http::ok(codec::encode(codec::Health{})); });
-    router.add_sync("GET", "/healthz", Action::kGetHealth, Body::kNone,
-                    [](const Request&) { return http::ok(codec::encode(codec::Health{})); });
-    router.add_sync("GET", "/readyz", Action::kGetReady, Body::kNone,
-                    [](const Request&) { return http::ok(codec::encode(codec::Health{})); });
-    router.add_sync("GET", "/openapi.json", Action::kGetContract, Body::kNone, [&services](const Request&) {
-        return Reply{200, "application/json", services.contract, {}};
-    });
+    http::add_health_and_contract(router, services.contract);
     return router;
 }
 
