@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "client/api/zone_view.hpp"
 #include "client/cli/applications/application_follow.hpp"
 #include "client/cli/interrupt.hpp"
 #include "services/common/adapters/command_line/output.hpp"
@@ -119,7 +120,7 @@ Result<Id128> Context::fresh_id(client::ZoneClient& zone) const {
     if (owner.kind == CallerKind::kAnonymous) {
         const Result<codec::Json> answer = zone.get("/v1/whoami");
         if (!answer) return answer.error();
-        owner = parse_identity(answer->value("name", "")).value_or(Caller{});
+        owner = parse_identity(client::decode_self_view(*answer).name).value_or(Caller{});
     }
     return system::SystemIds{}.fresh(owner);
 }

@@ -5,11 +5,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "client/api/zone_client.hpp"
+#include "client/api/zone_view.hpp"
 #include "services/common/messages/names/join_token.hpp"
 #include "services/common/messages/text/quoting.hpp"
 
@@ -179,10 +181,8 @@ Result<void> check_met(const FederationPlan& plan, const std::string& credential
     client::ZoneClient zone(*std::move(own), {}, std::chrono::seconds(5));
     const Result<codec::Json> peers = zone.get("/v1/peerings");
     if (!peers) return peers.error();
-    std::size_t accepted = 0;
-    for (const codec::Json& peer : peers->value("peers", codec::Json::array()))
-        accepted += peer.value("they_accept_us", "") == "accepted";
-    if (accepted + 1 >= plan.zones.size()) return {};
+    const auto accepted = std::ranges::count_if(codec::decode_peerings_view(*peers).peers, client::is_usable);
+    if (static_cast<std::size_t>(accepted) + 1 >= plan.zones.size()) return {};
     return Error{ErrorCode::kUnavailable, std::to_string(accepted) + " zones have accepted the first one so far", {}};
 }
 

@@ -3,17 +3,13 @@
 #include <algorithm>
 
 #include "algorithms/base/duration_text.hpp"
+#include "services/common/codec/peering_view.hpp"
 
 namespace zbs::cli {
 namespace {
 
 using codec::Json;
 using listing::harmless_line;
-
-std::string text_in(const Json& json, const char* key) {
-    const auto found = json.is_object() ? json.find(key) : json.end();
-    return found != json.end() && found->is_string() ? found->get<std::string>() : std::string{};
-}
 
 /// The word after `mark`; empty where there is none.
 std::string word_after(const std::string& text, const std::string& mark) {
@@ -74,14 +70,12 @@ Check check_version(const std::string& said) {
 
 std::vector<Check> check_peers(const Json& peerings) {
     std::vector<Check> checks;
-    for (const Json& peer : peerings.value("peers", Json::array())) {
-        const std::string state = text_in(peer, "they_accept_us"), reason = text_in(peer, "reason");
-        const std::string name = "peer " + text_in(peer, "zone");
-        const std::string condition = peer.contains("condition") ? text_in(peer.at("condition"), "state") : "";
-        const double age_s = peer.contains("condition") ? peer.at("condition").value("age_s", 0.0) : 0.0;
+    for (const codec::PeerView& peer : codec::decode_peerings_view(peerings).peers) {
+        const std::string &state = peer.they_accept_us, &reason = peer.reason, &condition = peer.state;
+        const std::string name = "peer " + peer.zone;
+        const auto age_s = static_cast<std::int64_t>(peer.age_s.value_or(0));
         const std::string age =
-            age_s >= 1 ? " (as of " + format_duration(std::chrono::seconds{static_cast<std::int64_t>(age_s)}) + " ago)"
-                       : "";
+            age_s >= 1 ? " (as of " + format_duration(std::chrono::seconds{age_s}) + " ago)" : std::string{};
         const bool is_well = condition.empty() || condition == "up" || condition == "unknown";
         if (state == "accepted" && !is_well)
             checks.push_back({name, Verdict::kWarn, condition + (reason.empty() ? "" : ": " + reason) + age,

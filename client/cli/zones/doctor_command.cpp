@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "client/api/zone_view.hpp"
 #include "client/cli/context.hpp"
 #include "client/cli/submission/probe_program.hpp"
 #include "client/cli/zones/doctor_checks.hpp"
@@ -65,7 +66,8 @@ void look_at_home(client::ZoneClient& zone, std::vector<Check>& checks) {
                                     : "check the address " + zone.url() + ", the network and whether the zone runs"));
         return;
     }
-    const std::string place = self->value("zone", zone.url()) + " at " + zone.url();
+    const std::string zone_name = client::decode_self_view(*self).zone;
+    const std::string place = (zone_name.empty() ? zone.url() : zone_name) + " at " + zone.url();
     const Result<std::string> why_not = zone.why_not_ready();
     if (!why_not)
         checks.push_back(failed("home zone", why_not.error(), "try again; else ask its operator"));
@@ -84,8 +86,7 @@ void look_at_home(client::ZoneClient& zone, std::vector<Check>& checks) {
     if (const Result<codec::Json> contract = zone.get("/openapi.json"); !contract) {
         checks.push_back(failed("version", contract.error(), "ask the operator of the zone"));
     } else {
-        const codec::Json about = contract->value("info", codec::Json::object());
-        checks.push_back(check_version(about.value("version", "")));
+        checks.push_back(check_version(client::decode_contract_version(*contract)));
     }
     if (const Result<codec::Json> peers = zone.get("/v1/peerings"); !peers) {
         checks.push_back(failed("peers", peers.error(), "ask the operator of the zone"));

@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "client/api/delegate.hpp"
+#include "client/api/zone_view.hpp"
 #include "client/cli/context.hpp"
 #include "services/common/messages/names/join_token.hpp"
 
@@ -47,22 +48,19 @@ void whoami(Context& context) {
     if (!zone) return;
     const Result<Json> answer = zone->get("/v1/whoami");
     if (!answer) return context.fail(answer.error());
-    Json item = *answer;
-    std::string until = "-";
-    if (zone->credentials() != nullptr && zone->credentials()->not_after()) {
-        until = date_of(*zone->credentials()->not_after());
-        item["not_after_us"] = to_microseconds(*zone->credentials()->not_after());
-    }
+    const client::SelfView self = client::decode_self_view(*answer);
+    const auto not_after = zone->credentials() != nullptr ? zone->credentials()->not_after() : std::nullopt;
+    const std::string until = not_after ? date_of(*not_after) : "-";
+    const Json item = client::with_end(self, not_after);
     if (context.output == "json") return print_document(context, item);
     std::string groups;
-    for (const Json& group : item.value("groups", Json::array()))
-        groups += (groups.empty() ? "" : ",") + group.get<std::string>();
-    const std::string how = item.value("limited", false)     ? "limited proxy"
-                            : item.value("via_proxy", false) ? "proxy"
+    for (const std::string& group : self.groups) groups += (groups.empty() ? "" : ",") + group;
+    const std::string how = self.is_limited                  ? "limited proxy"
+                            : self.is_proxy                  ? "proxy"
                             : zone->credentials() == nullptr ? "local token"
                                                              : "certificate";
     Listing listing{"identities", {"YOU", "BY", "GROUPS", "HOME ZONE", "UNTIL"}, {}, Json::array({item})};
-    listing.rows.push_back({item.value("name", ""), how, groups.empty() ? "-" : groups, item.value("zone", ""), until});
+    listing.rows.push_back({self.name, how, groups.empty() ? "-" : groups, self.zone, until});
     print(context, listing);
 }
 
@@ -71,7 +69,7 @@ void print_delegation(const Context& context, const std::string& id) {
     if (context.for_people())
         std::cout << id << "\n";
     else
-        print_document(context, {{"id", id}});
+        print_document(context, client::encode_id(id));
 }
 
 /// Lets the home zone make proxies for the user's applications by itself, for a while.

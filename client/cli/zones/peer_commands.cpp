@@ -30,8 +30,8 @@ void call(Context& context, const std::string& method, const std::string& organi
     const Result<Json> answer = zone->call(method, "/v1/peerings/" + http::encode_percent(organisation), body);
     if (!answer) return context.fail(answer.error());
     print(context, listing::peerings_of(*answer));
-    for (const Json& note : answer->value("notes", Json::array()))
-        if (note.is_string()) std::cerr << "note: " << printable(note.get<std::string>()) << "\n";
+    for (const std::string& note : codec::decode_peerings_view(*answer).notes)
+        std::cerr << "note: " << printable(note) << "\n";
 }
 
 struct Wish {

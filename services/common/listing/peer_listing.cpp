@@ -5,7 +5,6 @@
 
 #include "algorithms/base/duration_text.hpp"
 #include "services/common/codec/json/audit_text.hpp"
-#include "services/common/codec/peering_view.hpp"
 
 namespace zbs::listing {
 
@@ -16,18 +15,14 @@ namespace {
 /// "-" where the answer has none.
 Cell moment(Time at) { return at > Time{} ? Cell(codec::utc_text(at)) : Cell("-"); }
 
-Cell state_cell(const codec::PeerView& peer) { return peer.state.empty() ? "-" : peer.state; }
+}  // namespace
 
-Cell age_cell(const codec::PeerView& peer) {
+Cell state_of(const codec::PeerView& peer) { return peer.state.empty() ? "-" : peer.state; }
+
+Cell age_of(const codec::PeerView& peer) {
     if (!peer.age_s) return "-";
     return {format_duration(std::chrono::seconds{std::llround(*peer.age_s)}), *peer.age_s};
 }
-
-}  // namespace
-
-Cell state_of(const Json& peer) { return state_cell(codec::decode_peer_view(peer)); }
-
-Cell age_of(const Json& peer) { return age_cell(codec::decode_peer_view(peer)); }
 
 Listing peers_of(const Json& answer) {
     Listing listing{"peers",
@@ -44,7 +39,7 @@ Listing peers_of(const Json& answer) {
                     {}};
     for (const codec::PeerView& peer : codec::decode_peerings_view(answer).peers) {
         listing.items.push_back(peer.item);
-        listing.rows.push_back({peer.zone, peer.organisation, state_cell(peer), age_cell(peer), peer.they_accept_us,
+        listing.rows.push_back({peer.zone, peer.organisation, state_of(peer), age_of(peer), peer.they_accept_us,
                                 peer.we_accept_them, peer.url, peer.reason, moment(peer.last_heard),
                                 moment(peer.leased_until)});
     }
