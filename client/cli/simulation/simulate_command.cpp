@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <iostream>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "algorithms/allocation/registry.hpp"
 #include "algorithms/base/duration_text.hpp"
@@ -19,19 +18,15 @@
 #include "client/cli/context.hpp"
 #include "client/cli/input.hpp"
 #include "client/cli/output_file.hpp"
+#include "client/cli/simulation/schedule_codec.hpp"
 #include "client/cli/simulation/simulate_input.hpp"
 #include "client/cli/simulation/simulate_lists.hpp"
 #include "client/cli/simulation/simulate_output.hpp"
 #include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/adapters/command_line/values.hpp"
-#include "services/common/codec/json/document_text.hpp"
 
 namespace zbs::cli {
 namespace {
-
-/// Keys in the order in which they are printed.
-using OrderedJson = nlohmann::ordered_json;
-std::string dump(const OrderedJson& json) { return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace); }
 
 struct OutputFile {
     const char* option;
@@ -316,80 +311,6 @@ Result<SimulatedSchedule> run(const SimulateCommand& command, SimulationOptions 
     return schedule;
 }
 
-double jobs_per_second(const SimulatedSchedule& schedule) {
-    return static_cast<double>(schedule.metrics.all.jobs) / std::max(schedule.seconds, 1e-9);
-}
-
-OrderedJson json_of(const Distribution& d) {
-    return {{"mean", d.mean}, {"median", d.median}, {"p95", d.p95}, {"max", d.max}};
-}
-
-void add_jobs(OrderedJson& out, const JobMetrics& jobs) {
-    out["wait_s"] = json_of(jobs.wait_s);
-    out["response_s"] = json_of(jobs.response_s);
-    out["slowdown"] = json_of(jobs.slowdown);
-    out["bounded_slowdown"] = json_of(jobs.bounded_slowdown);
-}
-
-OrderedJson json_of(const std::vector<ClassMetrics>& classes) {
-    OrderedJson out = OrderedJson::array();
-    for (const ClassMetrics& found : classes) {
-        OrderedJson item = {
-            {"class", found.name}, {"jobs", found.jobs.jobs}, {"processor_seconds", found.jobs.processor_seconds}};
-        add_jobs(item, found.jobs);
-        out.push_back(std::move(item));
-    }
-    return out;
-}
-
-OrderedJson json_of(const TurnMetrics& turns, std::uint64_t resizes) {
-    return {{"effective_utilization", turns.effective_utilization},
-            {"switching", turns.switching},
-            {"resizing", turns.resizing},
-            {"fragmentation", turns.fragmentation},
-            {"accumulated_efficiency", turns.accumulated_efficiency},
-            {"resizes", resizes}};
-}
-
-OrderedJson json_of(const SimulateCommand& command, const LoadedWorkload& loaded, const SimulatedSchedule& schedule) {
-    OrderedJson out = {{"policy", schedule.policy},
-                       {"trace", loaded.name},
-                       {"processors", schedule.processors},
-                       {"jobs", schedule.metrics.all.jobs},
-                       {"makespan_s", schedule.metrics.makespan_s},
-                       {"utilization", schedule.metrics.utilization}};
-    add_jobs(out, schedule.metrics.all);
-    out["seconds"] = schedule.seconds;
-    out["jobs_per_second"] = jobs_per_second(schedule);
-    if (!command.details) return out;
-    out["rules"] = command.rules;
-    out["tau_s"] = command.tau_s;
-    out["preemptions"] = schedule.interruptions.size();
-    if (schedule.turns) out["turns"] = json_of(*schedule.turns, schedule.resizes);
-    if (!command.coscheduling.empty()) out["coscheduling"] = command.coscheduling;
-    if (!command.allocator.empty()) {
-        out["allocator"] = command.allocator;
-        out["refused_starts"] = schedule.refused_starts;
-    }
-    if (!loaded.trace || command.source.flexibility == "mix") out["seed"] = command.source.seed;
-    out["flexible_jobs"] = flexible_jobs(loaded.workload);
-    out["read_seconds"] = loaded.read_s;
-    out["parse_seconds"] = loaded.parse_s;
-    if (loaded.trace) {
-        OrderedJson dropped = OrderedJson::object();
-        for (std::size_t i = 0; i < formats::kSwfDrops; ++i)
-            dropped[std::string(to_string(static_cast<formats::SwfDrop>(i)))] = loaded.cleaned.dropped[i];
-        out["skipped_lines"] = loaded.trace->skipped_lines;
-        out["dropped"] = std::move(dropped);
-        out["cut_at_estimate"] = loaded.cleaned.cut_at_estimate;
-        out["out_of_order"] = loaded.cleaned.out_of_order;
-    }
-    const Duration tau = seconds_to_duration(command.tau_s);
-    out["by_size"] = json_of(metrics_by_size(loaded.workload, schedule.view(), tau));
-    out["by_runtime"] = json_of(metrics_by_runtime(loaded.workload, schedule.view(), tau));
-    return out;
-}
-
 /// What cleaning did, on standard error: nobody should take a part of a log for the whole.
 void report_cleaning(const LoadedWorkload& loaded) {
     if (!loaded.trace) return;
@@ -579,15 +500,20 @@ void simulate_workload(Context& context, const SimulateCommand& command) {
     if (schedules.empty()) return;
     if (context.for_people()) return print_tables(context, command, *loaded, schedules);
     if (context.output == "csv" || context.output == "name") return print(context, comparison(schedules));
-    OrderedJson items = OrderedJson::array();
-    for (const SimulatedSchedule& schedule : schedules) items.push_back(json_of(command, *loaded, schedule));
+    const ScheduleSettings settings{.rules = command.rules,
+                                    .tau_s = command.tau_s,
+                                    .coscheduling = command.coscheduling,
+                                    .allocator = command.allocator,
+                                    .has_seed = !loaded->trace || command.source.flexibility == "mix",
+                                    .seed = command.source.seed,
+                                    .with_details = command.details};
+    std::vector<OrderedJson> items;
+    for (const SimulatedSchedule& schedule : schedules) items.push_back(encode(settings, *loaded, schedule));
     if (context.output == "jsonl") {
         for (const OrderedJson& item : items) std::cout << dump(item) << "\n";
         return;
     }
-    OrderedJson document = {{"version", codec::kDocumentVersion}};
-    document.update(command.compare.empty() ? items.front() : OrderedJson{{"schedules", std::move(items)}});
-    std::cout << dump(document) << "\n";
+    std::cout << dump(encode_document(std::move(items), !command.compare.empty())) << "\n";
 }
 
 }  // namespace

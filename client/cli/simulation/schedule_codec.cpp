@@ -1,0 +1,95 @@
+#include "client/cli/simulation/schedule_codec.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "services/common/codec/json/document_text.hpp"
+
+namespace zbs::cli {
+namespace {
+
+OrderedJson json_of(const Distribution& d) {
+    return {{"mean", d.mean}, {"median", d.median}, {"p95", d.p95}, {"max", d.max}};
+}
+
+void add_jobs(OrderedJson& out, const JobMetrics& jobs) {
+    out["wait_s"] = json_of(jobs.wait_s);
+    out["response_s"] = json_of(jobs.response_s);
+    out["slowdown"] = json_of(jobs.slowdown);
+    out["bounded_slowdown"] = json_of(jobs.bounded_slowdown);
+}
+
+OrderedJson json_of(const std::vector<ClassMetrics>& classes) {
+    OrderedJson out = OrderedJson::array();
+    for (const ClassMetrics& found : classes) {
+        OrderedJson item = {
+            {"class", found.name}, {"jobs", found.jobs.jobs}, {"processor_seconds", found.jobs.processor_seconds}};
+        add_jobs(item, found.jobs);
+        out.push_back(std::move(item));
+    }
+    return out;
+}
+
+OrderedJson json_of(const TurnMetrics& turns, std::uint64_t resizes) {
+    return {{"effective_utilization", turns.effective_utilization},
+            {"switching", turns.switching},
+            {"resizing", turns.resizing},
+            {"fragmentation", turns.fragmentation},
+            {"accumulated_efficiency", turns.accumulated_efficiency},
+            {"resizes", resizes}};
+}
+
+}  // namespace
+
+OrderedJson encode(const ScheduleSettings& settings, const LoadedWorkload& loaded, const SimulatedSchedule& schedule) {
+    OrderedJson out = {{"policy", schedule.policy},
+                       {"trace", loaded.name},
+                       {"processors", schedule.processors},
+                       {"jobs", schedule.metrics.all.jobs},
+                       {"makespan_s", schedule.metrics.makespan_s},
+                       {"utilization", schedule.metrics.utilization}};
+    add_jobs(out, schedule.metrics.all);
+    out["seconds"] = schedule.seconds;
+    out["jobs_per_second"] = jobs_per_second(schedule);
+    if (!settings.with_details) return out;
+    out["rules"] = settings.rules;
+    out["tau_s"] = settings.tau_s;
+    out["preemptions"] = schedule.interruptions.size();
+    if (schedule.turns) out["turns"] = json_of(*schedule.turns, schedule.resizes);
+    if (!settings.coscheduling.empty()) out["coscheduling"] = settings.coscheduling;
+    if (!settings.allocator.empty()) {
+        out["allocator"] = settings.allocator;
+        out["refused_starts"] = schedule.refused_starts;
+    }
+    if (settings.has_seed) out["seed"] = settings.seed;
+    out["flexible_jobs"] = flexible_jobs(loaded.workload);
+    out["read_seconds"] = loaded.read_s;
+    out["parse_seconds"] = loaded.parse_s;
+    if (loaded.trace) {
+        OrderedJson dropped = OrderedJson::object();
+        for (std::size_t i = 0; i < formats::kSwfDrops; ++i)
+            dropped[std::string(to_string(static_cast<formats::SwfDrop>(i)))] = loaded.cleaned.dropped[i];
+        out["skipped_lines"] = loaded.trace->skipped_lines;
+        out["dropped"] = std::move(dropped);
+        out["cut_at_estimate"] = loaded.cleaned.cut_at_estimate;
+        out["out_of_order"] = loaded.cleaned.out_of_order;
+    }
+    const Duration tau = seconds_to_duration(settings.tau_s);
+    out["by_size"] = json_of(metrics_by_size(loaded.workload, schedule.view(), tau));
+    out["by_runtime"] = json_of(metrics_by_runtime(loaded.workload, schedule.view(), tau));
+    return out;
+}
+
+OrderedJson encode_document(std::vector<OrderedJson> schedules, bool is_comparison) {
+    OrderedJson document = {{"version", codec::kDocumentVersion}};
+    document.update(is_comparison ? OrderedJson{{"schedules", std::move(schedules)}} : std::move(schedules.front()));
+    return document;
+}
+
+std::string dump(const OrderedJson& json) { return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace); }
+
+double jobs_per_second(const SimulatedSchedule& schedule) {
+    return static_cast<double>(schedule.metrics.all.jobs) / std::max(schedule.seconds, 1e-9);
+}
+
+}  // namespace zbs::cli

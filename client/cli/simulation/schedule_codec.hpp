@@ -1,0 +1,34 @@
+#pragma once
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "client/cli/simulation/simulate_output.hpp"
+
+/// Simulated schedules as JSON.
+namespace zbs::cli {
+
+/// Keys in the order in which they are printed.
+using OrderedJson = nlohmann::ordered_json;
+
+/// How the schedules of one command came about.
+struct ScheduleSettings {
+    std::string rules;
+    double tau_s = 0;
+    std::string coscheduling;  ///< empty: as the simulator has it
+    std::string allocator;     ///< empty: none
+    bool has_seed = false;     ///< the workload depends on `seed`
+    std::uint64_t seed = 0;
+    bool with_details = false;
+};
+
+OrderedJson encode(const ScheduleSettings& settings, const LoadedWorkload& loaded, const SimulatedSchedule& schedule);
+/// The document of one schedule, or of a comparison. Precondition: not empty.
+OrderedJson encode_document(std::vector<OrderedJson> schedules, bool is_comparison);
+/// On one line. Bytes that are no UTF-8 are replaced.
+std::string dump(const OrderedJson& json);
+/// Jobs simulated in a second of wall time.
+double jobs_per_second(const SimulatedSchedule& schedule);
+
+}  // namespace zbs::cli
