@@ -8,24 +8,24 @@ namespace zbs::cli {
 namespace {
 
 using FieldOption = std::pair<std::string_view, const char*>;
-constexpr std::array<FieldOption, 18> kFieldOptions = {{{"id", "--id"},
-                                                        {"name", "--name"},
-                                                        {"ranks", "-n"},
-                                                        {"directory", "--chdir"},
-                                                        {"walltime_s", "--walltime"},
-                                                        {"grace_s", "--grace"},
-                                                        {"model", "--profile"},
-                                                        {"mapper", "--mapper"},
-                                                        {"seed", "--seed"},
-                                                        {"zones", "--zones"},
-                                                        {"launcher", "--launcher"},
-                                                        {"priority", "--priority"},
-                                                        {"share", "--share"},
-                                                        {"environment", "--env"},
-                                                        {"argv", "program"},
-                                                        {"staging/inputs", "--stage-in"},
-                                                        {"staging/program", "--stage-in"},
-                                                        {"staging/results", "--stage-out"}}};
+constexpr std::array kFieldOptions = {FieldOption{"id", "--id"},
+                                      FieldOption{"name", "--name"},
+                                      FieldOption{"ranks", "-n"},
+                                      FieldOption{"directory", "--chdir"},
+                                      FieldOption{"walltime_s", "--walltime"},
+                                      FieldOption{"grace_s", "--grace"},
+                                      FieldOption{"model", "--profile"},
+                                      FieldOption{"mapper", "--mapper"},
+                                      FieldOption{"seed", "--seed"},
+                                      FieldOption{"zones", "--zones"},
+                                      FieldOption{"launcher", "--launcher"},
+                                      FieldOption{"priority", "--priority"},
+                                      FieldOption{"share", "--share"},
+                                      FieldOption{"environment", "--env"},
+                                      FieldOption{"argv", "program"},
+                                      FieldOption{"staging/inputs", "--stage-in"},
+                                      FieldOption{"staging/program", "--stage-in"},
+                                      FieldOption{"staging/results", "--stage-out"}};
 
 }  // namespace
 

@@ -14,6 +14,7 @@
 #include "algorithms/mapping/trees/tree_evaluation.hpp"
 #include "algorithms/mapping/trees/tree_mapper.hpp"
 #include "client/cli/context.hpp"
+#include "client/cli/document_codec.hpp"
 #include "client/cli/mapping/map_input.hpp"
 #include "client/cli/mapping/map_output.hpp"
 #include "client/cli/output_file.hpp"
@@ -193,7 +194,7 @@ void map_onto_hierarchy(Context& context, const MapCommand& options, const TaskG
             for (int depth = 1; depth < tree.levels(); ++depth)
                 groups += (depth > 1 ? "." : "") + std::to_string(tree.group_of(p, depth) - tree.first_group(depth));
             listing.rows.push_back({std::to_string(task), std::to_string(p), groups});
-            listing.items.push_back({{"task", task}, {"processor", p}});
+            listing.items.push_back(encode_place(task, p));
         }
         print(context, listing);
     }
@@ -315,8 +316,7 @@ void map_onto_resources(Context& context, const MapCommand& options, const TaskG
             const Zone& zone = resources->zones()[static_cast<std::size_t>(place.zone)];
             const std::string& machine = zone.machines[static_cast<std::size_t>(place.machine)].name;
             listing.rows.push_back({std::to_string(task), zone.name, machine, std::to_string(place.processor)});
-            listing.items.push_back(
-                {{"task", task}, {"zone", zone.name}, {"machine", machine}, {"processor", place.processor}});
+            listing.items.push_back(encode_place(task, zone, place));
         }
         print(context, listing);
     }

@@ -7,6 +7,7 @@
 #include "algorithms/formats/svg.hpp"
 #include "client/cli/applications/application_view.hpp"
 #include "client/cli/context.hpp"
+#include "client/cli/document_codec.hpp"
 #include "client/cli/input.hpp"
 #include "client/cli/mapping/map_output.hpp"
 #include "client/cli/output_file.hpp"
@@ -168,13 +169,7 @@ void show_profile(Context& context, const Source& source) {
         std::cout << source.words[0] << "\n";
         return;
     }
-    if (!context.for_people()) {
-        Json json = codec::encode(*model);
-        json = {{"model", std::move(json)}};
-        if (row) json["profile"] = codec::encode(*row);
-        print_document(context, json);
-        return;
-    }
+    if (!context.for_people()) return print_document(context, encode(*model, row));
     if (row) describe_row(*row);
     describe_model(*model);
 }

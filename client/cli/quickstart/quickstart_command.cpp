@@ -269,7 +269,7 @@ void quickstart(Context& context, const QuickstartOptions& options) {
     action.sa_handler = on_stop;
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
-    std::vector<Service> services = {{"registry", registry_command(plan), folder + "/registry.log"}};
+    std::vector<Service> services = {Service{"registry", registry_command(plan), folder + "/registry.log"}};
     start(services[0]);
     const auto deadline = SteadyClock::now() + std::chrono::seconds(30);
     const auto give_up = [&](const Error& error) {

@@ -8,6 +8,7 @@
 #include "algorithms/sim/generators.hpp"
 #include "algorithms/sim/replay.hpp"
 #include "client/cli/context.hpp"
+#include "client/cli/document_codec.hpp"
 #include "client/cli/input.hpp"
 #include "client/cli/mapping/map_input.hpp"
 #include "client/cli/output_file.hpp"
@@ -90,14 +91,10 @@ Result<void> draw_gantt(const std::string& path, const Trace& trace, const Resou
     return write_file(path, canvas.svg(name.substr(name.find_last_of('/') + 1)));
 }
 
-struct LinkRow {
-    std::string name;
-    LinkTraffic traffic;
-};
 std::vector<LinkRow> link_rows(const ReplayReport& report, const ResourceGraph& resources) {
-    std::vector<LinkRow> rows = {{"same processor", report.same_processor},
-                                 {"within machines", report.within_machine},
-                                 {"within zones", report.within_zone}};
+    std::vector<LinkRow> rows = {LinkRow{"same processor", report.same_processor},
+                                 LinkRow{"within machines", report.within_machine},
+                                 LinkRow{"within zones", report.within_zone}};
     const auto zones = static_cast<std::size_t>(resources.zone_count());
     for (std::size_t a = 0; a < zones; ++a) {
         for (std::size_t b = a + 1; b < zones; ++b) {
@@ -125,30 +122,11 @@ void print_report(Context& context, const Trace& trace, const ReplayReport& repo
         const double idle_s = report.run_time_s - times.end_s;
         listing.rows.push_back({std::to_string(r), zone.name, machine, milliseconds(times.compute_s),
                                 milliseconds(times.blocked_s), milliseconds(idle_s), milliseconds(times.end_s)});
-        listing.items.push_back({{"rank", r},
-                                 {"zone", zone.name},
-                                 {"machine", machine},
-                                 {"processor", place.processor},
-                                 {"compute_s", times.compute_s},
-                                 {"blocked_s", times.blocked_s},
-                                 {"idle_s", idle_s},
-                                 {"end_s", times.end_s}});
+        listing.items.push_back(encode_times(r, times, idle_s, zone, place));
     }
     const std::vector<LinkRow> links = link_rows(report, resources);
-    if (context.output == "json") {
-        codec::Json traffic = codec::Json::array();
-        for (const LinkRow& row : links)
-            traffic.push_back({{"link", row.name}, {"messages", row.traffic.messages}, {"bytes", row.traffic.bytes}});
-        codec::Json document = {{"run_time_s", report.run_time_s},
-                                {"complete", report.complete},
-                                {"events", report.events},
-                                {"unreceived_messages", report.unreceived_messages},
-                                {"links", traffic},
-                                {"ranks", listing.items}};
-        if (!trace.unseen.empty()) document["unseen"] = trace.unseen;
-        print_document(context, document);
-        return;
-    }
+    if (context.output == "json")
+        return print_document(context, encode_replay(report, links, listing.items, trace.unseen));
     if (context.for_people()) {
         std::cout << "run time   " << formats::short_number(report.run_time_s, 6) << " s"
                   << (report.complete        ? ""

@@ -1,0 +1,75 @@
+#include "client/cli/document_codec.hpp"
+
+#include <utility>
+
+#include "services/common/codec/message_codec.hpp"
+
+namespace zbs::cli {
+
+using codec::Json;
+
+Json encode_place(std::size_t task, ProcessorIndex processor) { return {{"task", task}, {"processor", processor}}; }
+
+Json encode_place(std::size_t task, const Zone& zone, const ProcessorPlace& place) {
+    return {{"task", task},
+            {"zone", zone.name},
+            {"machine", zone.machines[static_cast<std::size_t>(place.machine)].name},
+            {"processor", place.processor}};
+}
+
+Json encode_times(std::size_t rank, const RankTimes& times, double idle_s, const Zone& zone,
+                  const ProcessorPlace& place) {
+    return {{"rank", rank},
+            {"zone", zone.name},
+            {"machine", zone.machines[static_cast<std::size_t>(place.machine)].name},
+            {"processor", place.processor},
+            {"compute_s", times.compute_s},
+            {"blocked_s", times.blocked_s},
+            {"idle_s", idle_s},
+            {"end_s", times.end_s}};
+}
+
+Json encode_replay(const ReplayReport& report, const std::vector<LinkRow>& links, const Json& ranks,
+                   const UnseenCalls& unseen) {
+    Json traffic = Json::array();
+    for (const LinkRow& row : links)
+        traffic.push_back({{"link", row.name}, {"messages", row.traffic.messages}, {"bytes", row.traffic.bytes}});
+    Json document = {{"run_time_s", report.run_time_s}, {"complete", report.complete},
+                     {"events", report.events},         {"unreceived_messages", report.unreceived_messages},
+                     {"links", std::move(traffic)},     {"ranks", ranks}};
+    if (!unseen.empty()) document["unseen"] = unseen;
+    return document;
+}
+
+Json encode_option(std::string_view name, std::string_view default_value, std::string_view meaning) {
+    return {{"name", name}, {"default", default_value}, {"meaning", meaning}};
+}
+
+Json encode(const PolicyInfo& policy, Json options) {
+    return {{"policy", policy.name},   {"takes_turns", policy.takes_turns}, {"summary", policy.summary},
+            {"source", policy.source}, {"starvation", policy.starvation},   {"options", std::move(options)}};
+}
+
+Json encode(const AllocatorInfo& allocator, Json options) {
+    return {{"allocator", allocator.name},
+            {"summary", allocator.summary},
+            {"source", allocator.source},
+            {"machine", allocator.machine},
+            {"options", std::move(options)}};
+}
+
+Json encode(const GeneratorInfo& generator, Json options) {
+    return {{"generator", generator.name}, {"summary", generator.summary}, {"options", std::move(options)}};
+}
+
+Json encode_rule(std::string_view kind, std::string_view name, std::string_view summary, std::string_view source) {
+    return {{"kind", kind}, {"name", name}, {"summary", summary}, {"source", source}};
+}
+
+Json encode(const ApplicationModel& model, const std::optional<ProfileRow>& stored) {
+    Json document = {{"model", codec::encode(model)}};
+    if (stored) document["profile"] = codec::encode(*stored);
+    return document;
+}
+
+}  // namespace zbs::cli

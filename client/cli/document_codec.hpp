@@ -1,0 +1,45 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "algorithms/allocation/registry.hpp"
+#include "algorithms/gang/packing.hpp"
+#include "algorithms/model/resource_graph.hpp"
+#include "algorithms/policy/registry.hpp"
+#include "algorithms/sim/replay.hpp"
+#include "algorithms/sim/workload_generators.hpp"
+#include "services/common/codec/json/json.hpp"
+#include "services/common/codec/model_codec.hpp"
+#include "services/common/messages/profile.hpp"
+
+/// Items and documents of commands that compute here.
+namespace zbs::cli {
+
+/// Where a task is in a machine that is a tree, and in zones.
+codec::Json encode_place(std::size_t task, ProcessorIndex processor);
+codec::Json encode_place(std::size_t task, const Zone& zone, const ProcessorPlace& place);
+
+struct LinkRow {
+    std::string name;
+    LinkTraffic traffic;
+};
+codec::Json encode_times(std::size_t rank, const RankTimes& times, double idle_s, const Zone& zone,
+                         const ProcessorPlace& place);
+codec::Json encode_replay(const ReplayReport& report, const std::vector<LinkRow>& links, const codec::Json& ranks,
+                          const UnseenCalls& unseen);
+
+codec::Json encode_option(std::string_view name, std::string_view default_value, std::string_view meaning);
+/// What `zbs simulate` can be given by name, with items of `encode_option`.
+codec::Json encode(const PolicyInfo& policy, codec::Json options);
+codec::Json encode(const AllocatorInfo& allocator, codec::Json options);
+codec::Json encode(const GeneratorInfo& generator, codec::Json options);
+/// The same in a list of things of several kinds, without options.
+codec::Json encode_rule(std::string_view kind, std::string_view name, std::string_view summary,
+                        std::string_view source);
+
+/// A model, and how it is stored; none: it comes from a file.
+codec::Json encode(const ApplicationModel& model, const std::optional<ProfileRow>& stored);
+
+}  // namespace zbs::cli
