@@ -5,6 +5,7 @@
 #include "services/common/adapters/openssl/own_keys.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
+#include "services/common/codec/command_codec.hpp"
 #include "services/common/http/reply.hpp"
 #include "services/common/messages/names/host_port.hpp"
 #include "services/node_agent/program/node_config_file.hpp"
@@ -40,7 +41,7 @@ int ready(const std::string& config_path, const command_line::Output& output) {
     const Result<void> good = output.check();
     const Result<void> done = good ? ask_agent(config_path) : good;
     if (done) {
-        output.print_document({{"ready", true}}, "");
+        output.print_document(codec::encode_is_ready(), "");
         return 0;
     }
     if (output.for_json()) std::cout << http::problem(done.error()).body << "\n";

@@ -26,6 +26,7 @@
 #include "services/common/adapters/system/asio_clock.hpp"
 #include "services/common/adapters/system/spd_log.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
+#include "services/common/codec/command_codec.hpp"
 #include "services/common/codec/node_codec.hpp"
 #include "services/common/host/service_host.hpp"
 #include "services/common/messages/limits.hpp"
@@ -275,8 +276,7 @@ int describe(const command_line::Output& output) {
     NodeLoad load = (*sensor)->load(Duration{0});
     load.at = system::wall_clock();
     const NodeDescription machine = (*sensor)->describe();
-    output.print_document({{"description", codec::encode(machine)}, {"load", codec::encode(load)}},
-                          description_text(machine, load));
+    output.print_document(codec::encode_machine(machine, load), description_text(machine, load));
     return 0;
 }
 

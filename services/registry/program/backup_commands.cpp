@@ -8,13 +8,13 @@
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/sqlite/registry_backup.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
+#include "services/common/codec/command_codec.hpp"
 #include "services/registry/http/registry_routes.hpp"
 #include "services/registry/program/registry_client.hpp"
 
 namespace zbs::registry_program {
 namespace {
 
-using codec::Json;
 using command_line::Output;
 
 /// The name comes from the keys, which are in no backup.
@@ -30,32 +30,26 @@ Result<void> back_up(const StateFolder& state, const Output& output, const std::
     const auto made = sqlite::write_backup(sqlite::registry_backups(), {state.database(), state.audit(), to_uri(*self)},
                                            file, system::wall_clock());
     if (!made) return made.error();
-    Json document = sqlite::document_of(*made);
-    document["file"] = file;
-    output.print_document(document, file + ": " + sqlite::to_string(*made) + "\n");
+    output.print_document(codec::encode_backup(sqlite::document_of(*made), file),
+                          file + ": " + sqlite::to_string(*made) + "\n");
     return {};
 }
 
 void print_restored(const sqlite::RestoredRegistry& done, const Output& output) {
     std::string more;
-    Json removed_again = Json::array();
     if (done.tokens > 0)
         more += std::to_string(done.tokens) + " open tokens work no more; make new ones ('zbs-registry token')\n";
     more += "zones are listed as soon as they renew\n";
     for (const RemovedFromRegistry& removed : done.removed) {
         more += (removed.zone.empty() ? "organisation " + removed.organisation : "zone " + removed.zone) +
                 " was removed since the backup and stays removed\n";
-        removed_again.push_back(removed.zone.empty() ? Json{{"organisation", removed.organisation}}
-                                                     : Json{{"zone", removed.zone}});
     }
     if (!done.files.kept_audit)
         more +=
             "what was removed since the backup is here again: look at 'zbs-registry zone list' and "
             "'zbs-registry organisation list'\n";
-    Json document = sqlite::document_of(done.files);
-    document["closed_tokens"] = done.tokens;
-    document["removed"] = removed_again;
-    output.print_document(document, sqlite::to_string(done.files, more));
+    output.print_document(codec::encode_restored_registry(done.tokens, done.removed, sqlite::document_of(done.files)),
+                          sqlite::to_string(done.files, more));
 }
 
 Result<void> restore(const StateFolder& state, const Output& output, const std::string& file) {

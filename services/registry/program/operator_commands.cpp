@@ -8,6 +8,7 @@
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
+#include "services/common/codec/command_codec.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/site_codec.hpp"
 #include "services/common/messages/limits.hpp"
@@ -81,7 +82,7 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
         if (auto keys = openssl::make_registry(state.identity(), *organisation, *name, wall_clock()); !keys)
             return printer.fail(keys.error());
         const std::string uri = "spiffe://" + *organisation + "/registry/" + *name;
-        made->print_document({{"name", uri}, {"folder", state.identity()}},
+        made->print_document(codec::encode_identity(uri, state.identity()),
                              "made the identity of " + uri + " in " + state.identity() + "\n");
     });
     auto operator_name = std::make_shared<std::string>("operator");
@@ -101,7 +102,7 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
         if (auto keys = openssl::issue_operator(state.identity(), *operator_name, wall_clock()); !keys)
             return printer.fail(keys.error());
         issued->print_document(
-            {{"name", *operator_name}, {"folder", state.operator_identity()}},
+            codec::encode_identity(*operator_name, state.operator_identity()),
             "operator '" + *operator_name + "' has a new certificate in " + state.operator_identity() + "\n");
     });
     auto path = std::make_shared<std::string>();
@@ -121,7 +122,7 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
             put = chain ? openssl::replace_certificate(identity, *chain, wall_clock())
                         : Error{ErrorCode::kNotFound, "cannot be read", *path};
         if (!put) return printer.fail(put.error());
-        renewed->print_document({{"folder", identity}},
+        renewed->print_document(codec::encode_folder(identity),
                                 "the new certificate is in place; a running registry takes it with SIGHUP\n");
     });
     auto whose = std::make_shared<std::string>();
@@ -158,7 +159,7 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
         if (!printer.can_begin(options)) return;
         const Result<Json> answer = call(options, "GET", "/readyz");
         if (!answer) return printer.not_well(answer.error());
-        readiness->print_document({{"ready", true}}, "");
+        readiness->print_document(codec::encode_is_ready(), "");
     });
     add_enrolment_commands(cli, options, exit_code);
     add_audit_commands(cli, options, exit_code);

@@ -11,6 +11,7 @@
 #include "services/common/adapters/process/job_folder.hpp"
 #include "services/common/adapters/process/start/supervisor_record.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
+#include "services/common/codec/command_codec.hpp"
 #include "services/zone_scheduler/adapters/postgresql/zone_store.hpp"
 #include "services/zone_scheduler/program/commands/operator_client.hpp"
 #include "services/zone_scheduler/program/storage.hpp"
@@ -19,7 +20,6 @@
 namespace zbs::zone_program {
 namespace {
 
-using codec::Json;
 using command_line::Output;
 
 constexpr Duration kStepGrace = std::chrono::seconds{2};
@@ -42,9 +42,8 @@ Result<void> back_up(const std::string& config_path, const Output& output, const
     const auto made =
         sqlite::write_backup(sqlite::zone_backups(), zone_files(*settings, state), file, system::wall_clock());
     if (!made) return made.error();
-    Json document = sqlite::document_of(*made);
-    document["file"] = file;
-    output.print_document(document, file + ": " + sqlite::to_string(*made) + "\n");
+    output.print_document(codec::encode_backup(sqlite::document_of(*made), file),
+                          file + ": " + sqlite::to_string(*made) + "\n");
     return {};
 }
 
@@ -107,7 +106,7 @@ Result<void> go_on_from_restored(const std::string& config_path, const Output& o
             return {};
         });
     if (!token) return token.error();
-    output.print_document({{"first_token", *token}, {"steps_put_aside", aside}},
+    output.print_document(codec::encode_restored_zone(*token, aside),
                           aside_text(state, aside) + "tokens go on at " + std::to_string(*token) + "\n");
     return {};
 }
@@ -131,12 +130,10 @@ Result<void> restore(const std::string& config_path, const Output& output, const
     if (!aside) return aside.error();
     const auto done = sqlite::restore_zone(file, files, system::wall_clock());
     if (!done) return done.error();
-    Json document = sqlite::document_of(done->files);
-    document["first_token"] = done->first_token;
-    document["steps_put_aside"] = *aside;
     output.print_document(
-        document, sqlite::to_string(done->files, "tokens go on at " + std::to_string(done->first_token) + "\n") +
-                      aside_text(state, *aside));
+        codec::encode_restored_zone(done->first_token, *aside, sqlite::document_of(done->files)),
+        sqlite::to_string(done->files, "tokens go on at " + std::to_string(done->first_token) + "\n") +
+            aside_text(state, *aside));
     return {};
 }
 

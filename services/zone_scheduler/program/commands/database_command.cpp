@@ -9,6 +9,7 @@
 #include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/common/adapters/sqlite/database.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
+#include "services/common/codec/command_codec.hpp"
 #include "services/zone_scheduler/adapters/postgresql/zone_move.hpp"
 #include "services/zone_scheduler/adapters/postgresql/zone_store.hpp"
 #include "services/zone_scheduler/program/commands/operator_client.hpp"
@@ -114,13 +115,13 @@ Result<void> move_database(const std::string& config_path, const command_line::O
     if (!copied) return copied.error();
     if (auto aside = put_files_aside(state); !aside) return aside;
     std::string text;
-    codec::Json tables = codec::Json::array();
+    std::vector<std::pair<std::string, std::int64_t>> tables;
     for (const sql::CopiedTable& table : *copied) {
         text += table.table + "\t" + std::to_string(table.rows) + "\n";
-        tables.push_back({{"table", table.table}, {"rows", table.rows}});
+        tables.emplace_back(table.table, table.rows);
     }
     const std::string kept = state.database() + ".moved";
-    output.print_document({{"tables", tables}, {"kept", kept}},
+    output.print_document(codec::encode_moved(tables, kept),
                           text + "the database is in PostgreSQL; the files were put aside as " + kept + "\n");
     return {};
 }

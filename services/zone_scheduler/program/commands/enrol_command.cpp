@@ -10,6 +10,7 @@
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
+#include "services/common/codec/command_codec.hpp"
 #include "services/common/codec/site_codec.hpp"
 #include "services/common/http/reply.hpp"
 #include "services/common/messages/names/join_token.hpp"
@@ -80,7 +81,7 @@ void add_enrol_command(CLI::App& cli, std::string& config_path, int& exit_code) 
         if (!shared.can_begin(*output)) return;
         const Result<ServiceAddress> registry = enrol(*shared.config, *token);
         if (!registry) return shared.fail(registry.error(), *output);
-        output->print_document({{"registry", to_uri(registry->who)}, {"url", registry->url}},
+        output->print_document(codec::encode_registry(*registry),
                                "the registry is known now; the zone enrols when it starts\n");
     });
 }

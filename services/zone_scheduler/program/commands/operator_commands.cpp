@@ -13,6 +13,7 @@
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
+#include "services/common/codec/command_codec.hpp"
 #include "services/common/codec/json/audit_text.hpp"
 #include "services/common/codec/site_codec.hpp"
 #include "services/common/http/call.hpp"
@@ -106,15 +107,14 @@ void init(const OperatorCommand& shared, const Output& output, const InitOptions
     if (!fingerprint) return shared.fail(fingerprint.error(), output);
     const std::string name = to_uri((*keys)->name()), bundle = state.identity() + "/bundle.pem";
     const bool has_operator = std::filesystem::exists(state.operator_identity());
-    const Json document = {{"name", name},
-                           {"folder", state.identity()},
-                           {"bundle", bundle},
-                           {"fingerprint", *fingerprint},
-                           {"imported", imports},
-                           {"can_issue", (*keys)->can_issue()},
-                           {"has_operator", has_operator}};
     output.print_document(
-        document,
+        codec::encode(codec::MadeZone{.name = name,
+                                      .folder = state.identity(),
+                                      .bundle = bundle,
+                                      .fingerprint = *fingerprint,
+                                      .imported = imports,
+                                      .can_issue = (*keys)->can_issue(),
+                                      .has_operator = has_operator}),
         std::string(imports ? "imported" : "made") + " the identity of " + name + " in " + state.identity() +
             "\ntrust bundle of " + settings->zone.organisation + ": " + bundle +
             "\nits fingerprint, for other operators to compare:\n  " + *fingerprint + "\n" +
@@ -180,7 +180,7 @@ void add_renew(CLI::App& cli, const OperatorCommand& shared) {
         if (auto own = process::check_owner(state.path); !own) return shared.fail(own.error(), *output);
         if (auto put = openssl::replace_certificate(state.identity(), *chain, wall_clock()); !put)
             return shared.fail(put.error(), *output);
-        output->print_document({{"folder", state.identity()}},
+        output->print_document(codec::encode_folder(state.identity()),
                                "the new certificate is in place; a running zone takes it with SIGHUP\n");
     });
 }
@@ -204,7 +204,7 @@ void add_operator(CLI::App& cli, const OperatorCommand& shared) {
         if (auto own = process::check_owner(state.path); !own) return shared.fail(own.error(), *output);
         if (auto made = openssl::issue_operator(state.identity(), *name, wall_clock()); !made)
             return shared.fail(made.error(), *output);
-        output->print_document({{"name", *name}, {"folder", state.operator_identity()}},
+        output->print_document(codec::encode_identity(*name, state.operator_identity()),
                                "operator '" + *name + "' has a new certificate in " + state.operator_identity() + "\n");
     });
 }
@@ -232,7 +232,7 @@ void add_node(CLI::App& cli, const OperatorCommand& shared) {
             return shared.fail(made.error(), *output);
         const std::string uri = to_uri({CallerKind::kNode, settings->zone.organisation, *name});
         output->print_document(
-            {{"name", uri}, {"folder", *out}, {"zone", settings->zone.zone.name}},
+            codec::encode_node_identity(uri, *out, settings->zone.zone.name),
             "made the identity of " + uri + " in " + *out +
                 "\nbring the folder to the machine, name it as 'identity' in the agent's file with zone_name = \"" +
                 settings->zone.zone.name + "\", and start 'zbs-node run --config FILE'\n");

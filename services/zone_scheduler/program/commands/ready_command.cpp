@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "services/common/codec/command_codec.hpp"
 #include "services/common/codec/service_codec.hpp"
 #include "services/zone_scheduler/program/commands/registry_check.hpp"
 #include "services/zone_scheduler/program/take_over_checks.hpp"
@@ -43,7 +44,7 @@ void ready(const OperatorCommand& shared, const command_line::Output& output, bo
                                output);
     const std::string role = own->is_active ? "active" : "standby";
     if (own->is_active) warn_of_registry(own->ready);
-    output.print_document({{"ready", true}, {"role", role}}, settings->database ? role + "\n" : std::string{});
+    output.print_document(codec::encode_is_ready(role), settings->database ? role + "\n" : std::string{});
 }
 
 }  // namespace
