@@ -27,7 +27,6 @@
 #include "services/common/adapters/system/spd_log.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/codec/command_codec.hpp"
-#include "services/common/codec/node_codec.hpp"
 #include "services/common/host/service_host.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/names/host_port.hpp"
