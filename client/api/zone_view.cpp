@@ -1,7 +1,5 @@
 #include "client/api/zone_view.hpp"
 
-#include <map>
-
 #include "services/common/codec/json/reply_view.hpp"
 
 namespace zbs::client {
@@ -79,6 +77,16 @@ LinksView decode_links_view(const Json& answer) {
     return view;
 }
 
+CountsView decode_counts_view(const Json& answer) {
+    const ReplyView all(answer);
+    CountsView view{{}, time_from_microseconds(all.integer("ended_since_us")), answer};
+    const Json& counts = all.any("counts");
+    if (!counts.is_object()) return view;
+    for (const auto& [state, count] : counts.items())
+        if (count.is_number_unsigned()) view.of_state.emplace(state, count.get<std::uint64_t>());
+    return view;
+}
+
 SelfView decode_self_view(const Json& answer) {
     const ReplyView self(answer);
     return {self.text("name"),       self.text("zone"),         self.texts("groups"),
@@ -113,6 +121,13 @@ Json encode_other_zone(const codec::PeerView& zone) {
             {"condition", ReplyView(zone.item).has("condition") ? zone.item["condition"] : Json::object()},
             {"they_accept_us", zone.they_accept_us},
             {"we_accept_them", zone.we_accept_them}};
+}
+
+Json encode_top(const Json& zone, const CountsView& counts, const Json& applications, bool is_truncated) {
+    Json document = {{"zone", zone}, {"applications", applications}};
+    if (counts.item.is_object()) document.update(counts.item);
+    if (is_truncated) document["truncated"] = true;
+    return document;
 }
 
 Json with_end(const SelfView& self, std::optional<Time> not_after) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -67,6 +68,14 @@ struct LinksView {
 };
 LinksView decode_links_view(const codec::Json& answer);
 
+/// Answer to `GET /v1/applications/counts`.
+struct CountsView {
+    std::map<std::string, std::uint64_t> of_state;
+    Time ended_since{};
+    codec::Json item;  ///< as it was sent
+};
+CountsView decode_counts_view(const codec::Json& answer);
+
 /// Answer to `GET /v1/whoami`.
 struct SelfView {
     std::string name, zone;
@@ -84,6 +93,9 @@ codec::Json encode_home_zone(const NodesView& home, const std::string& url, cons
 codec::Json encode_other_zone(const codec::PeerView& zone);
 /// Whether the home zone's users may use it.
 bool is_usable(const codec::PeerView& zone);
+/// Document of `zbs top`: the answer about the zone's machines, the counts, and the applications shown.
+codec::Json encode_top(const codec::Json& zone, const CountsView& counts, const codec::Json& applications,
+                       bool is_truncated);
 /// `item` with the end of the certificate that was shown.
 codec::Json with_end(const SelfView& self, std::optional<Time> not_after);
 codec::Json encode_id(const std::string& id);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "services/common/codec/message_codec.hpp"
+#include "services/common/codec/records/queue_log_codec.hpp"
 
 namespace zbs::cli {
 
@@ -64,6 +65,18 @@ Json encode(const GeneratorInfo& generator, Json options) {
 
 Json encode_rule(std::string_view kind, std::string_view name, std::string_view summary, std::string_view source) {
     return {{"kind", kind}, {"name", name}, {"summary", summary}, {"source", source}};
+}
+
+Json encode(const QueueDecision& decision) { return codec::encode(QueueEvent(Decided{{}, {}, decision})); }
+
+Json encode(const QueueReplay& replay, std::size_t events) {
+    const auto& difference = replay.first_difference;
+    Json json = {{"events", events}, {"decisions", replay.decisions}, {"starts", replay.starts}, {"same", !difference}};
+    if (difference)
+        json["first_difference"] = {{"event", difference->event + 1},
+                                    {"logged", encode(difference->logged)},
+                                    {"replayed", encode(difference->replayed)}};
+    return json;
 }
 
 Json encode(const ApplicationModel& model, const std::optional<ProfileRow>& stored) {

@@ -8,6 +8,7 @@
 #include "algorithms/gang/packing.hpp"
 #include "algorithms/model/resource_graph.hpp"
 #include "algorithms/policy/registry.hpp"
+#include "algorithms/queue/queue_log.hpp"
 #include "algorithms/sim/replay.hpp"
 #include "algorithms/sim/workload_generators.hpp"
 #include "services/common/codec/json/json.hpp"
@@ -38,6 +39,10 @@ codec::Json encode(const GeneratorInfo& generator, codec::Json options);
 /// The same in a list of things of several kinds, without options.
 codec::Json encode_rule(std::string_view kind, std::string_view name, std::string_view summary,
                         std::string_view source);
+
+codec::Json encode(const QueueDecision& decision);
+/// What a log of a queue gives when it is decided again.
+codec::Json encode(const QueueReplay& replay, std::size_t events);
 
 /// A model, and how it is stored; none: it comes from a file.
 codec::Json encode(const ApplicationModel& model, const std::optional<ProfileRow>& stored);

@@ -3,16 +3,13 @@
 
 #include "algorithms/queue/queue_log.hpp"
 #include "client/cli/context.hpp"
+#include "client/cli/document_codec.hpp"
 #include "client/cli/input.hpp"
 #include "services/common/codec/records/queue_log_codec.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs::cli {
 namespace {
-
-codec::Json encode_decision(const QueueDecision& decision) {
-    return codec::encode(QueueEvent(Decided{{}, {}, decision}));
-}
 
 void replay_queue(Context& context, const std::string& path) {
     if (!settle_document_output(context, false)) return;
@@ -24,20 +21,14 @@ void replay_queue(Context& context, const std::string& path) {
     if (!done) return context.fail({done.error().code, path + ", " + done.error().message, {}});
     const bool same = !done->first_difference;
     if (!context.for_people()) {
-        codec::Json json = {
-            {"events", log->size()}, {"decisions", done->decisions}, {"starts", done->starts}, {"same", same}};
-        if (!same)
-            json["first_difference"] = {{"event", done->first_difference->event + 1},
-                                        {"logged", encode_decision(done->first_difference->logged)},
-                                        {"replayed", encode_decision(done->first_difference->replayed)}};
-        print_document(context, json);
+        print_document(context, encode(*done, log->size()));
     } else if (same) {
         std::cout << counted(done->decisions, "decision") << " over " << counted(done->starts, "start")
                   << ": the simulator's code decides as the zone did\n";
     } else {
         std::cout << "event " << done->first_difference->event + 1 << ": the zone decided otherwise\nzone    "
-                  << codec::dump(encode_decision(done->first_difference->logged)) << "\nreplay  "
-                  << codec::dump(encode_decision(done->first_difference->replayed)) << "\n";
+                  << codec::dump(encode(done->first_difference->logged)) << "\nreplay  "
+                  << codec::dump(encode(done->first_difference->replayed)) << "\n";
     }
     if (!same) context.exit_code = kFailed;
 }

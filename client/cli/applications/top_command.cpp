@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "client/api/zone_view.hpp"
 #include "client/cli/applications/application_list.hpp"
 #include "client/cli/applications/application_view.hpp"
 #include "client/cli/context.hpp"
@@ -15,15 +16,15 @@ namespace zbs::cli {
 namespace {
 
 /// Machines, and how much of them is in use.
-void draw_zone(const codec::Json& zone) {
-    std::uint64_t processors = 0, used = 0;
-    const codec::Json nodes = zone.value("nodes", codec::Json::array());
-    for (const codec::Json& node : nodes) {
-        processors += node.value("processors", std::uint64_t{0});
-        used += node.value("used", std::uint64_t{0});
+void draw_zone(const client::NodesView& zone) {
+    int processors = 0, used = 0;
+    for (const client::MachineView& machine : zone.machines) {
+        processors += machine.processors;
+        used += machine.used;
     }
-    std::cout << "zone " << harmless_line(text_of(zone, "zone")) << ": " << used << " of "
-              << counted(processors, "processor") << " in use, " << counted(nodes.size(), "machine") << "\n";
+    std::cout << "zone " << harmless_line(zone.zone) << ": " << used << " of "
+              << counted(static_cast<std::uint64_t>(processors), "processor") << " in use, "
+              << counted(zone.machines.size(), "machine") << "\n";
 }
 
 /// What runs before what waits before what has ended, each newest first; with `--sort` in its order among all of them.
@@ -34,11 +35,10 @@ Result<FoundApplications> find_rows(const Context& context, client::ZoneClient& 
 }
 
 /// "12 running, 118 waiting, 3 ended".
-std::string counts_text(const codec::Json& answer) {
-    std::size_t running = 0, waiting = 0, ended = 0;
-    const codec::Json counts = answer.value("counts", codec::Json::object());
-    for (const auto& [state, count] : counts.items())
-        (state == "running" ? running : is_ended(state) ? ended : waiting) += count.get<std::size_t>();
+std::string counts_text(const client::CountsView& counts) {
+    std::uint64_t running = 0, waiting = 0, ended = 0;
+    for (const auto& [state, count] : counts.of_state)
+        (state == "running" ? running : is_ended(state) ? ended : waiting) += count;
     return std::to_string(running) + " running, " + std::to_string(waiting) + " waiting, " + std::to_string(ended) +
            " ended";
 }
@@ -53,8 +53,9 @@ bool draw_top(Context& context, const ApplicationChoice& choice) {
     };
     const Result<codec::Json> nodes = zone->get("/v1/nodes");
     if (!nodes) return failed(nodes.error());
-    const Result<codec::Json> counts = zone->get("/v1/applications/counts");
-    if (!counts) return failed(counts.error());
+    const Result<codec::Json> answer = zone->get("/v1/applications/counts");
+    if (!answer) return failed(answer.error());
+    const client::CountsView counts = client::decode_counts_view(*answer);
     const Result<FoundApplications> found = find_rows(context, *zone, choice);
     if (!found) return failed(found.error());
     const Listing* const rows = &found->rows;
@@ -63,15 +64,12 @@ bool draw_top(Context& context, const ApplicationChoice& choice) {
         return true;
     }
     if (!context.for_people()) {
-        codec::Json document = {{"zone", *nodes}, {"applications", rows->items}};
-        document.update(*counts);
-        if (rows->truncated) document["truncated"] = true;
-        print_document(context, document);
+        print_document(context, client::encode_top(*nodes, counts, rows->items, rows->truncated));
         return true;
     }
-    draw_zone(*nodes);
-    std::cout << "applications: " << counts_text(*counts) << " since "
-              << time_text(*counts, "ended_since_us").substr(0, 16) << "\n\n"
+    draw_zone(client::decode_nodes_view(*nodes));
+    std::cout << "applications: " << counts_text(counts) << " since "
+              << clock_text(counts.ended_since).substr(0, sizeof "2026-11-28 14:05" - 1) << "\n\n"
               << shown(context, *rows);
     return true;
 }

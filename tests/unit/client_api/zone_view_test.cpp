@@ -63,6 +63,18 @@ TEST(ZoneView, ReadsLinksToZonesAndBetweenMachines) {
     EXPECT_EQ(view.worst[0].bandwidth->next, 5);
 }
 
+TEST(ZoneView, CountsApplicationsByState) {
+    const CountsView view = decode_counts_view(parsed(R"({"counts": {"running": 2, "failed": 1, "odd": "x"},
+        "ended_since_us": 9})"));
+    EXPECT_EQ(view.of_state, (std::map<std::string, std::uint64_t>{{"failed", 1}, {"running", 2}}));
+    EXPECT_EQ(view.ended_since, time_from_microseconds(9));
+    const Json document = encode_top(parsed(R"({"zone": "a"})"), view, Json::array({1}), true);
+    EXPECT_EQ(document.at("zone").at("zone"), "a");
+    EXPECT_EQ(document.at("counts").at("running"), 2);
+    EXPECT_EQ(document.at("truncated"), true);
+    EXPECT_FALSE(encode_top(Json::object(), view, Json::array(), false).contains("truncated"));
+}
+
 TEST(ZoneView, TakesAnswersOfOtherReleases) {
     for (const char* text : {"null", "[]", "{}", R"({"nodes": 1, "links": {}, "agents": null, "machines": []})",
                              R"({"nodes": [1, "x", null], "agents": [[], {"description": 3}], "links": ["x"]})"}) {
@@ -70,6 +82,7 @@ TEST(ZoneView, TakesAnswersOfOtherReleases) {
         EXPECT_EQ(decode_links_view(parsed(text)).pairs, 0) << text;
         EXPECT_EQ(decode_self_view(parsed(text)).name, "") << text;
         EXPECT_EQ(decode_contract_version(parsed(text)), "") << text;
+        EXPECT_TRUE(decode_counts_view(parsed(text)).of_state.empty()) << text;
     }
 }
 
