@@ -50,6 +50,7 @@ NodesView decode_nodes_view(const Json& answer) {
     for (const Json& agent : all.array("agents"))
         agents.emplace(ReplyView(agent).object("description").text("name"), ReplyView(agent));
     for (const Json& item : all.array("nodes")) {
+        if (!item.is_object()) continue;
         const ReplyView row(item);
         MachineView machine{row.text("name"),
                             static_cast<int>(row.integer("processors")),
