@@ -203,6 +203,15 @@ class Output(Job):
         raw = subprocess.run([PROGRAMS + "/zbs", "logs", self.last()["id"], "--rank", "0"], capture_output=True, timeout=30, env=world.environment)
         self.assertEqual(raw.stdout, content)
 
+    def test_a_message_does_not_continue_a_line_of_the_program(self):
+        for streams, code in (("2", 3), ("1", 3), ("2", 0)):
+            done = subprocess.run([PROGRAMS + "/zbs", "run", "--", "/bin/sh", "-c", f"printf abc >&{streams}; exit {code}"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, env=world.environment)
+            self.assertEqual(done.returncode, code, done)
+            if code:
+                self.assertIn(f"\nabc\nzbs: {self.last()['id']} failed: ", done.stdout)
+            else:
+                self.assertTrue(done.stdout.endswith("\nabc"), done)
+
     def test_much_output_is_kept_and_costs_no_service_its_memory(self):
         before = {zone: resident_mb(pid) for zone, pid in zone_processes().items()}
         program = f"head -c {LARGE} /dev/zero | tr '\\0' '\\101'"
