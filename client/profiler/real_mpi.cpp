@@ -226,6 +226,10 @@ void take_mark_at_exit() {
     if (over) take_mark();
 }
 
+int abort_unrecorded(void* comm, int code) {
+    note_abort(code);
+    return reinterpret_cast<int (*)(void*, int)>(zbs_next_MPI_Abort)(comm, code);
+}
 /// Any initialisation of Open MPI, in C or Fortran: at most four arguments, each in a register.
 template <void** kNext>
 int begin_unrecorded(void* a, void* b, void* c, void* d) {
@@ -301,6 +305,7 @@ void fill() {
 #undef ZBS_FIND
     if (std::strstr(library, "Open MPI")) {
         zbs_entry_MPI_Finalize = reinterpret_cast<void*>(&finalize_unrecorded);
+        zbs_entry_MPI_Abort = reinterpret_cast<void*>(&abort_unrecorded);
         zbs_entry_MPI_Init = reinterpret_cast<void*>(&begin_unrecorded<&zbs_next_MPI_Init>);
         zbs_entry_MPI_Init_thread = reinterpret_cast<void*>(&begin_unrecorded<&zbs_next_MPI_Init_thread>);
         zbs_entry_mpi_init_ = reinterpret_cast<void*>(&begin_unrecorded<&zbs_next_mpi_init_>);
@@ -385,6 +390,20 @@ void* find_loaded(const char* name) {
     }
     dlerror();
     return nullptr;
+}
+
+void note_abort(int code) noexcept {
+    const char* const folder = std::getenv("ZBS_RANK_ENDS");
+    const char* rank = std::getenv("PMI_RANK");
+    if (!rank) rank = std::getenv("OMPI_COMM_WORLD_RANK");
+    if (!folder || !rank) return;
+    char path[4096], text[16];
+    std::snprintf(path, sizeof path, "%s/.zbs-abort.%s", folder, rank);
+    const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file < 0) return;
+    const int length = std::snprintf(text, sizeof text, "%d", code);
+    [[maybe_unused]] const ssize_t n = write(file, text, static_cast<std::size_t>(length));
+    close(file);
 }
 
 bool is_first_rank() {

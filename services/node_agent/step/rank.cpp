@@ -108,14 +108,20 @@ class Rank {
                 stderr);
         const bool by_signal = WIFSIGNALED(status);
         const int code = by_signal ? WTERMSIG(status) : WEXITSTATUS(status);
+        const bool is_by_launcher = by_signal && code == SIGTERM && is_ended_by_launcher_;
+        const std::optional<RankEnd> abort = (!by_signal || is_by_launcher) && is_early() ? own_abort() : std::nullopt;
         const std::string fault = read_fault();
-        RankEnd end{.how = by_signal ? RankEndKind::kSignalled : RankEndKind::kExited,
-                    .code = code,
-                    .before_finalize = is_early(),
-                    .at = now()};
+        RankEnd end = abort.value_or(RankEnd{.how = by_signal ? RankEndKind::kSignalled : RankEndKind::kExited,
+                                             .code = code,
+                                             .before_finalize = is_early(),
+                                             .at = now()});
         if (by_signal || code != 0 || is_early()) {
-            record(end, fault);
+            if (!is_by_launcher || abort) record(end, fault);
             wait_until_read();
+        }
+        if (abort && is_stopped_) {
+            pass_on("cmd=abort exitcode=" + std::to_string(exit_code_of(end)) + "\n");
+            return;
         }
         // The launcher ends all ranks if one ends by a signal.
         if (!has_begun_ && !by_signal && !is_stopped_ && fault.empty() && others_have_begun()) {
@@ -140,12 +146,16 @@ class Rank {
 
     void read_signals() {
         signalfd_siginfo signal{};
-        while (read(signals_, &signal, sizeof signal) > 0)
-            if (signal.ssi_signo == SIGTERM && !is_stopped_ && is_from_outside(signal)) {
+        while (read(signals_, &signal, sizeof signal) > 0) {
+            if (signal.ssi_signo != SIGTERM || is_stopped_) continue;
+            if (!is_from_outside(signal)) {
+                is_ended_by_launcher_ = true;
+            } else {
                 is_stopped_ = true;
                 if (number_in("OMPI_COMM_WORLD_RANK") ? has_mark() : !is_finalized_)
                     write_once(own_files::kAtWork, std::to_string(number_in(rank_variable()).value_or(0)));
             }
+        }
     }
 
     /// The answer of the launcher to a request. Empty if the step is stopped before, or the launcher is gone.
@@ -230,6 +240,23 @@ class Rank {
         if (folder == nullptr || !rank) return false;
         return access((std::string(folder) + "/" + std::string(own_files::kEarly) + std::to_string(*rank)).c_str(),
                       F_OK) == 0;
+    }
+    /// MPI_Abort of the program, as the preloaded library saw it: earlier than ranks that abort because of it.
+    static std::optional<RankEnd> own_abort() {
+        constexpr std::size_t kMost = 16;
+        const char* const folder = std::getenv(kRankEndsVariable);
+        const std::optional<int> rank = number_in(rank_variable());
+        if (folder == nullptr || !rank) return std::nullopt;
+        const std::string mark = std::string(folder) + "/" + std::string(own_files::kAbort) + std::to_string(*rank);
+        const std::string text = process::read_file(mark, kMost).value_or("");
+        RankEnd end{.how = RankEndKind::kAborted, .before_finalize = true};
+        struct stat file {};
+        const auto [last, fault] = std::from_chars(text.data(), text.data() + text.size(), end.code);
+        if (fault != std::errc{} || last != text.data() + text.size() || stat(mark.c_str(), &file) != 0)
+            return std::nullopt;
+        end.at = Time{std::chrono::duration_cast<Duration>(std::chrono::seconds{file.st_mtim.tv_sec} +
+                                                           std::chrono::nanoseconds{file.st_mtim.tv_nsec})};
+        return end;
     }
     bool is_early() const { return is_marked_ || (has_begun_ && !is_finalized_); }
 
@@ -349,7 +376,8 @@ class Rank {
             std::from_chars(text.data() + at + kCode.size(), text.data() + text.size(), code);
         record({.how = RankEndKind::kAborted, .code = code, .before_finalize = is_early(), .at = now()});
         wait_until_read();
-        if (is_stopped_) return true;
+        // In a stop MPI also aborts ranks whose peers have ended.
+        if (is_stopped_ && !own_abort()) return true;
         std::this_thread::sleep_for(kOnItsWay);
         // The launcher would end with 0.
         const bool looks_good = code != 0 && (code & 0xff) == 0;
@@ -417,12 +445,13 @@ class Rank {
     const int fault_;
     const int signals_;
     bool has_begun_ = false, is_finalized_ = false, is_aborted_ = false, is_stopped_ = false;
-    bool is_marked_ = false;          ///< its rank, as one of Open MPI that left early
-    bool has_joined_ = false;         ///< the launcher, in place of its rank
-    bool has_passed_ = false;         ///< the first barrier
-    bool is_held_ = false;            ///< its rank, in MPI_Init
-    bool is_second_version_ = false;  ///< of PMI
-    bool is_unprofiled_ = false;      ///< its program has not loaded the zone's library
+    bool is_ended_by_launcher_ = false;  ///< Open MPI's daemon sends SIGTERM if another rank has ended
+    bool is_marked_ = false;             ///< its rank, as one of Open MPI that left early
+    bool has_joined_ = false;            ///< the launcher, in place of its rank
+    bool has_passed_ = false;            ///< the first barrier
+    bool is_held_ = false;               ///< its rank, in MPI_Init
+    bool is_second_version_ = false;     ///< of PMI
+    bool is_unprofiled_ = false;         ///< its program has not loaded the zone's library
     std::optional<int> end_;
     std::optional<std::chrono::milliseconds> look_ = kFirstLook;  ///< until the next one; none where no more are due
 };

@@ -106,7 +106,7 @@ class OpenMpi(Launched):
 
     def test_a_rank_that_ends_before_finalizing_is_named_as_under_mpich(self):
         for how, code, exit_code, what in (("exit", 7, 7, "exited with code 7 before MPI_Finalize"), ("exit", 0, 1, "exited with code 0 before MPI_Finalize"),
-                                           ("leave", 0, 1, "exited with code 0 before MPI_Finalize"), ("signal", 11, 139, "ended by signal 11"), ("abort", 5, 5, "called MPI_Abort with code 5")):
+                                           ("leave", 0, 1, "exited with code 0 before MPI_Finalize"), ("signal", 11, 139, "ended by signal 11"), ("abort", 5, 5, "called MPI_Abort with code 5"), ("abort-self", 3, 3, "called MPI_Abort with code 3")):
             done, shown = self.run_job("-n", "3", "--launcher", "openmpi", "--", APPS + "/dies_openmpi", how, "1", str(code))
             self.assertEqual((done.returncode, shown["reason"]), (exit_code, f"rank 1 on a.m0 {what}"), done)
 

@@ -352,6 +352,18 @@ class Ends(Job):
         done = self.check_end("abort", 5, 5, "called MPI_Abort with code 5")
         self.assertIn("application called MPI_Abort(MPI_COMM_WORLD, 5)", done.stderr)
 
+    def test_a_rank_that_aborts_itself_alone(self):
+        self.check_end("abort-self", 3, 3, "called MPI_Abort with code 3")
+        self.check_end("abort-self", 256, 1, "called MPI_Abort with code 256 (exit code 1)")
+
+    def test_an_abort_in_the_time_to_save_ends_the_job(self):
+        for itself in ([], ["itself"]):
+            begin = time.monotonic()
+            done = world.zbs("run", "-n", "6", "-t", "2s", "--grace", "45s", "--no-record", "--", APPS + "/ends", "stop-abort", *itself, timeout=80)
+            self.assertLess(time.monotonic() - begin, 30)
+            self.assertIn("application called MPI_Abort", done.stderr)
+            self.assertEqual((done.returncode, self.last()["reason"].split(" in zone")[0]), (143, "walltime of 2 s reached"))
+
     def test_a_rank_that_aborts_with_a_number_that_is_no_exit_code(self):
         for code, exit_code in ((300, 44), (-1, 255), (256, 1)):
             self.check_end("abort", code, exit_code, f"called MPI_Abort with code {code} (exit code {exit_code})")

@@ -463,6 +463,20 @@ TEST_F(RankTest, InAStopTheLauncherSeesEveryEndAsAGoodOne) {
     EXPECT_TRUE(recorded()->in_stop);
 }
 
+/// The preloaded library leaves the file before MPI_Abort, which is an exit for a communicator of one rank.
+TEST_F(RankTest, AnExitByMpiAbortIsRecordedAsAnAbort) {
+    for (const bool is_stopped : {false, true}) {
+        start("echo cmd=init >&9; read answer <&9; printf 259 > \"$ZBS_RANK_ENDS/.zbs-abort.3\"; exit 3");
+        EXPECT_EQ(read_from(pmi_), "cmd=init\n");
+        if (is_stopped) kill(child_, SIGTERM);
+        answer("\n");
+        EXPECT_EQ(read_from(pmi_), is_stopped ? "cmd=abort exitcode=3\n" : "") << "the job need not wait in a stop";
+        EXPECT_EQ(end(), is_stopped ? 0 : 3);
+        ASSERT_TRUE(recorded());
+        EXPECT_EQ(describe(*recorded(), ""), "rank 3 called MPI_Abort with code 259 (exit code 3)");
+    }
+}
+
 TEST_F(RankTest, InAStopAnAbortEndsItsRankOnly) {
     start("echo cmd=init >&9; read answer <&9; echo cmd=abort exitcode=5 >&9; exit 5");
     EXPECT_EQ(read_from(pmi_), "cmd=init\n");
