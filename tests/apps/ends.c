@@ -11,6 +11,7 @@
  *   last-session the same beside MPI_COMM_WORLD; its end is after MPI_Finalize
  *   abort        rank 1 calls MPI_Abort(7) while the others are in MPI_Finalize
  *   stay         MPI_Finalize, then no end
+ *   code         MPI_Finalize, then the last rank returns 3 at once and the others print a line 2 s later
  *   save         MPI_Finalize once SIGTERM has come
  *   stop-abort   rank 1 calls MPI_Abort(7) once SIGTERM has come, the others wait for it */
 #define _POSIX_C_SOURCE 200809L
@@ -156,5 +157,10 @@ int main(int argc, char** argv) {
     }
     MPI_Finalize();
     while (strcmp(mode, "stay") == 0) pause_ms(1000);
+    if (strcmp(mode, "code") == 0) {
+        if (rank == size - 1) return 3;
+        pause_ms(2000);
+        printf("rank %d has written\n", rank);
+    }
     return 0;
 }

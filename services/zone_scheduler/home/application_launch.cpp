@@ -346,9 +346,13 @@ void ApplicationService::poll_parts(const std::shared_ptr<Run>& run) {
                     // While the coordinator ends by itself the parts end too, some with a code; its word comes first.
                     // MPICH's mpiexec may never end after the proxy of a rank that exited early has ended.
                     // At the walltime each zone ends its ranks itself; others may have time to save still.
+                    // After MPI_Finalize of a rank that ended badly the others may have files to write.
                     if ((lost || answer->first_end) && !answer->reason.starts_with(kWalltimeReason) &&
                         run->app.status.stop_reason.empty()) {
-                        clock_.after(config_.poll_every * 2, [this, run, zone = known.zone, reason = answer->reason] {
+                        const bool has_time = answer->first_end && lets_others_end(*answer->first_end);
+                        const Duration grace = has_time ? run->app.request.grace : Duration{0};
+                        clock_.after(std::max(grace, config_.poll_every * 2), [this, run, zone = known.zone,
+                                                                               reason = answer->reason] {
                             if (executor_.status(run->app.status.operation).state != StepStatus::State::kRunning)
                                 return;
                             const std::optional<RankEnd> first = first_end(run->app);

@@ -324,6 +324,13 @@ class Ends(Job):
             if exit_code:
                 self.assertRegex(self.last()["reason"], rf"^rank \d on \S+ exited with code {exit_code}$")
 
+    def test_a_bad_code_after_finalizing_leaves_time_to_the_ranks_of_other_zones(self):
+        done = world.zbs("run", "-n", "5", "--no-record", "--", APPS + "/ends", "code", timeout=60)
+        shown = self.last()
+        self.assertEqual([part["ranks"] for part in shown["parts"]], [[0, 1, 2, 3], [4]])
+        self.assertEqual((done.returncode, done.stdout.count(" has written\n")), (3, 4), done)
+        self.assertRegex(shown["reason"], r"^rank 4 on \S+ exited with code 3$")
+
     def test_a_rank_that_exits_early_where_each_rank_has_a_proxy_of_its_own(self):
         """The plan of the second run is made from the profile of the first: ranks of the two zones take turns."""
         program = f"{self.folder}/dies"

@@ -533,6 +533,32 @@ TEST_F(ApplicationServiceTest, ALostProxyDoesNotHideARankThatEndedBadly) {
     }
 }
 
+/// As under mpiexec: ranks that have passed MPI_Finalize may still write files.
+TEST_F(ApplicationServiceTest, ABadEndAfterFinalizeLeavesTimeToOtherZones) {
+    for (const bool has_finalized : {true, false}) {
+        run_for(10s);
+        world.node("a").executor->script("mpi-", {.runtime = 10s, .exit_code = 3});
+        std::map<std::string, std::string> files;  // of all ranks: those of the part count
+        for (TaskIndex rank = 0; rank < 12; ++rank)
+            files[rank_end_file(rank)] = rank_end_text({.rank = rank, .code = 3, .before_finalize = !has_finalized});
+        world.node("b").executor->script("run-", {.runtime = 1s, .exit_code = 3, .files = files});
+        ApplicationRequest request = world.request(12);
+        request.profile = false;
+        request.grace = 30s;
+        ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
+        world.run(6s);
+        EXPECT_EQ(is_final(world.status(request.id).state), !has_finalized);
+        world.run(30s);
+        const ApplicationStatus status = world.status(request.id);
+        EXPECT_EQ(status.state, ApplicationState::kFailed);
+        EXPECT_NE(status.reason.find(" exited with code 3"), std::string::npos) << status.reason;
+        EXPECT_EQ(status.exit_code, 3);
+        for (const ApplicationPart& part : status.parts)
+            EXPECT_EQ(part.status.state == PartState::kCompleted, has_finalized && part.zone != "b");
+        expect_nothing_left();
+    }
+}
+
 /// Two zones know of ranks that ended badly, and the launcher only of those that were killed for it.
 TEST_F(ApplicationServiceTest, TheRankThatEndedFirstIsWhatTheApplicationEndsWith) {
     // A proxy of MPICH may end with 0 after a rank that exited early; the launcher may then never end.
