@@ -78,6 +78,20 @@ void explain_parts(ApplicationStatus& status, const std::string& reason, std::op
     }
 }
 
+/// One reason of all parts that ended at the walltime: a peer names no length, and a zone that had to end its part
+/// when the walltime of another one was over names no reason.
+void describe_walltime(ApplicationStatus& status, const std::string& walltime_reached) {
+    for (ApplicationPart& part : status.parts) {
+        PartStatus& own = part.status;
+        const bool is_over = own.reason.starts_with(kWalltimeReason);
+        const bool is_open = own.reason.empty() || own.state == PartState::kReleased;
+        if (own.state == PartState::kCompleted || (!is_over && !is_open)) continue;
+        const std::size_t zone = is_over ? own.reason.find(" in zone ") : std::string::npos;
+        own.reason = walltime_reached + (zone == std::string::npos ? " in zone " + part.zone : own.reason.substr(zone));
+        if (own.state == PartState::kReleased) own.state = PartState::kFailed;
+    }
+}
+
 bool is_signal(int exit_code) { return exit_code > 128 && exit_code < 128 + 65; }
 
 /// What was lost of MPICH's launcher, whose processes end by a signal only where something kills them; else empty. A
@@ -613,6 +627,8 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
         if (!is_final(part.status.state) || run->brought.contains(part.id)) changed.releasing.push_back(part);
     }
     if (run->results) changed.results = run->results;
+    if (state == ApplicationState::kFailed && reason.starts_with(kWalltimeReason))
+        describe_walltime(changed, walltime_reached);
     if (state == ApplicationState::kFailed)
         explain_parts(changed, reason,
                       first && reason.starts_with(why_first()) ? std::optional(first->rank) : std::nullopt);

@@ -305,6 +305,24 @@ TEST_F(ApplicationServiceTest, WalltimeThatOneZoneCountsFirstIsTheReasonOfTheEnd
     expect_nothing_left();
 }
 
+TEST_F(ApplicationServiceTest, PartsThatEndedAtTheWalltimeHaveOneReason) {
+    run_for(60s);  // the part of c is there when the launcher has ended, and is released
+    for (const char* zone : {"a", "b"})
+        world.node(zone).executor->script("run-",
+                                          {.runtime = 20s, .exit_code = 143, .reason = "walltime of 20 s reached"});
+    world.node("a").executor->script("mpi-", {.runtime = 21s, .exit_code = 1});
+    ApplicationRequest request = world.request(12);
+    request.profile = false;
+    ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
+    world.run(60s);
+    const ApplicationStatus status = world.status(request.id);
+    EXPECT_EQ(status.state, ApplicationState::kFailed);
+    ASSERT_EQ(status.parts.size(), 3U);
+    for (const ApplicationPart& part : status.parts)
+        EXPECT_EQ(part.status.reason, "walltime of 600 s reached in zone " + part.zone) << to_string(part.status.state);
+    expect_nothing_left();
+}
+
 TEST_F(ApplicationServiceTest, WalltimeOfAProgramThatHadFinalizedAndStayedSaysSo) {
     for (const auto& [finalized, at_work] : {std::pair(3U, false), {4U, false}, {4U, true}}) {
         run_for(21s, 1);
