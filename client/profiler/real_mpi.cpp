@@ -328,15 +328,27 @@ void fill() {
                      static_cast<int>(std::strcspn(library, ",\n")), library);
 }
 
-/// Whether the library that `address` is in has a function `name` of its own, as a tool has that goes on to the next.
-bool defines(const void* address, const char* name) {
+/// The function `name` that the library around `inside` has of its own, as a tool has that goes on to the next; null
+/// where there is none.
+void* own_function(const void* inside, const char* name) {
     Dl_info info{};
-    if (!dladdr(address, &info)) return false;
+    if (!dladdr(inside, &info)) return nullptr;
     void* const handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    if (!handle) return false;
+    if (!handle) return nullptr;
     void* const found = real_dlsym()(handle, name);
     dlclose(handle);
-    return found && base_of(found) == info.dli_fbase;
+    return found && base_of(found) == info.dli_fbase ? found : nullptr;
+}
+
+/// Whether calls reach the library around `address` before this one.
+bool is_in_front(const void* address) {
+    const void* const base = base_of(address);
+    return dl_iterate_phdr(
+               [](dl_phdr_info* object, std::size_t, void* wanted) {
+                   const void* const here = reinterpret_cast<const void*>(object->dlpi_addr);
+                   return here == wanted ? 1 : here == base_of(&library) ? 2 : 0;
+               },
+               const_cast<void*>(base)) == 1;
 }
 
 /// The function that a program linked with MPI would reach by `name`, in place of MPI's own that `handle` leads to.
@@ -349,9 +361,11 @@ void* function_of(void* handle, const char* name, const void* caller) {
     if (!found || std::ranges::find(kShown, name) == kShown.end()) return found;
     const void* const base = base_of(found);
     void* shown = found;
-    if (base == base_of(real_dlsym()(handle, "PMPI_Get_library_version")) && !defines(caller, name)) {
+    if (base != base_of(real_dlsym()(handle, "PMPI_Get_library_version"))) return dlerror(), found;
+    const bool is_tool = own_function(caller, name) != nullptr;
+    if (!is_tool || is_in_front(caller)) {
         zbs_find_mpi();
-        if (base == library_base) shown = real_dlsym()(RTLD_DEFAULT, name);
+        if (base == library_base) shown = is_tool ? own_function(&library, name) : real_dlsym()(RTLD_DEFAULT, name);
     }
     dlerror();
     return shown;
