@@ -115,7 +115,9 @@ class Rank {
                                              .code = code,
                                              .before_finalize = is_early(),
                                              .at = now()});
-        if (by_signal || code != 0 || is_early()) {
+        // A program without MPI_Finalize has not proved that its work was done when the signal came.
+        const bool is_cut = is_stopped_ && !has_begun_ && number_in("PMI_RANK");
+        if (by_signal || code != 0 || is_early() || is_cut) {
             if (!is_by_launcher || abort) record(end, fault);
             wait_until_read();
         }

@@ -488,6 +488,17 @@ TEST_F(RankTest, InAStopAnAbortEndsItsRankOnly) {
     EXPECT_EQ(recorded()->how, RankEndKind::kAborted);
 }
 
+/// Nobody else knows that a signal ended the program: launcher and proxy end with 0.
+TEST_F(RankTest, InAStopAProgramWithoutMpiHasNoGoodEnd) {
+    start("trap 'exit 0' TERM; echo up >&2; read answer <&9");
+    EXPECT_EQ(read_from(err_), "up\n");
+    kill(child_, SIGTERM);
+    answer("\n");
+    EXPECT_EQ(end(), 0);
+    ASSERT_TRUE(recorded());
+    EXPECT_TRUE(recorded()->in_stop);
+}
+
 /// A shell that started the program ends by the signal; the program saves, and what it prints is read.
 TEST_F(RankTest, InAStopProcessesThatTheRankLeftHaveTheirTime) {
     start("(until [ -e " + folder_.path("save") + " ]; do sleep 0.02; done; echo saved >&2) & echo cmd=init >&9; " +

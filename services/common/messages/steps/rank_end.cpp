@@ -116,7 +116,7 @@ bool comes_before(const RankEnd& a, const RankEnd& b) {
 }
 
 bool lets_others_end(const RankEnd& end) {
-    return end.how == RankEndKind::kExited && !end.before_finalize && !end.before_init;
+    return end.how == RankEndKind::kExited && !end.before_finalize && !end.before_init && !end.in_stop;
 }
 
 std::string describe(const RankEnd& end, std::string_view machine) {

@@ -15,7 +15,7 @@ enum class RankEndKind {
 };
 const char* to_string(RankEndKind kind);
 
-/// How a rank ended that did not end well: with a code or by a signal, or before MPI_Finalize.
+/// How a rank ended that did not end well: with a code or by a signal, before MPI_Finalize, or without MPI in a stop.
 struct RankEnd {
     TaskIndex rank = 0;
     RankEndKind how = RankEndKind::kExited;
