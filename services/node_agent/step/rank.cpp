@@ -43,6 +43,7 @@ constexpr std::chrono::milliseconds kOnItsWay{200};  ///< what other ranks wrote
 constexpr std::chrono::seconds kAnswer{1};           ///< that a proxy may take to answer
 constexpr std::chrono::milliseconds kBetweenLooks{1};
 constexpr std::string_view kBarrier = "cmd=barrier_in\n";
+constexpr std::chrono::seconds kLeftoverStays{3};                       ///< as behind the ranks of MPICH's proxy
 constexpr std::chrono::milliseconds kFirstLook{10}, kLastLook{10'000};  ///< whether the program is alone
 constexpr int kMaxProcesses = 64;                                       ///< of a rank that are looked at
 constexpr std::string_view kLeft = "zbs-left", kBegun = "zbs-begun";    ///< keys that supervisors set
@@ -136,9 +137,24 @@ class Rank {
         } else {
             std::this_thread::sleep_for(kOnItsWay);
         }
+        if (number_in("OMPI_COMM_WORLD_RANK") && !by_signal && code == 0 && !is_early()) await_leftovers();
     }
 
   private:
+    /// Open MPI's daemon reads no output here, and ends with its last rank. Processes that the rank left end then.
+    void await_leftovers() {
+        const auto until = SteadyClock::now() + kLeftoverStays;
+        while (!is_stopped_) {
+            pid_t ended = 0;
+            while ((ended = waitpid(-1, nullptr, WNOHANG)) > 0) {
+            }
+            const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - SteadyClock::now()).count();
+            if (ended < 0 || left <= 0) return;
+            pollfd waiting{signals_, POLLIN, 0};
+            if (poll(&waiting, 1, static_cast<int>(left)) > 0) read_signals();
+        }
+    }
+
     /// A job's own processes are in the session of this one. Ids of other namespaces are 0.
     static bool is_from_outside(const signalfd_siginfo& signal) {
         if (signal.ssi_pid == 0) return true;

@@ -110,6 +110,10 @@ class OpenMpi(Launched):
             done, shown = self.run_job("-n", "3", "--launcher", "openmpi", "--", APPS + "/dies_openmpi", how, "1", str(code))
             self.assertEqual((done.returncode, shown["reason"]), (exit_code, f"rank 1 on a.m0 {what}"), done)
 
+    def test_output_behind_the_end_of_a_rank_is_kept(self):
+        done, _ = self.run_job("-n", "2", "--launcher", "openmpi", "--", "/bin/sh", "-c", f"(sleep 1; echo late) & exec '{OPENMPI_RING}'")
+        self.assertEqual((done.returncode, done.stdout.count("late\n")), (0, 2), done)
+
     def test_at_the_walltime_ranks_that_passed_finalize_are_in_the_reason(self):
         done, shown = self.run_job("-n", "2", "-t", "8s", "--launcher", "openmpi", "--", "/bin/sh", "-c", f"'{OPENMPI_RING}'; sleep 100")
         self.assertIn("all ranks there had returned from MPI_Finalize", shown["reason"], done)

@@ -514,6 +514,17 @@ TEST_F(RankTest, InAStopProcessesThatTheRankLeftHaveTheirTime) {
     EXPECT_EQ(end(), 0);
 }
 
+/// The daemon of Open MPI ends with its last rank, and does not wait for the output of others as MPICH's proxy does.
+TEST_F(RankTest, ProcessesThatARankOfOpenMpiLeftHaveTimeToPrint) {
+    rank_variable_ = "OMPI_COMM_WORLD_RANK";
+    start("(until [ -e " + folder_.path("go") + " ]; do sleep 0.02; done; echo late >&2) & exit 0");
+    EXPECT_TRUE(is_quiet(err_));
+    EXPECT_EQ(waitpid(child_, nullptr, WNOHANG), 0);
+    ASSERT_TRUE(write_file(folder_.path("go"), ""));
+    EXPECT_EQ(read_from(err_), "late\n");
+    EXPECT_EQ(end(), 0);
+}
+
 TEST_F(RankTest, ASignalFromItsOwnJobIsNoStop) {
     start("kill -TERM $PPID; echo cmd=init >&9; exit 7");
     EXPECT_EQ(read_from(pmi_), "cmd=init\n");
