@@ -226,6 +226,10 @@ void take_mark_at_exit() {
     if (over) take_mark();
 }
 
+int abort_unrecorded(void* comm, int code) {
+    note_abort(code);
+    return reinterpret_cast<int (*)(void*, int)>(zbs_next_MPI_Abort)(comm, code);
+}
 /// Any initialisation of Open MPI, in C or Fortran: at most four arguments, each in a register.
 template <void** kNext>
 int begin_unrecorded(void* a, void* b, void* c, void* d) {
@@ -301,6 +305,7 @@ void fill() {
 #undef ZBS_FIND
     if (std::strstr(library, "Open MPI")) {
         zbs_entry_MPI_Finalize = reinterpret_cast<void*>(&finalize_unrecorded);
+        zbs_entry_MPI_Abort = reinterpret_cast<void*>(&abort_unrecorded);
         zbs_entry_MPI_Init = reinterpret_cast<void*>(&begin_unrecorded<&zbs_next_MPI_Init>);
         zbs_entry_MPI_Init_thread = reinterpret_cast<void*>(&begin_unrecorded<&zbs_next_MPI_Init_thread>);
         zbs_entry_mpi_init_ = reinterpret_cast<void*>(&begin_unrecorded<&zbs_next_mpi_init_>);
@@ -323,15 +328,27 @@ void fill() {
                      static_cast<int>(std::strcspn(library, ",\n")), library);
 }
 
-/// Whether the library that `address` is in has a function `name` of its own, as a tool has that goes on to the next.
-bool defines(const void* address, const char* name) {
+/// The function `name` that the library around `inside` has of its own, as a tool has that goes on to the next; null
+/// where there is none.
+void* own_function(const void* inside, const char* name) {
     Dl_info info{};
-    if (!dladdr(address, &info)) return false;
+    if (!dladdr(inside, &info)) return nullptr;
     void* const handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    if (!handle) return false;
+    if (!handle) return nullptr;
     void* const found = real_dlsym()(handle, name);
     dlclose(handle);
-    return found && base_of(found) == info.dli_fbase;
+    return found && base_of(found) == info.dli_fbase ? found : nullptr;
+}
+
+/// Whether calls reach the library around `address` before this one.
+bool is_in_front(const void* address) {
+    const void* const base = base_of(address);
+    return dl_iterate_phdr(
+               [](dl_phdr_info* object, std::size_t, void* wanted) {
+                   const void* const here = reinterpret_cast<const void*>(object->dlpi_addr);
+                   return here == wanted ? 1 : here == base_of(&library) ? 2 : 0;
+               },
+               const_cast<void*>(base)) == 1;
 }
 
 /// The function that a program linked with MPI would reach by `name`, in place of MPI's own that `handle` leads to.
@@ -344,9 +361,11 @@ void* function_of(void* handle, const char* name, const void* caller) {
     if (!found || std::ranges::find(kShown, name) == kShown.end()) return found;
     const void* const base = base_of(found);
     void* shown = found;
-    if (base == base_of(real_dlsym()(handle, "PMPI_Get_library_version")) && !defines(caller, name)) {
+    if (base != base_of(real_dlsym()(handle, "PMPI_Get_library_version"))) return dlerror(), found;
+    const bool is_tool = own_function(caller, name) != nullptr;
+    if (!is_tool || is_in_front(caller)) {
         zbs_find_mpi();
-        if (base == library_base) shown = real_dlsym()(RTLD_DEFAULT, name);
+        if (base == library_base) shown = is_tool ? own_function(&library, name) : real_dlsym()(RTLD_DEFAULT, name);
     }
     dlerror();
     return shown;
@@ -385,6 +404,20 @@ void* find_loaded(const char* name) {
     }
     dlerror();
     return nullptr;
+}
+
+void note_abort(int code) noexcept {
+    const char* const folder = std::getenv("ZBS_RANK_ENDS");
+    const char* rank = std::getenv("PMI_RANK");
+    if (!rank) rank = std::getenv("OMPI_COMM_WORLD_RANK");
+    if (!folder || !rank) return;
+    char path[4096], text[16];
+    std::snprintf(path, sizeof path, "%s/.zbs-abort.%s", folder, rank);
+    const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file < 0) return;
+    const int length = std::snprintf(text, sizeof text, "%d", code);
+    [[maybe_unused]] const ssize_t n = write(file, text, static_cast<std::size_t>(length));
+    close(file);
 }
 
 bool is_first_rank() {

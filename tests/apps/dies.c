@@ -1,6 +1,6 @@
 /* dies HOW RANK CODE: when each rank has written a line to its error output, that rank ends by HOW: exit, leave
- * (_exit), signal, abort or error (MPI aborts it, because it sends to nobody). The others wait for it. HOW
- * "uninitialized" is an exit before MPI_Init. With HOW "clear" all end well, after they have cleared their
+ * (_exit), signal, abort, abort-self (of MPI_COMM_SELF) or error (MPI aborts it, because it sends to nobody). The others
+ * wait for it. HOW "uninitialized" is an exit before MPI_Init. With HOW "clear" all end well, after they have cleared their
  * environments. */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
         if (strcmp(argv[1], "leave") == 0) _exit(code);
         if (strcmp(argv[1], "signal") == 0) raise(code);
         if (strcmp(argv[1], "abort") == 0) MPI_Abort(MPI_COMM_WORLD, code);
+        if (strcmp(argv[1], "abort-self") == 0) MPI_Abort(MPI_COMM_SELF, code);
         if (strcmp(argv[1], "error") == 0) MPI_Send(NULL, 1, MPI_INT, 1 << 20, 0, MPI_COMM_WORLD);
     }
     MPI_Barrier(MPI_COMM_WORLD);

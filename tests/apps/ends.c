@@ -11,7 +11,9 @@
  *   last-session the same beside MPI_COMM_WORLD; its end is after MPI_Finalize
  *   abort        rank 1 calls MPI_Abort(7) while the others are in MPI_Finalize
  *   stay         MPI_Finalize, then no end
- *   save         MPI_Finalize once SIGTERM has come */
+ *   code         MPI_Finalize, then the last rank returns 3 at once and the others print a line 2 s later
+ *   save         MPI_Finalize once SIGTERM has come
+ *   stop-abort   rank 1 calls MPI_Abort(7) once SIGTERM has come, the others wait for it */
 #define _POSIX_C_SOURCE 200809L
 #include <mpi.h>
 #include <signal.h>
@@ -147,7 +149,18 @@ int main(int argc, char** argv) {
         signal(SIGTERM, note_stop);
         while (!is_stopped) pause_ms(20);
     }
+    if (strcmp(mode, "stop-abort") == 0) {
+        signal(SIGTERM, note_stop);
+        while (!is_stopped) pause_ms(20);
+        if (rank == 1) MPI_Abort(argc > 2 ? MPI_COMM_SELF : MPI_COMM_WORLD, 7);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
     MPI_Finalize();
     while (strcmp(mode, "stay") == 0) pause_ms(1000);
+    if (strcmp(mode, "code") == 0) {
+        if (rank == size - 1) return 3;
+        pause_ms(2000);
+        printf("rank %d has written\n", rank);
+    }
     return 0;
 }

@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -41,6 +42,14 @@ void on_interrupt(int) {
 bool has_input() {
     int bytes = 0;
     return isatty(0) == 0 && ioctl(0, FIONREAD, &bytes) == 0 && bytes > 0;
+}
+
+/// Whether both lead to one terminal, file or pipe.
+bool is_same(std::FILE* a, std::FILE* b) {
+    struct stat one {
+    }, other{};
+    return a == b || (fstat(fileno(a), &one) == 0 && fstat(fileno(b), &other) == 0 && one.st_dev == other.st_dev &&
+                      one.st_ino == other.st_ino);
 }
 
 /// Reasons of waiting change without an event.
@@ -115,6 +124,11 @@ void LogFollower::put(std::string_view bytes, std::FILE* out) {
     if (fault_of(out) != 0) return;
     errno = 0;
     if (std::fwrite(bytes.data(), 1, bytes.size(), out) != bytes.size()) fault_of(out) = errno != 0 ? errno : EIO;
+    if (!label_ && !bytes.empty() && is_same(out, stderr)) is_line_open_ = bytes.back() != '\n';
+}
+
+void LogFollower::end_line() {
+    if (std::exchange(is_line_open_, false)) std::cerr << "\n";
 }
 
 void LogFollower::flush(std::FILE* out) {
@@ -172,6 +186,7 @@ Json follow(Context& context, client::ZoneClient& zone, const std::string& id, b
     for (bool look = true;; look = wait_to_follow(events, polling, state)) {
         if (interrupts > 0 && handled == 0) {
             handled = 1;
+            logs.end_line();
             std::cerr << "zbs: cancelling " << id << " (once more to leave without waiting)\n";
             if (auto answer = zone.cancel(id); !answer) {
                 context.fail(answer.error());
@@ -180,6 +195,7 @@ Json follow(Context& context, client::ZoneClient& zone, const std::string& id, b
             }
         }
         if (interrupts > 1) {
+            logs.end_line();
             std::cerr << "zbs: left " << id << ", which is being cancelled; 'zbs wait " << id
                       << "' takes it up again\n";
             context.exit_code = kFailed;
@@ -187,12 +203,14 @@ Json follow(Context& context, client::ZoneClient& zone, const std::string& id, b
         }
         if (!input_reported && has_input()) {
             input_reported = true;
+            logs.end_line();
             std::cerr << "zbs: standard input is not forwarded to the program\n";
         }
         if (look) {
             Result<Json> now = zone.show(id);
             if (!now && is_interrupted()) continue;
             if (!now) {
+                logs.end_line();
                 fail_to_follow(context, now.error(), id);
                 return {};
             }
@@ -210,22 +228,26 @@ Json follow(Context& context, client::ZoneClient& zone, const std::string& id, b
         }
         if (!quiet && !reason.empty() && !is_ended(state) && state + reason != said) {
             said = state + reason;
+            logs.end_line();
             std::cerr << "zbs: " << printable(reason) << "\n";
         }
         if (state == "running" || view.contains("started_us")) logs.begin();
         const Result<bool> complete = logs.copy();
         if (!complete && is_interrupted()) continue;
         if (!complete) {
+            logs.end_line();
             fail_to_follow(context, complete.error(), id);
             return {};
         }
         if (const int fault = logs.write_fault(); fault != 0 && fault != EPIPE && !loss_reported) {
             loss_reported = true;
+            logs.end_line();
             std::cerr << "zbs: the output cannot be written: " << std::strerror(fault) << "; " << id
                       << " goes on, and 'zbs logs " << id << "' has all of it\n";
         }
         if (is_ended(state) && *complete) {
             context.exit_code = code_of_end(view);
+            if (state != "completed" || view.contains("results")) logs.end_line();
             // Of our own standard output `main` reports it.
             if (loss_reported && logs.writes_files() && context.exit_code == kOk) context.exit_code = kUnreachable;
             if (state != "completed") std::cerr << "zbs: " << id << " " << state << ": " << printable(reason) << "\n";

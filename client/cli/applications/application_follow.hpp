@@ -46,6 +46,9 @@ class LogFollower {
     /// Whether nothing can be written any more to either stream.
     bool is_cut() const { return write_fault_[0] != 0 && write_fault_[1] != 0; }
     bool is_output_cut() const { return write_fault_[0] != 0; }
+    /// Before a message on standard error: ends the line there that a program has not ended, also where standard output
+    /// leads to the same terminal or file.
+    void end_line();
 
   private:
     std::FILE* stream_of(std::string_view name) const { return name == "stderr" ? streams_.err : streams_.out; }
@@ -61,6 +64,7 @@ class LogFollower {
     OutputStreams streams_;
     bool rank_known_ = false;      ///< there is such a rank
     int write_fault_[2] = {0, 0};  ///< of standard output, of standard error
+    bool is_line_open_ = false;    ///< on standard error
     std::map<std::string, std::uint64_t> offsets_;
     std::map<std::string, std::string> partial_;
 };

@@ -86,7 +86,8 @@ bool is_own_output(std::string_view name) {
         drop(rest, ".tmp.");
         return rest.empty() || rest == ".finalized";
     }
-    for (const std::string_view prefix : {own_files::kOut, own_files::kErr, own_files::kEnd, own_files::kEarly})
+    for (const std::string_view prefix :
+         {own_files::kOut, own_files::kErr, own_files::kEnd, own_files::kEarly, own_files::kAbort})
         if (name.starts_with(prefix)) return is_number(name.substr(prefix.size()));
     return name == own_files::kStdout || name == own_files::kStderr || name == own_files::kUnusual ||
            name == own_files::kAtWork;

@@ -43,6 +43,7 @@ constexpr std::chrono::milliseconds kOnItsWay{200};  ///< what other ranks wrote
 constexpr std::chrono::seconds kAnswer{1};           ///< that a proxy may take to answer
 constexpr std::chrono::milliseconds kBetweenLooks{1};
 constexpr std::string_view kBarrier = "cmd=barrier_in\n";
+constexpr std::chrono::seconds kLeftoverStays{3};                       ///< as behind the ranks of MPICH's proxy
 constexpr std::chrono::milliseconds kFirstLook{10}, kLastLook{10'000};  ///< whether the program is alone
 constexpr int kMaxProcesses = 64;                                       ///< of a rank that are looked at
 constexpr std::string_view kLeft = "zbs-left", kBegun = "zbs-begun";    ///< keys that supervisors set
@@ -108,14 +109,22 @@ class Rank {
                 stderr);
         const bool by_signal = WIFSIGNALED(status);
         const int code = by_signal ? WTERMSIG(status) : WEXITSTATUS(status);
+        const bool is_by_launcher = by_signal && code == SIGTERM && is_ended_by_launcher_;
+        const std::optional<RankEnd> abort = (!by_signal || is_by_launcher) && is_early() ? own_abort() : std::nullopt;
         const std::string fault = read_fault();
-        RankEnd end{.how = by_signal ? RankEndKind::kSignalled : RankEndKind::kExited,
-                    .code = code,
-                    .before_finalize = is_early(),
-                    .at = now()};
-        if (by_signal || code != 0 || is_early()) {
-            record(end, fault);
+        RankEnd end = abort.value_or(RankEnd{.how = by_signal ? RankEndKind::kSignalled : RankEndKind::kExited,
+                                             .code = code,
+                                             .before_finalize = is_early(),
+                                             .at = now()});
+        // A program without MPI_Finalize has not proved that its work was done when the signal came.
+        const bool is_cut = is_stopped_ && !has_begun_ && number_in("PMI_RANK");
+        if (by_signal || code != 0 || is_early() || is_cut) {
+            if (!is_by_launcher || abort) record(end, fault);
             wait_until_read();
+        }
+        if (abort && is_stopped_) {
+            pass_on("cmd=abort exitcode=" + std::to_string(exit_code_of(end)) + "\n");
+            return;
         }
         // The launcher ends all ranks if one ends by a signal.
         if (!has_begun_ && !by_signal && !is_stopped_ && fault.empty() && others_have_begun()) {
@@ -128,9 +137,24 @@ class Rank {
         } else {
             std::this_thread::sleep_for(kOnItsWay);
         }
+        if (number_in("OMPI_COMM_WORLD_RANK") && !by_signal && code == 0 && !is_early()) await_leftovers();
     }
 
   private:
+    /// Open MPI's daemon reads no output here, and ends with its last rank. Processes that the rank left end then.
+    void await_leftovers() {
+        const auto until = SteadyClock::now() + kLeftoverStays;
+        while (!is_stopped_) {
+            pid_t ended = 0;
+            while ((ended = waitpid(-1, nullptr, WNOHANG)) > 0) {
+            }
+            const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - SteadyClock::now()).count();
+            if (ended < 0 || left <= 0) return;
+            pollfd waiting{signals_, POLLIN, 0};
+            if (poll(&waiting, 1, static_cast<int>(left)) > 0) read_signals();
+        }
+    }
+
     /// A job's own processes are in the session of this one. Ids of other namespaces are 0.
     static bool is_from_outside(const signalfd_siginfo& signal) {
         if (signal.ssi_pid == 0) return true;
@@ -140,12 +164,16 @@ class Rank {
 
     void read_signals() {
         signalfd_siginfo signal{};
-        while (read(signals_, &signal, sizeof signal) > 0)
-            if (signal.ssi_signo == SIGTERM && !is_stopped_ && is_from_outside(signal)) {
+        while (read(signals_, &signal, sizeof signal) > 0) {
+            if (signal.ssi_signo != SIGTERM || is_stopped_) continue;
+            if (!is_from_outside(signal)) {
+                is_ended_by_launcher_ = true;
+            } else {
                 is_stopped_ = true;
                 if (number_in("OMPI_COMM_WORLD_RANK") ? has_mark() : !is_finalized_)
                     write_once(own_files::kAtWork, std::to_string(number_in(rank_variable()).value_or(0)));
             }
+        }
     }
 
     /// The answer of the launcher to a request. Empty if the step is stopped before, or the launcher is gone.
@@ -230,6 +258,23 @@ class Rank {
         if (folder == nullptr || !rank) return false;
         return access((std::string(folder) + "/" + std::string(own_files::kEarly) + std::to_string(*rank)).c_str(),
                       F_OK) == 0;
+    }
+    /// MPI_Abort of the program, as the preloaded library saw it: earlier than ranks that abort because of it.
+    static std::optional<RankEnd> own_abort() {
+        constexpr std::size_t kMost = 16;
+        const char* const folder = std::getenv(kRankEndsVariable);
+        const std::optional<int> rank = number_in(rank_variable());
+        if (folder == nullptr || !rank) return std::nullopt;
+        const std::string mark = std::string(folder) + "/" + std::string(own_files::kAbort) + std::to_string(*rank);
+        const std::string text = process::read_file(mark, kMost).value_or("");
+        RankEnd end{.how = RankEndKind::kAborted, .before_finalize = true};
+        struct stat file {};
+        const auto [last, fault] = std::from_chars(text.data(), text.data() + text.size(), end.code);
+        if (fault != std::errc{} || last != text.data() + text.size() || stat(mark.c_str(), &file) != 0)
+            return std::nullopt;
+        end.at = Time{std::chrono::duration_cast<Duration>(std::chrono::seconds{file.st_mtim.tv_sec} +
+                                                           std::chrono::nanoseconds{file.st_mtim.tv_nsec})};
+        return end;
     }
     bool is_early() const { return is_marked_ || (has_begun_ && !is_finalized_); }
 
@@ -349,7 +394,8 @@ class Rank {
             std::from_chars(text.data() + at + kCode.size(), text.data() + text.size(), code);
         record({.how = RankEndKind::kAborted, .code = code, .before_finalize = is_early(), .at = now()});
         wait_until_read();
-        if (is_stopped_) return true;
+        // In a stop MPI also aborts ranks whose peers have ended.
+        if (is_stopped_ && !own_abort()) return true;
         std::this_thread::sleep_for(kOnItsWay);
         // The launcher would end with 0.
         const bool looks_good = code != 0 && (code & 0xff) == 0;
@@ -417,12 +463,13 @@ class Rank {
     const int fault_;
     const int signals_;
     bool has_begun_ = false, is_finalized_ = false, is_aborted_ = false, is_stopped_ = false;
-    bool is_marked_ = false;          ///< its rank, as one of Open MPI that left early
-    bool has_joined_ = false;         ///< the launcher, in place of its rank
-    bool has_passed_ = false;         ///< the first barrier
-    bool is_held_ = false;            ///< its rank, in MPI_Init
-    bool is_second_version_ = false;  ///< of PMI
-    bool is_unprofiled_ = false;      ///< its program has not loaded the zone's library
+    bool is_ended_by_launcher_ = false;  ///< Open MPI's daemon sends SIGTERM if another rank has ended
+    bool is_marked_ = false;             ///< its rank, as one of Open MPI that left early
+    bool has_joined_ = false;            ///< the launcher, in place of its rank
+    bool has_passed_ = false;            ///< the first barrier
+    bool is_held_ = false;               ///< its rank, in MPI_Init
+    bool is_second_version_ = false;     ///< of PMI
+    bool is_unprofiled_ = false;         ///< its program has not loaded the zone's library
     std::optional<int> end_;
     std::optional<std::chrono::milliseconds> look_ = kFirstLook;  ///< until the next one; none where no more are due
 };

@@ -78,6 +78,20 @@ void explain_parts(ApplicationStatus& status, const std::string& reason, std::op
     }
 }
 
+/// One reason of all parts that ended at the walltime: a peer names no length, and a zone that had to end its part
+/// when the walltime of another one was over names no reason.
+void describe_walltime(ApplicationStatus& status, const std::string& walltime_reached) {
+    for (ApplicationPart& part : status.parts) {
+        PartStatus& own = part.status;
+        const bool is_over = own.reason.starts_with(kWalltimeReason);
+        const bool is_open = own.reason.empty() || own.state == PartState::kReleased;
+        if (own.state == PartState::kCompleted || (!is_over && !is_open)) continue;
+        const std::size_t zone = is_over ? own.reason.find(" in zone ") : std::string::npos;
+        own.reason = walltime_reached + (zone == std::string::npos ? " in zone " + part.zone : own.reason.substr(zone));
+        if (own.state == PartState::kReleased) own.state = PartState::kFailed;
+    }
+}
+
 bool is_signal(int exit_code) { return exit_code > 128 && exit_code < 128 + 65; }
 
 /// What was lost of MPICH's launcher, whose processes end by a signal only where something kills them; else empty. A
@@ -346,9 +360,13 @@ void ApplicationService::poll_parts(const std::shared_ptr<Run>& run) {
                     // While the coordinator ends by itself the parts end too, some with a code; its word comes first.
                     // MPICH's mpiexec may never end after the proxy of a rank that exited early has ended.
                     // At the walltime each zone ends its ranks itself; others may have time to save still.
+                    // After MPI_Finalize of a rank that ended badly the others may have files to write.
                     if ((lost || answer->first_end) && !answer->reason.starts_with(kWalltimeReason) &&
                         run->app.status.stop_reason.empty()) {
-                        clock_.after(config_.poll_every * 2, [this, run, zone = known.zone, reason = answer->reason] {
+                        const bool has_time = answer->first_end && lets_others_end(*answer->first_end);
+                        const Duration grace = has_time ? run->app.request.grace : Duration{0};
+                        clock_.after(std::max(grace, config_.poll_every * 2), [this, run, zone = known.zone,
+                                                                               reason = answer->reason] {
                             if (executor_.status(run->app.status.operation).state != StepStatus::State::kRunning)
                                 return;
                             const std::optional<RankEnd> first = first_end(run->app);
@@ -609,6 +627,8 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
         if (!is_final(part.status.state) || run->brought.contains(part.id)) changed.releasing.push_back(part);
     }
     if (run->results) changed.results = run->results;
+    if (state == ApplicationState::kFailed && reason.starts_with(kWalltimeReason))
+        describe_walltime(changed, walltime_reached);
     if (state == ApplicationState::kFailed)
         explain_parts(changed, reason,
                       first && reason.starts_with(why_first()) ? std::optional(first->rank) : std::nullopt);

@@ -435,6 +435,10 @@ void PartService::check_running(ActivePart& part) {
             if (end && end->before_finalize && std::chrono::abs(clock_.now() - end->at) > kLauncherEnds)
                 fault = reason_of(*end, part.record, config_.zone.name);
         }
+        if (!part.stopping && worst != 0 && not_begun.empty() && !explains_end(why)) {
+            const std::optional<RankEnd> end = first_end(part.record);
+            if (end && lets_others_end(*end) && clock_.now() - end->at < grace_of(part.record.request.grace)) return;
+        }
         // One proxy lost takes its ranks with it: the part cannot go on.
         const bool has_time = worst != 0 && why.starts_with(kWalltimeReason);
         if (!fault.empty() && !part.stopping)

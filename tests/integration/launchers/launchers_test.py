@@ -106,9 +106,13 @@ class OpenMpi(Launched):
 
     def test_a_rank_that_ends_before_finalizing_is_named_as_under_mpich(self):
         for how, code, exit_code, what in (("exit", 7, 7, "exited with code 7 before MPI_Finalize"), ("exit", 0, 1, "exited with code 0 before MPI_Finalize"),
-                                           ("leave", 0, 1, "exited with code 0 before MPI_Finalize"), ("signal", 11, 139, "ended by signal 11"), ("abort", 5, 5, "called MPI_Abort with code 5")):
+                                           ("leave", 0, 1, "exited with code 0 before MPI_Finalize"), ("signal", 11, 139, "ended by signal 11"), ("abort", 5, 5, "called MPI_Abort with code 5"), ("abort-self", 3, 3, "called MPI_Abort with code 3")):
             done, shown = self.run_job("-n", "3", "--launcher", "openmpi", "--", APPS + "/dies_openmpi", how, "1", str(code))
             self.assertEqual((done.returncode, shown["reason"]), (exit_code, f"rank 1 on a.m0 {what}"), done)
+
+    def test_output_behind_the_end_of_a_rank_is_kept(self):
+        done, _ = self.run_job("-n", "2", "--launcher", "openmpi", "--", "/bin/sh", "-c", f"(sleep 1; echo late) & exec '{OPENMPI_RING}'")
+        self.assertEqual((done.returncode, done.stdout.count("late\n")), (0, 2), done)
 
     def test_at_the_walltime_ranks_that_passed_finalize_are_in_the_reason(self):
         done, shown = self.run_job("-n", "2", "-t", "8s", "--launcher", "openmpi", "--", "/bin/sh", "-c", f"'{OPENMPI_RING}'; sleep 100")

@@ -230,13 +230,14 @@ class OtherLibraries(ProfilerTest):
             self.assertEqual(self.model()["unseen"], {"MPI_Allreduce_c": 4}, order)
             self.assertEqual(run.stderr.count("zbs-profile: the model lacks messages that were sent by MPI_Allreduce_c (4 calls)\n"), 1, run.stderr)
 
-    def test_tool_behind_is_called(self):
-        run = self.run_mpi(2, APPS + "/collectives", "barrier", "0", "0", env={"LD_PRELOAD": LIBRARY + ":" + APPS + "/tool.so"})
-        self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertEqual(run.stderr.count("tool: MPI_Init"), 2, run.stderr)
-        self.assertEqual(run.stderr.count("tool: MPI_Barrier"), 2, "what the library calls for itself is not for tools\n" + run.stderr)
-        self.assertNotIn("two functions", run.stderr)
-        self.assertEqual(self.edges(), {(0, 1): (0, 2)})
+    def test_tool_is_called_and_may_go_on_by_a_handle(self):
+        for order in (APPS + "/tool.so:" + LIBRARY, LIBRARY + ":" + APPS + "/tool.so"):
+            run = self.run_mpi(2, APPS + "/collectives", "barrier", "0", "0", env={"LD_PRELOAD": order})
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertEqual(run.stderr.count("tool: MPI_Init"), 2, run.stderr)
+            self.assertEqual(run.stderr.count("tool: MPI_Barrier"), 2, "what the library calls for itself is not for tools\n" + run.stderr)
+            self.assertNotIn("two functions", run.stderr)
+            self.assertEqual(self.edges(), {(0, 1): (0, 2)}, order)
 
 
 class Missing(ProfilerTest):

@@ -203,6 +203,15 @@ class Output(Job):
         raw = subprocess.run([PROGRAMS + "/zbs", "logs", self.last()["id"], "--rank", "0"], capture_output=True, timeout=30, env=world.environment)
         self.assertEqual(raw.stdout, content)
 
+    def test_a_message_does_not_continue_a_line_of_the_program(self):
+        for streams, code in (("2", 3), ("1", 3), ("2", 0)):
+            done = subprocess.run([PROGRAMS + "/zbs", "run", "--", "/bin/sh", "-c", f"printf abc >&{streams}; exit {code}"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, env=world.environment)
+            self.assertEqual(done.returncode, code, done)
+            if code:
+                self.assertIn(f"\nabc\nzbs: {self.last()['id']} failed: ", done.stdout)
+            else:
+                self.assertTrue(done.stdout.endswith("\nabc"), done)
+
     def test_much_output_is_kept_and_costs_no_service_its_memory(self):
         before = {zone: resident_mb(pid) for zone, pid in zone_processes().items()}
         program = f"head -c {LARGE} /dev/zero | tr '\\0' '\\101'"
@@ -315,6 +324,13 @@ class Ends(Job):
             if exit_code:
                 self.assertRegex(self.last()["reason"], rf"^rank \d on \S+ exited with code {exit_code}$")
 
+    def test_a_bad_code_after_finalizing_leaves_time_to_the_ranks_of_other_zones(self):
+        done = world.zbs("run", "-n", "5", "--no-record", "--", APPS + "/ends", "code", timeout=60)
+        shown = self.last()
+        self.assertEqual([part["ranks"] for part in shown["parts"]], [[0, 1, 2, 3], [4]])
+        self.assertEqual((done.returncode, done.stdout.count(" has written\n")), (3, 4), done)
+        self.assertRegex(shown["reason"], r"^rank 4 on \S+ exited with code 3$")
+
     def test_a_rank_that_exits_early_where_each_rank_has_a_proxy_of_its_own(self):
         """The plan of the second run is made from the profile of the first: ranks of the two zones take turns."""
         program = f"{self.folder}/dies"
@@ -342,6 +358,18 @@ class Ends(Job):
     def test_a_rank_that_aborts_all(self):
         done = self.check_end("abort", 5, 5, "called MPI_Abort with code 5")
         self.assertIn("application called MPI_Abort(MPI_COMM_WORLD, 5)", done.stderr)
+
+    def test_a_rank_that_aborts_itself_alone(self):
+        self.check_end("abort-self", 3, 3, "called MPI_Abort with code 3")
+        self.check_end("abort-self", 256, 1, "called MPI_Abort with code 256 (exit code 1)")
+
+    def test_an_abort_in_the_time_to_save_ends_the_job(self):
+        for itself in ([], ["itself"]):
+            begin = time.monotonic()
+            done = world.zbs("run", "-n", "6", "-t", "2s", "--grace", "45s", "--no-record", "--", APPS + "/ends", "stop-abort", *itself, timeout=80)
+            self.assertLess(time.monotonic() - begin, 30)
+            self.assertIn("application called MPI_Abort", done.stderr)
+            self.assertEqual((done.returncode, self.last()["reason"].split(" in zone")[0]), (143, "walltime of 2 s reached"))
 
     def test_a_rank_that_aborts_with_a_number_that_is_no_exit_code(self):
         for code, exit_code in ((300, 44), (-1, 255), (256, 1)):

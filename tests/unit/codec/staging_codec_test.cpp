@@ -52,7 +52,7 @@ TEST(OwnOutput, IsWhatRanksAndTheProfilerWriteAndNothingElse) {
     for (const char* name :
          {".zbs-stdout", ".zbs-stderr", ".zbs-out.0", ".zbs-err.12", ".zbs-end.3", ".zbs-profile.json",
           ".zbs-profile.json.rank.3", ".zbs-profile.json.tmp.77", ".zbs-profile.json.rank.3.tmp.77",
-          ".zbs-profile.json.finalized", ".zbs-early.3", ".zbs-unusual", ".zbs-at-work"})
+          ".zbs-profile.json.finalized", ".zbs-early.3", ".zbs-abort.3", ".zbs-unusual", ".zbs-at-work"})
         EXPECT_TRUE(is_own_output(name)) << name;
     for (const char* name :
          {"stdout", "stderr", "out.0", "err.12", "end.3", "profile.json", "profile.json.rank.3", ".zbs-", ".zbs-x",

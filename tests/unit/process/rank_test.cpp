@@ -463,6 +463,20 @@ TEST_F(RankTest, InAStopTheLauncherSeesEveryEndAsAGoodOne) {
     EXPECT_TRUE(recorded()->in_stop);
 }
 
+/// The preloaded library leaves the file before MPI_Abort, which is an exit for a communicator of one rank.
+TEST_F(RankTest, AnExitByMpiAbortIsRecordedAsAnAbort) {
+    for (const bool is_stopped : {false, true}) {
+        start("echo cmd=init >&9; read answer <&9; printf 259 > \"$ZBS_RANK_ENDS/.zbs-abort.3\"; exit 3");
+        EXPECT_EQ(read_from(pmi_), "cmd=init\n");
+        if (is_stopped) kill(child_, SIGTERM);
+        answer("\n");
+        EXPECT_EQ(read_from(pmi_), is_stopped ? "cmd=abort exitcode=3\n" : "") << "the job need not wait in a stop";
+        EXPECT_EQ(end(), is_stopped ? 0 : 3);
+        ASSERT_TRUE(recorded());
+        EXPECT_EQ(describe(*recorded(), ""), "rank 3 called MPI_Abort with code 259 (exit code 3)");
+    }
+}
+
 TEST_F(RankTest, InAStopAnAbortEndsItsRankOnly) {
     start("echo cmd=init >&9; read answer <&9; echo cmd=abort exitcode=5 >&9; exit 5");
     EXPECT_EQ(read_from(pmi_), "cmd=init\n");
@@ -472,6 +486,17 @@ TEST_F(RankTest, InAStopAnAbortEndsItsRankOnly) {
     answer("cmd=finalize_ack\n");
     EXPECT_EQ(end(), 0);
     EXPECT_EQ(recorded()->how, RankEndKind::kAborted);
+}
+
+/// Nobody else knows that a signal ended the program: launcher and proxy end with 0.
+TEST_F(RankTest, InAStopAProgramWithoutMpiHasNoGoodEnd) {
+    start("trap 'exit 0' TERM; echo up >&2; read answer <&9");
+    EXPECT_EQ(read_from(err_), "up\n");
+    kill(child_, SIGTERM);
+    answer("\n");
+    EXPECT_EQ(end(), 0);
+    ASSERT_TRUE(recorded());
+    EXPECT_TRUE(recorded()->in_stop);
 }
 
 /// A shell that started the program ends by the signal; the program saves, and what it prints is read.
@@ -486,6 +511,17 @@ TEST_F(RankTest, InAStopProcessesThatTheRankLeftHaveTheirTime) {
     EXPECT_EQ(read_from(err_), "saved\n");
     EXPECT_EQ(read_from(pmi_), "cmd=finalize\n");
     answer("cmd=finalize_ack\n");
+    EXPECT_EQ(end(), 0);
+}
+
+/// The daemon of Open MPI ends with its last rank, and does not wait for the output of others as MPICH's proxy does.
+TEST_F(RankTest, ProcessesThatARankOfOpenMpiLeftHaveTimeToPrint) {
+    rank_variable_ = "OMPI_COMM_WORLD_RANK";
+    start("(until [ -e " + folder_.path("go") + " ]; do sleep 0.02; done; echo late >&2) & exit 0");
+    EXPECT_TRUE(is_quiet(err_));
+    EXPECT_EQ(waitpid(child_, nullptr, WNOHANG), 0);
+    ASSERT_TRUE(write_file(folder_.path("go"), ""));
+    EXPECT_EQ(read_from(err_), "late\n");
     EXPECT_EQ(end(), 0);
 }
 

@@ -305,6 +305,24 @@ TEST_F(ApplicationServiceTest, WalltimeThatOneZoneCountsFirstIsTheReasonOfTheEnd
     expect_nothing_left();
 }
 
+TEST_F(ApplicationServiceTest, PartsThatEndedAtTheWalltimeHaveOneReason) {
+    run_for(60s);  // the part of c is there when the launcher has ended, and is released
+    for (const char* zone : {"a", "b"})
+        world.node(zone).executor->script("run-",
+                                          {.runtime = 20s, .exit_code = 143, .reason = "walltime of 20 s reached"});
+    world.node("a").executor->script("mpi-", {.runtime = 21s, .exit_code = 1});
+    ApplicationRequest request = world.request(12);
+    request.profile = false;
+    ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
+    world.run(60s);
+    const ApplicationStatus status = world.status(request.id);
+    EXPECT_EQ(status.state, ApplicationState::kFailed);
+    ASSERT_EQ(status.parts.size(), 3U);
+    for (const ApplicationPart& part : status.parts)
+        EXPECT_EQ(part.status.reason, "walltime of 600 s reached in zone " + part.zone) << to_string(part.status.state);
+    expect_nothing_left();
+}
+
 TEST_F(ApplicationServiceTest, WalltimeOfAProgramThatHadFinalizedAndStayedSaysSo) {
     for (const auto& [finalized, at_work] : {std::pair(3U, false), {4U, false}, {4U, true}}) {
         run_for(21s, 1);
@@ -530,6 +548,32 @@ TEST_F(ApplicationServiceTest, ALostProxyDoesNotHideARankThatEndedBadly) {
     for (const ApplicationPart& part : status.parts) {
         if (part.status.state != PartState::kFailed) continue;
         EXPECT_EQ(part.status.reason, (part.zone == "b" ? "" : "ended because ") + status.reason);
+    }
+}
+
+/// As under mpiexec: ranks that have passed MPI_Finalize may still write files.
+TEST_F(ApplicationServiceTest, ABadEndAfterFinalizeLeavesTimeToOtherZones) {
+    for (const bool has_finalized : {true, false}) {
+        run_for(10s);
+        world.node("a").executor->script("mpi-", {.runtime = 10s, .exit_code = 3});
+        std::map<std::string, std::string> files;  // of all ranks: those of the part count
+        for (TaskIndex rank = 0; rank < 12; ++rank)
+            files[rank_end_file(rank)] = rank_end_text({.rank = rank, .code = 3, .before_finalize = !has_finalized});
+        world.node("b").executor->script("run-", {.runtime = 1s, .exit_code = 3, .files = files});
+        ApplicationRequest request = world.request(12);
+        request.profile = false;
+        request.grace = 30s;
+        ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
+        world.run(6s);
+        EXPECT_EQ(is_final(world.status(request.id).state), !has_finalized);
+        world.run(30s);
+        const ApplicationStatus status = world.status(request.id);
+        EXPECT_EQ(status.state, ApplicationState::kFailed);
+        EXPECT_NE(status.reason.find(" exited with code 3"), std::string::npos) << status.reason;
+        EXPECT_EQ(status.exit_code, 3);
+        for (const ApplicationPart& part : status.parts)
+            EXPECT_EQ(part.status.state == PartState::kCompleted, has_finalized && part.zone != "b");
+        expect_nothing_left();
     }
 }
 

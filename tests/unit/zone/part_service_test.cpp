@@ -503,6 +503,33 @@ TEST_F(PartServiceTest, ARankThatLeavesEarlyEndsThoseOfOtherProxies) {
     EXPECT_EQ(executor.running(), 0);
 }
 
+TEST_F(PartServiceTest, ABadEndAfterFinalizeLeavesTimeToOtherProxies) {
+    for (const int seconds : {5, 600}) {
+        PartRequest asked = request(2);
+        asked.grace = std::chrono::seconds{20};
+        const auto held = parts->hold(home, asked);
+        ASSERT_TRUE(held) << held.error();
+        LaunchRequest both = launch(*held);
+        both.proxies.push_back({1, held->assignment[0].machine});
+        const RankEnd end{.rank = held->assignment[0].rank, .code = 3, .at = clock.now() + std::chrono::seconds{1}};
+        const std::string operation = launch_operation(held->id);
+        executor.script(operation + "-p0", {.runtime = std::chrono::seconds{1},
+                                            .exit_code = 3,
+                                            .files = {{rank_end_file(end.rank), rank_end_text(end)}}});
+        executor.script(operation + "-p1", {.runtime = std::chrono::seconds{seconds}});
+        ASSERT_TRUE(parts->commit(home, held->id, held->token));
+        ASSERT_TRUE(parts->launch(home, held->id, both));
+        clock.advance(std::chrono::seconds{4});
+        EXPECT_EQ(parts->status(home, held->id)->state, PartState::kRunning);
+        EXPECT_EQ(executor.running(), 1);
+        clock.advance(std::chrono::seconds{20});
+        const auto status = parts->status(home, held->id);
+        EXPECT_EQ(status->state, PartState::kFailed) << "its grace is over";
+        EXPECT_EQ(status->first_end, end);
+        EXPECT_EQ(executor.running(), 0);
+    }
+}
+
 TEST_F(PartServiceTest, AKilledProxyCountsMoreThanThoseThatEndBecauseOfIt) {
     const auto held = parts->hold(home, request(2));
     ASSERT_TRUE(held) << held.error();

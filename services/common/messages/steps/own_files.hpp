@@ -13,6 +13,8 @@ inline constexpr std::string_view kErr = ".zbs-err.";
 inline constexpr std::string_view kEnd = ".zbs-end.";  ///< likewise: how a rank ended
 /// Likewise, for Open MPI: the rank is, or left, between MPI_Init and MPI_Finalize.
 inline constexpr std::string_view kEarly = ".zbs-early.";
+/// Likewise: the code that a rank gave to MPI_Abort. MPI itself aborts a rank without it.
+inline constexpr std::string_view kAbort = ".zbs-abort.";
 /// How the first rank runs that lacks the zone's library or the launcher's variables: its number and a word, as below.
 inline constexpr std::string_view kUnusual = ".zbs-unusual";
 /// The number of a rank that had not returned from MPI_Finalize when its step was stopped, or its walltime was over.

@@ -115,6 +115,10 @@ bool comes_before(const RankEnd& a, const RankEnd& b) {
     return a.in_stop == b.in_stop ? latest(a) < latest(b) : b.in_stop;
 }
 
+bool lets_others_end(const RankEnd& end) {
+    return end.how == RankEndKind::kExited && !end.before_finalize && !end.before_init && !end.in_stop;
+}
+
 std::string describe(const RankEnd& end, std::string_view machine) {
     const std::string code = std::to_string(end.code);
     return "rank " + std::to_string(end.rank) + (machine.empty() ? "" : " on " + std::string(machine)) +

@@ -15,7 +15,7 @@ enum class RankEndKind {
 };
 const char* to_string(RankEndKind kind);
 
-/// How a rank ended that did not end well: with a code or by a signal, or before MPI_Finalize.
+/// How a rank ended that did not end well: with a code or by a signal, before MPI_Finalize, or without MPI in a stop.
 struct RankEnd {
     TaskIndex rank = 0;
     RankEndKind how = RankEndKind::kExited;
@@ -63,6 +63,8 @@ std::optional<RankEnd> read_rank_end(std::string_view file, std::string_view tex
 /// some of them before that end is noticed: an abort counts as later than each other end that is at most two seconds
 /// later. An end in a stop is none of the reasons for it.
 bool comes_before(const RankEnd& a, const RankEnd& b);
+/// Whether the other ranks can end by themselves, as under `mpiexec`: this one exited after MPI_Finalize, or has no MPI.
+bool lets_others_end(const RankEnd& end);
 /// "rank 3 on a.m0 exited with code 7 before MPI_Finalize" (or MPI_Init); without the machine where that is empty.
 std::string describe(const RankEnd& end, std::string_view machine);
 /// What the application ends with: the code (its lowest 8 bits), 128 + n for signal n, 1 for an early end with code 0.
