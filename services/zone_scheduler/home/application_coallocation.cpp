@@ -17,8 +17,6 @@ constexpr int kMaxDenials = 5;
 constexpr Duration kFirstBackoff = std::chrono::seconds{1};
 constexpr int kMaxBackoffs = 8;
 constexpr Duration kShortest{1};
-constexpr const char* kWaitsForStart =
-    "waiting for processors: a common start is reserved, and taken earlier where something ends early";
 constexpr Duration kChoiceKept = std::chrono::minutes{1};
 constexpr Duration kSoon = std::chrono::seconds{1};
 constexpr const char* kDrains = "drains: it takes no new work now";
@@ -491,7 +489,7 @@ void ApplicationService::commit(const std::shared_ptr<Run>& run) {
                 }
                 run->turn_asked = false;
                 const std::string waits = waits_in_queue(run->app.status) ? kWaitsInQueue
-                                          : run->app.status.start         ? kWaitsForStart
+                                          : run->app.status.start         ? why_it_awaits_start(run->app.status)
                                                                           : "";
                 if (enter(run, ApplicationState::kCommitted, waits)) advance(run);
             });
