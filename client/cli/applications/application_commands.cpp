@@ -307,6 +307,8 @@ bool show(Context& context, std::string& id, const std::string& format, bool mat
     for (const Json& word : view->value("argv", Json::array())) std::cout << printable(word.get<std::string>()) << " ";
     for (const Json& note : view->value("result_notes", Json::array()))
         if (note.is_string()) std::cout << "\nresults    " << printable(note.get<std::string>());
+    if (const auto count = view->value("results_left_out", std::uint64_t{0}); count > 0)
+        std::cout << "\nresults    " << left_out_text(count);
     std::cout << "\ndirectory  " << printable(text_of(*view, "directory")) << "\nranks      " << view->value("ranks", 0)
               << "\nsubmitted  " << time_text(*view, "submitted_us") << "\n";
     print_times(*zone, *view);

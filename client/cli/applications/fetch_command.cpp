@@ -4,15 +4,11 @@
 #include <iostream>
 
 #include "client/api/staged_files.hpp"
+#include "client/cli/applications/application_view.hpp"
 #include "client/cli/selectors.hpp"
 #include "services/common/codec/staging_codec.hpp"
 
 namespace zbs::cli {
-
-std::string left_out_text(std::uint64_t count) {
-    return std::to_string(count) + (count == 1 ? " result that was" : " results that were") +
-           " asked for did not come back";
-}
 
 void fetch_results(Context& context, client::ZoneClient& zone, const std::string& id, const FetchOptions& options) {
     const Result<codec::Json> answer = zone.get("/v1/applications/" + id + "/results");
