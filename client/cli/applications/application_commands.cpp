@@ -222,9 +222,11 @@ void submit(Context& context, CLI::App& command, SubmitOptions& options) {
     const Json view = follow(context, *zone, id, options.quiet, *output, &delegation);
     const int ended_with = context.exit_code;
     if (!request->staging.results.empty()) {
-        const InterruptLine line("zbs: not all results of " + id + " were fetched; 'zbs fetch " + id + " -d " +
-                                 shell_word(options.results_folder) + "' fetches the rest");
-        fetch_results(context, *zone, id, {.folder = options.results_folder, .quiet = options.quiet, .ended = false});
+        const std::string rest = "zbs: not all results of " + id + " were fetched; 'zbs fetch " + id + " -d ";
+        const InterruptLine line(rest + shell_word(options.results_folder) + "' fetches the rest");
+        if (!fetch_results(context, *zone, id,
+                           {.folder = options.results_folder, .quiet = options.quiet, .ended = false}))
+            std::cerr << rest << "FOLDER' fetches them into FOLDER\n";
     }
     if (ended_with != kOk) context.exit_code = ended_with;  // the program's own code comes first
     if (context.exit_code != kOk && !options.quiet && view.is_object() && text_of(view, "state") != "cancelled")

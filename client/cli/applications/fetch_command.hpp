@@ -12,7 +12,8 @@ struct FetchOptions {
     bool ended = true;  ///< an application that has not ended is an error
 };
 
-/// Results of an application into a folder. A file that cannot be fetched is reported, also by the exit code.
-void fetch_results(Context& context, client::ZoneClient& zone, const std::string& id, const FetchOptions& options);
+/// Results of an application into a folder. A file that cannot be fetched is reported, also by the exit code. False
+/// where there is such a file.
+bool fetch_results(Context& context, client::ZoneClient& zone, const std::string& id, const FetchOptions& options);
 
 }  // namespace zbs::cli
