@@ -109,6 +109,8 @@ std::string reason_text(const Json& application, Time now) {
 }  // namespace
 
 Listing applications_of(const Json& applications, const Caller& reader, const std::optional<Time>& now) {
+    listing::Column reason("REASON");
+    reason.explains = true;
     // Wide is what 80 columns have no room for.
     Listing listing{"applications",
                     {"ID",
@@ -124,7 +126,7 @@ Listing applications_of(const Json& applications, const Caller& reader, const st
                      {"ENDED", "ended_us", true},
                      "ELAPSED",
                      {"EXPECTED START", "expected_start_us", true},
-                     "REASON",
+                     reason,
                      {"PATH", true}},
                     {},
                     applications};
