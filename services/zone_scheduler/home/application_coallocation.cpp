@@ -170,11 +170,12 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
             ++collection->pending;
             transport_.ask_capacity(
                 address, question,
-                [collection, finish_one, name = zone, rests = why_it_rests(zone)](Result<Capacity> capacity) {
+                [this, collection, finish_one, name = zone, rests = why_it_rests(zone)](Result<Capacity> capacity) {
                     if (!capacity) {
                         // A zone that accepted this organisation and denies it now: its answer to the next request for
                         // peering shows whether for good. A user without rights there is no error.
                         const bool passes = is_passing(capacity.error()) || capacity.error().code == ErrorCode::kDenied;
+                        if (passes) peers_.recheck(name);
                         collection->offers.push_back(
                             {name, {}, rests.empty() ? capacity.error().message : rests, passes});
                     } else if (capacity->zone != name)
@@ -404,6 +405,7 @@ void ApplicationService::hold(const std::shared_ptr<Run>& run) {
             } else {
                 run->failed_zone = held.zone;
                 run->failed_reason = words;
+                if (!answer && (is_passing(answer.error()) || is_denial(answer.error()))) peers_.recheck(held.zone);
                 if (run->swaps) {
                     Run::Backoff& backoff = run->backoffs[held.zone];
                     backoff.times = std::min(backoff.times + 1, kMaxBackoffs);
