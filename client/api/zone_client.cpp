@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <future>
 #include <thread>
+#include <utility>
 
 #include "algorithms/base/instant_text.hpp"
 #include "client/calls/application_calls.hpp"
@@ -70,6 +72,17 @@ Error ZoneClient::unreachable(Error error) const {
     return error;
 }
 
+/// As the caller's call; `on_silence`, once where the answer takes longer than a short absence.
+Result<HttpAnswer> ZoneClient::await_answer(const HttpCall& call,
+                                            const std::function<void(const Error&)>& on_silence) const {
+    std::promise<Result<HttpAnswer>> promise;
+    auto answer = promise.get_future();
+    caller_->call(call, [&promise](Result<HttpAnswer> came) { promise.set_value(std::move(came)); });
+    if (answer.wait_for(kShortAbsence) == std::future_status::timeout)
+        on_silence({ErrorCode::kTimeout, call.method + " " + home_.url + call.path + " has no answer after 2 s", {}});
+    return answer.get();
+}
+
 Result<std::string> ZoneClient::text(HttpCall call) {
     const auto steady_now = [] {
         return std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch());
@@ -77,14 +90,20 @@ Result<std::string> ZoneClient::text(HttpCall call) {
     const auto is_given_up = [this] { return absence_ && absence_->is_given_up && absence_->is_given_up(); };
     const Duration begin = steady_now();
     RepeatedCall repeated(begin, absence_ ? std::max(patience_, absence_->patience) : patience_);
-    for (bool is_announced = false;;) {
-        const Result<HttpAnswer> answer = caller_->call(call);
+    bool is_announced = false;
+    const auto announce = [&](const Error& error) {
+        if (absence_ && !std::exchange(is_announced, true)) absence_->begins(error);
+    };
+    for (;;) {
+        bool was_silent = false;
+        const Result<HttpAnswer> answer = await_answer(call, [&](const Error& error) {
+            was_silent = true;
+            if (!is_slow_) announce(error);
+        });
+        is_slow_ = is_slow_ || (was_silent && answer);
         const auto pause = repeated.pause_after(answer, steady_now());
         if (pause && !is_given_up()) {
-            if (absence_ && !is_announced && steady_now() - begin >= kShortAbsence) {
-                is_announced = true;
-                absence_->begins(success_of(answer).error());
-            }
+            if (steady_now() - begin >= kShortAbsence) announce(success_of(answer).error());
             addresses_.turn();
             home_.url = call.to.url = addresses_.current();
             const Duration until = steady_now() + *pause;

@@ -35,9 +35,9 @@ class ZoneClient {
     /// A caller that waits for something of the service, and what it does meanwhile.
     struct Absence {
         std::chrono::milliseconds patience = std::chrono::minutes{30};  ///< but not less than the client's own
-        std::function<void(const Error&)> begins;                       ///< once in each absence, after two seconds
-        std::function<void()> ends;                                     ///< the service answers again
-        std::function<bool()> is_given_up;  ///< asked every 0.1 s during an absence; none: never
+        std::function<void(const Error&)> begins;  ///< once in each absence, after two seconds, also of silence
+        std::function<void()> ends;                ///< the service answers again
+        std::function<bool()> is_given_up;         ///< asked every 0.1 s during an absence; none: never
     };
     /// From now on each call that is safe to repeat waits so for a service that is away.
     void outlast(Absence absence) { absence_ = std::move(absence); }
@@ -94,6 +94,7 @@ class ZoneClient {
     void use_addresses(std::string_view urls);
     /// With what to look at.
     Error unreachable(Error error) const;
+    Result<HttpAnswer> await_answer(const HttpCall& call, const std::function<void(const Error&)>& on_silence) const;
     Result<std::string> text(HttpCall call);
     Result<codec::Json> json(const HttpCall& call);
     Result<std::string> text(const std::string& method, const std::string& path, const std::string& body = {});
@@ -105,6 +106,7 @@ class ZoneClient {
     std::unique_ptr<cpprest::HttpCaller> caller_;
     std::chrono::milliseconds patience_;
     std::optional<Absence> absence_;
+    bool is_slow_ = false;  ///< it has answered after a silence: another one is no absence until the call's deadline
     LogChunk last_;
 };
 

@@ -1,5 +1,7 @@
 #include "client/cli/context.hpp"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -166,7 +168,7 @@ std::string human_bytes(double bytes) {
 }
 
 std::string shown(const Context& context, const Listing& rows) {
-    return written(rows, context.output, command_line::table_width());
+    return written(rows, context.output, command_line::table_width(), isatty(1) == 1);
 }
 
 void print(Context& context, const Listing& listing) {

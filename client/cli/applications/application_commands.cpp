@@ -222,9 +222,11 @@ void submit(Context& context, CLI::App& command, SubmitOptions& options) {
     const Json view = follow(context, *zone, id, options.quiet, *output, &delegation);
     const int ended_with = context.exit_code;
     if (!request->staging.results.empty()) {
-        const InterruptLine line("zbs: not all results of " + id + " were fetched; 'zbs fetch " + id + " -d " +
-                                 shell_word(options.results_folder) + "' fetches the rest");
-        fetch_results(context, *zone, id, {.folder = options.results_folder, .quiet = options.quiet, .ended = false});
+        const std::string rest = "zbs: not all results of " + id + " were fetched; 'zbs fetch " + id + " -d ";
+        const InterruptLine line(rest + shell_word(options.results_folder) + "' fetches the rest");
+        if (!fetch_results(context, *zone, id,
+                           {.folder = options.results_folder, .quiet = options.quiet, .ended = false}))
+            std::cerr << rest << "FOLDER' fetches them into FOLDER\n";
     }
     if (ended_with != kOk) context.exit_code = ended_with;  // the program's own code comes first
     if (context.exit_code != kOk && !options.quiet && view.is_object() && text_of(view, "state") != "cancelled")
@@ -307,6 +309,8 @@ bool show(Context& context, std::string& id, const std::string& format, bool mat
     for (const Json& word : view->value("argv", Json::array())) std::cout << printable(word.get<std::string>()) << " ";
     for (const Json& note : view->value("result_notes", Json::array()))
         if (note.is_string()) std::cout << "\nresults    " << printable(note.get<std::string>());
+    if (const auto count = view->value("results_left_out", std::uint64_t{0}); count > 0)
+        std::cout << "\nresults    " << left_out_text(count);
     std::cout << "\ndirectory  " << printable(text_of(*view, "directory")) << "\nranks      " << view->value("ranks", 0)
               << "\nsubmitted  " << time_text(*view, "submitted_us") << "\n";
     print_times(*zone, *view);

@@ -45,6 +45,11 @@ std::string user_text(const std::string& uri, const Caller& reader) {
     return owner && owner->is_user_of(reader.organisation) ? owner->name : uri;
 }
 
+std::string left_out_text(std::uint64_t count) {
+    return std::to_string(count) + (count == 1 ? " result that was" : " results that were") +
+           " asked for did not come back";
+}
+
 bool runs_still(const Json& application) {
     return application.contains("started_us") && !application.contains("ended_us");
 }
@@ -72,6 +77,15 @@ Cell elapsed_cell(const Json& application, Time now) {
     return {format_duration(*elapsed), to_seconds(*elapsed)};
 }
 
+std::uint64_t left_out_of(const Json& application) { return application.value("results_left_out", std::uint64_t{0}); }
+
+/// The program's code, or that of 'zbs wait' where it alone shows that results are missing.
+Cell exit_cell(const Json& application) {
+    if (!application.contains("exit_code")) return "-";
+    const int code = application.value("exit_code", 0);
+    return code == 0 && left_out_of(application) > 0 ? kIncomplete : code;
+}
+
 /// As short as it is clear at `now`: "14:05" today, "11-28 14:05" this year.
 std::string short_time_text(Time time, Time now) {
     const std::string text = clock_text(time).substr(0, sizeof "2026-11-28 14:05" - 1), today = clock_text(now);
@@ -86,13 +100,17 @@ std::string reason_text(const Json& application, Time now) {
     const std::string until = start == application.end() || !start->is_number_integer()
                                   ? ""
                                   : "until " + short_time_text(time_from_microseconds(start->get<std::int64_t>()), now);
-    const std::string reason = text_of(application, "reason") + wait_text(text_of(application, "waits_for"));
+    std::string reason = text_of(application, "reason") + wait_text(text_of(application, "waits_for"));
+    if (const std::uint64_t count = left_out_of(application); count > 0)
+        reason += (reason.empty() ? "" : "; ") + left_out_text(count);
     return until + (until.empty() || reason.empty() ? "" : ": ") + reason;
 }
 
 }  // namespace
 
 Listing applications_of(const Json& applications, const Caller& reader, const std::optional<Time>& now) {
+    listing::Column reason("REASON");
+    reason.explains = true;
     // Wide is what 80 columns have no room for.
     Listing listing{"applications",
                     {"ID",
@@ -108,7 +126,7 @@ Listing applications_of(const Json& applications, const Caller& reader, const st
                      {"ENDED", "ended_us", true},
                      "ELAPSED",
                      {"EXPECTED START", "expected_start_us", true},
-                     "REASON",
+                     reason,
                      {"PATH", true}},
                     {},
                     applications};
@@ -118,12 +136,12 @@ Listing applications_of(const Json& applications, const Caller& reader, const st
         for (const Json& name : item.value("zones", Json::array()))
             zones += (zones.empty() ? "" : ",") + name.get<std::string>();
         const std::string program = text_of(item, "program");
-        listing.rows.push_back(
-            {text_of(item, "id"), user_text(text_of(item, "owner"), reader), text_of(item, "name"),
-             text_of(item, "state"), item.value("ranks", 0), std::filesystem::path(program).filename().string(),
-             zones.empty() ? "-" : zones, item.contains("exit_code") ? Cell(item.value("exit_code", 0)) : Cell("-"),
-             time_text(item, "submitted_us"), time_text(item, "started_us"), time_text(item, "ended_us"),
-             elapsed_cell(item, until), time_text(item, "expected_start_us"), reason_text(item, until), program});
+        listing.rows.push_back({text_of(item, "id"), user_text(text_of(item, "owner"), reader), text_of(item, "name"),
+                                text_of(item, "state"), item.value("ranks", 0),
+                                std::filesystem::path(program).filename().string(), zones.empty() ? "-" : zones,
+                                exit_cell(item), time_text(item, "submitted_us"), time_text(item, "started_us"),
+                                time_text(item, "ended_us"), elapsed_cell(item, until),
+                                time_text(item, "expected_start_us"), reason_text(item, until), program});
     }
     return listing;
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -21,6 +22,8 @@ std::string clock_text(Time time);
 std::string time_text(const codec::Json& json, const char* key);
 /// "ana" of the reader's own organisation, else the whole URI.
 std::string user_text(const std::string& uri, const Caller& reader);
+/// "2 results that were asked for did not come back".
+std::string left_out_text(std::uint64_t count);
 /// One row per application of a home zone's list. Whose it is stands in tables for operators only: others see their
 /// own. `now`: until when those that run have run, by the zone's clock; none: by this host's.
 Listing applications_of(const codec::Json& applications, const Caller& reader, const std::optional<Time>& now = {});

@@ -4,25 +4,26 @@
 #include <iostream>
 
 #include "client/api/staged_files.hpp"
+#include "client/cli/applications/application_view.hpp"
 #include "client/cli/selectors.hpp"
 #include "services/common/codec/staging_codec.hpp"
 
 namespace zbs::cli {
 
-std::string left_out_text(std::uint64_t count) {
-    return std::to_string(count) + (count == 1 ? " result that was" : " results that were") +
-           " asked for did not come back";
-}
-
-void fetch_results(Context& context, client::ZoneClient& zone, const std::string& id, const FetchOptions& options) {
+bool fetch_results(Context& context, client::ZoneClient& zone, const std::string& id, const FetchOptions& options) {
     const Result<codec::Json> answer = zone.get("/v1/applications/" + id + "/results");
-    if (!answer) return context.fail(answer.error());
+    const auto failed_with = [&context](const Error& error) {
+        context.fail(error);
+        return false;
+    };
+    if (!answer) return failed_with(answer.error());
     const Result<StagedResults> results = codec::decode_staged_results(*answer);
-    if (!results) return context.fail(results.error());
+    if (!results) return failed_with(results.error());
     if (!results->complete) {
         if (options.ended)
-            context.fail({ErrorCode::kConflict, "application " + id + " has not ended; 'zbs wait' waits for it", {}});
-        return;
+            return failed_with(
+                {ErrorCode::kConflict, "application " + id + " has not ended; 'zbs wait' waits for it", {}});
+        return true;
     }
     for (const std::string& note : results->notes) std::cerr << "zbs: " << printable(note) << "\n";
     if (results->left_out > 0) {
@@ -30,9 +31,10 @@ void fetch_results(Context& context, client::ZoneClient& zone, const std::string
         if (context.exit_code == kOk) context.exit_code = kIncomplete;
     }
     Listing listing{"files", {"NAME", "SIZE", "ZONE", "WHAT"}, {}, answer->value("files", codec::Json::array())};
+    bool all = true;
     for (const ResultFile& file : results->files) {
         const Result<bool> fetched = client::fetch_file(zone, id, file, options.folder);
-        if (!fetched) context.fail(fetched.error());
+        if (!fetched) all = failed_with(fetched.error());
         listing.rows.push_back({file.name, Cell(human_bytes(static_cast<double>(file.size)), file.size), file.zone,
                                 !fetched   ? "failed"
                                 : *fetched ? "fetched"
@@ -41,6 +43,7 @@ void fetch_results(Context& context, client::ZoneClient& zone, const std::string
             std::cerr << "zbs: fetched " << printable(file.name) << "\n";
     }
     if (options.ended) print(context, listing);
+    return all;
 }
 
 void add_fetch_command(CLI::App& app, Context& context) {

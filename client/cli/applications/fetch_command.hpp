@@ -1,5 +1,4 @@
 #pragma once
-#include <cstdint>
 #include <string>
 
 #include "client/api/zone_client.hpp"
@@ -13,10 +12,8 @@ struct FetchOptions {
     bool ended = true;  ///< an application that has not ended is an error
 };
 
-/// "2 results that were asked for did not come back".
-std::string left_out_text(std::uint64_t count);
-
-/// Results of an application into a folder. A file that cannot be fetched is reported, also by the exit code.
-void fetch_results(Context& context, client::ZoneClient& zone, const std::string& id, const FetchOptions& options);
+/// Results of an application into a folder. A file that cannot be fetched is reported, also by the exit code. False
+/// where there is such a file.
+bool fetch_results(Context& context, client::ZoneClient& zone, const std::string& id, const FetchOptions& options);
 
 }  // namespace zbs::cli

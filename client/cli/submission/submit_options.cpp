@@ -102,7 +102,10 @@ void add_submit_options(CLI::App& command, SubmitOptions& options) {
         ->check(command_line::whole_number_in(1, 1'000'000))
         ->capture_default_str();
     command.add_option("-J,--name,--job-name", options.name, "what lists and the dashboard call it");
-    command.add_option("-D,--chdir", options.directory, "working directory of every rank (default: this one)")
+    command
+        .add_option("-D,--chdir", options.directory,
+                    "working directory of every rank (default: this one); not with --stage-in and --stage-out, whose "
+                    "files are in a folder of the job's own")
         ->check(command_line::something("name a folder"));
     command
         .add_option("-t,--walltime,--time", options.walltime,

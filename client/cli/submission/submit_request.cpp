@@ -288,6 +288,12 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options, const Id12
         return invalid("is longer than " + std::to_string(limits::kMaxJobNameBytes) + " bytes", "--name");
     request.name = options.name;
     request.ranks = options.ranks;
+    if (!options.directory.empty() && (!options.stage_in.empty() || !options.stage_out.empty()))
+        return invalid(
+            "'" + options.directory +
+                "' does not go with --stage-in and --stage-out, whose files are in a folder of the job's own "
+                "in each zone, where its ranks run; leave out --chdir, or stage no files",
+            "--chdir");
     std::error_code fault;
     request.directory =
         options.directory.empty() ? fs::current_path(fault).string() : system::absolute_path(options.directory);

@@ -330,6 +330,7 @@ Json encode(const ApplicationSummary& row) {
     if (row.ended) json["ended_us"] = to_microseconds(*row.ended);
     if (row.expected_start) json["expected_start_us"] = to_microseconds(*row.expected_start);
     if (!row.waits_for.empty()) json["waits_for"] = row.waits_for;
+    if (row.results_left_out > 0) json["results_left_out"] = row.results_left_out;
     return json;
 }
 
@@ -358,6 +359,7 @@ Result<ApplicationSummary> decode_application_summary(const Json& json) {
     row.ended = read_instant(in, "ended_us");
     row.expected_start = read_instant(in, "expected_start_us");
     if (in.has("waits_for")) row.waits_for = in.text("waits_for", 32);
+    row.results_left_out = static_cast<std::uint64_t>(in.integer_or("results_left_out", 0, 0, INT64_MAX));
     return in.finish(std::move(row));
 }
 
@@ -450,8 +452,6 @@ Json encode_view(const Application& application) {
     if (application.status.start) json["start_us"] = to_microseconds(*application.status.start);
     if (application.status.results && !application.status.results->notes.empty())
         json["result_notes"] = application.status.results->notes;
-    if (application.status.results && application.status.results->left_out > 0)
-        json["results_left_out"] = application.status.results->left_out;
     return json;
 }
 

@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <utility>
 
 #include "services/common/codec/json/document_text.hpp"
 #include "services/common/listing/rows.hpp"
@@ -50,24 +53,52 @@ std::string fitted(const std::string& text, std::size_t width) {
     return width_of(text) <= width ? text : cut_to(text, 1, width - 3) + "...";
 }
 
-std::string table_text(const Listing& listing, bool wide, std::size_t width) {
-    std::vector<std::size_t> columns, widths;
+/// The columns of a terminal that each column of the table fills if nothing is cut.
+std::vector<std::size_t> widths_of(const Listing& listing, const std::vector<std::size_t>& columns) {
+    std::vector<std::size_t> widths;
+    for (const std::size_t i : columns) {
+        widths.push_back(listing.has_header ? width_of(harmless_line(listing.columns[i].title)) : 0);
+        for (const auto& row : listing.rows)
+            widths.back() = std::max(widths.back(), width_of(harmless_line(row[i].text)));
+    }
+    return widths;
+}
+
+/// The words of a text on lines that begin with two blanks, of at most `width` columns where no word is longer.
+std::string below(const std::string& text, std::size_t width) {
+    std::string out, line;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find(' ', begin), text.size());
+        const std::string word = text.substr(begin, end - begin);
+        if (!line.empty() && width_of(line) + width_of(word) + 3 > width) out += "  " + std::exchange(line, {}) + "\n";
+        line += (line.empty() ? "" : " ") + word;
+        begin = end + 1;
+    }
+    return line.empty() ? out : out + "  " + line + "\n";
+}
+
+std::string table_text(const Listing& listing, bool wide, std::size_t width, bool is_terminal) {
+    std::vector<std::size_t> columns, explanations;
     for (std::size_t i = 0; i < listing.columns.size(); ++i)
         if (wide || !listing.columns[i].wide) columns.push_back(i);
+    std::vector<std::size_t> widths = widths_of(listing, columns);
+    const std::size_t all = std::accumulate(widths.begin(), widths.end(), 2 * columns.size()) - 2;
+    if (is_terminal && all > width) {
+        const auto explains = [&](std::size_t i) { return listing.columns[i].explains; };
+        std::ranges::copy_if(columns, std::back_inserter(explanations), explains);
+        std::erase_if(columns, explains);
+        widths = widths_of(listing, columns);
+    }
     std::vector<std::vector<std::string>> lines(1);
     for (const std::size_t i : columns) lines[0].push_back(harmless_line(listing.columns[i].title));
     for (const auto& row : listing.rows) {
         lines.emplace_back();
         for (const std::size_t i : columns) lines.back().push_back(harmless_line(row[i].text));
     }
-    if (!listing.has_header) lines.erase(lines.begin());
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-        widths.push_back(0);
-        for (const auto& line : lines) widths.back() = std::max(widths.back(), width_of(line[i]));
-    }
     narrow(listing, columns, widths, width);
     std::string text;
-    for (const auto& line : lines) {
+    for (std::size_t number = listing.has_header ? 0 : 1; number < lines.size(); ++number) {
+        const std::vector<std::string>& line = lines[number];
         std::string row;
         for (std::size_t i = 0; i < line.size(); ++i) {
             const std::string cell = fitted(line[i], widths[i]);
@@ -76,6 +107,8 @@ std::string table_text(const Listing& listing, bool wide, std::size_t width) {
         }
         row = fitted(row, width);
         text += row + "\n";
+        for (const std::size_t i : explanations)
+            if (number > 0) text += below(harmless_line(listing.rows[number - 1][i].text), width);
     }
     return text;
 }
@@ -142,7 +175,7 @@ const std::vector<std::string>& output_formats() {
     return kFormats;
 }
 
-std::string written(const Listing& listing, std::string_view format, std::size_t width) {
+std::string written(const Listing& listing, std::string_view format, std::size_t width, bool is_terminal) {
     if (format == "json")
         return codec::document_text(codec::list_document(listing.noun, items_of(listing), listing.truncated));
     if (format == "csv") return csv_text(listing);
@@ -153,7 +186,7 @@ std::string written(const Listing& listing, std::string_view format, std::size_t
         for (const auto& row : listing.rows) text += harmless_line(row.at(listing.name).text) + "\n";
     } else {
         const bool wide = format == "wide";
-        text = table_text(listing, wide, wide ? kAnyWidth : width);
+        text = table_text(listing, wide, wide ? kAnyWidth : width, is_terminal);
     }
     return text;
 }

@@ -35,6 +35,7 @@ struct Column {
     /// another one. Options take both names; with this one the item's value counts, not the cell's. Empty: none.
     std::string member{};
     bool as_member = false;  ///< it was asked for by that name
+    bool explains = false;   ///< a text about its row: on lines of its own where a terminal is too narrow
 
     Column(std::string name, bool only_wide = false) : title(std::move(name)), wide(only_wide) {}
     Column(const char* name) : title(name) {}
@@ -81,7 +82,9 @@ inline constexpr std::size_t kAnyWidth = static_cast<std::size_t>(-1);
 /// longest texts are cut, and end with "...", except those of `name`; `csv` is RFC 4180 with LF, a header and all
 /// columns, where texts that a spreadsheet would calculate get a ' in front; `json` is the document {"version": 1,
 /// NOUN: [items]}, with "truncated": true where it is; `jsonl` is an item a line, `name` the column of names.
-std::string written(const Listing& listing, std::string_view format, std::size_t width = kAnyWidth);
+/// `is_terminal`: where a `table` is wider, texts of columns that explain stand whole, on lines below their row.
+std::string written(const Listing& listing, std::string_view format, std::size_t width = kAnyWidth,
+                    bool is_terminal = false);
 
 /// Text from another party on one line of a terminal: control characters (C0, DEL, C1), those that change the direction
 /// of writing, and bytes that are no UTF-8 become '?'.

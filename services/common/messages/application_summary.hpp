@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,7 @@ struct ApplicationSummary {
     std::optional<Time> ended{};           ///< when it came to its last state
     std::optional<Time> expected_start{};  ///< while it waits, as far as it is known
     std::string waits_for{};               ///< in a queue: `QueueOutlook::waits_for`
+    std::uint64_t results_left_out = 0;    ///< that were asked for and did not come home
     bool operator==(const ApplicationSummary&) const = default;
 };
 
@@ -45,6 +47,7 @@ inline ApplicationSummary summary_of(const Application& application) {
                            .reason = status.reason,
                            .submitted = status.history.empty() ? Time{} : status.history.front().at,
                            .exit_code = status.exit_code};
+    if (status.results) row.results_left_out = status.results->left_out;
     for (const ApplicationPart& part : status.parts) row.zones.push_back(part.zone);
     for (const StateChange& change : status.history) {
         if (change.state == ApplicationState::kRunning) row.started = change.at;

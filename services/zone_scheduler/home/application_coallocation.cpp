@@ -17,8 +17,6 @@ constexpr int kMaxDenials = 5;
 constexpr Duration kFirstBackoff = std::chrono::seconds{1};
 constexpr int kMaxBackoffs = 8;
 constexpr Duration kShortest{1};
-constexpr const char* kWaitsForStart =
-    "waiting for processors: a common start is reserved, and taken earlier where something ends early";
 constexpr Duration kChoiceKept = std::chrono::minutes{1};
 constexpr Duration kSoon = std::chrono::seconds{1};
 constexpr const char* kDrains = "drains: it takes no new work now";
@@ -172,11 +170,12 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
             ++collection->pending;
             transport_.ask_capacity(
                 address, question,
-                [collection, finish_one, name = zone, rests = why_it_rests(zone)](Result<Capacity> capacity) {
+                [this, collection, finish_one, name = zone, rests = why_it_rests(zone)](Result<Capacity> capacity) {
                     if (!capacity) {
                         // A zone that accepted this organisation and denies it now: its answer to the next request for
                         // peering shows whether for good. A user without rights there is no error.
                         const bool passes = is_passing(capacity.error()) || capacity.error().code == ErrorCode::kDenied;
+                        if (passes) peers_.recheck(name);
                         collection->offers.push_back(
                             {name, {}, rests.empty() ? capacity.error().message : rests, passes});
                     } else if (capacity->zone != name)
@@ -406,6 +405,7 @@ void ApplicationService::hold(const std::shared_ptr<Run>& run) {
             } else {
                 run->failed_zone = held.zone;
                 run->failed_reason = words;
+                if (!answer && (is_passing(answer.error()) || is_denial(answer.error()))) peers_.recheck(held.zone);
                 if (run->swaps) {
                     Run::Backoff& backoff = run->backoffs[held.zone];
                     backoff.times = std::min(backoff.times + 1, kMaxBackoffs);
@@ -491,7 +491,7 @@ void ApplicationService::commit(const std::shared_ptr<Run>& run) {
                 }
                 run->turn_asked = false;
                 const std::string waits = waits_in_queue(run->app.status) ? kWaitsInQueue
-                                          : run->app.status.start         ? kWaitsForStart
+                                          : run->app.status.start         ? why_it_awaits_start(run->app.status)
                                                                           : "";
                 if (enter(run, ApplicationState::kCommitted, waits)) advance(run);
             });

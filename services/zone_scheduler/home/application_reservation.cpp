@@ -40,6 +40,18 @@ std::set<std::string> ApplicationService::zones_in_backoff(const Run& run) const
     return zones;
 }
 
+/// The reason of an application with a reserved start. A zone that takes no new work keeps the start that it promised,
+/// but gives no earlier one.
+std::string ApplicationService::why_it_awaits_start(const ApplicationStatus& status) const {
+    std::string resting;
+    for (const ApplicationPart& part : status.parts)
+        if (const std::string rests = why_it_rests(part.zone); !rests.empty())
+            resting += "; zone " + part.zone + " " + rests;
+    const std::string waits = "waiting for processors: a common start is reserved";
+    return waits + (resting.empty() ? ", and taken earlier where something ends early"
+                                    : resting + "; an earlier start has to wait for that");
+}
+
 /// Asks all zones again, what is reserved for this application counting as free.
 void ApplicationService::look_for_earlier(const std::shared_ptr<Run>& run) {
     run->busy = true;
@@ -51,7 +63,14 @@ void ApplicationService::look_for_earlier(const std::shared_ptr<Run>& run) {
                        if (status.state != ApplicationState::kCommitted || status.cancel_requested) return advance(run);
                        Result<Plan> made = choose_start(run->app.request, choice, offers, {.reserve = true});
                        const Duration left = run->start - clock_.steady_now();
-                       if (!made || made->start_in.value_or(Duration{0}) + kWorthwhile > left) return await_start(run);
+                       if (!made || made->start_in.value_or(Duration{0}) + kWorthwhile > left) {
+                           if (std::string why = why_it_awaits_start(status); why != status.reason) {
+                               ApplicationStatus changed = status;
+                               changed.reason = std::move(why);
+                               if (!save(run, std::move(changed))) return;
+                           }
+                           return await_start(run);
+                       }
                        note_offers(run, offers);
                        run->model = choice.model;
                        run->swaps = true;

@@ -163,6 +163,7 @@ class ApplicationService {
     static ApplicationStatus status_of(const std::shared_ptr<Run>& run);
 
     std::string why_it_rests(const std::string& zone) const;
+    std::string why_it_awaits_start(const ApplicationStatus& status) const;
     Result<void> check_zones(const ApplicationRequest& request) const;
     void collect_offers(const Caller& owner, const ApplicationRequest& request, const std::set<std::string>& excluded,
                         const std::optional<ApplicationId>& without, std::function<void(std::vector<Offer>)> done);

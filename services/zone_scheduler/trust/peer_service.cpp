@@ -175,6 +175,17 @@ Result<void> PeerService::ask_organisation(const std::string& organisation, cons
     return {};
 }
 
+void PeerService::recheck(const std::string& zone) {
+    const auto peer = peers_.find(zone);
+    if (peer == peers_.end() || peer->second.they_accept_us != PeeringState::kAccepted) return;
+    const auto last = attempts_.find(zone);
+    if (last != attempts_.end() && last->second.fault) return;  // known, and asked again with each list of the registry
+    const auto asked = asked_.find(zone);
+    if (asked != asked_.end() && clock_.steady_now() - asked->second < kAskWhileWaiting) return;
+    asked_.erase(zone);
+    ask({.name = zone, .organisation = peer->second.organisation, .url = peer->second.url});
+}
+
 void PeerService::ask(const ZoneEntry& entry) {
     const auto known = peers_.find(entry.name);
     const auto asked = asked_.find(entry.name);

@@ -35,6 +35,9 @@ class PeerService {
     /// none; kInvalidArgument where the fingerprint is missing or another; kConflict where another is believed.
     Result<void> ask_organisation(const std::string& organisation, const std::string& fingerprint,
                                   const std::string& bundle);
+    /// A call to this zone was refused, or had no answer: one that is on record as accepting is asked whether it still
+    /// does, at most every 5 s.
+    void recheck(const std::string& zone);
     /// Organisations to ask as `ask_organisation` does, without an operator, each once its zones are listed. One that
     /// is believed already is asked anyway. A request that fails is logged once and tried again after every list.
     void set_asks(const std::vector<AskedOrganisation>& asks);

@@ -207,6 +207,15 @@ class Backup(unittest.TestCase):
         self.assertIn("zbs-zone restore FILE", refused)
         self.assertIn("or start with a new, empty state folder", refused)
 
+    def test_a_database_without_one_of_its_tables_names_the_way_out(self):
+        self.end()
+        with sqlite3.connect(self.folder / "state/zone.db") as database:
+            database.execute("DROP TABLE record")
+        database.close()
+        refused = self.refused_start(code=5)
+        self.assertIn("is damaged (it has lost its table 'record')", refused)
+        self.assertIn("zbs-zone restore FILE", refused)
+
     def test_a_changed_audit_log_is_reported_at_the_start(self):
         self.wait_for(self.submit(ranks=9), "rejected")
         self.end()

@@ -62,6 +62,25 @@ class Absence(Manners):
             self.assertEqual(waiting.stderr.read(), BACK, words)
             self.leave(zone)
 
+    def test_a_zone_that_accepts_calls_and_does_not_answer_is_away(self):
+        self.end("completed", 0)
+        answers = threading.Event()
+
+        class Silent(Zone):
+            def do_GET(self):
+                answers.wait(timeout=60)
+                super().do_GET()
+
+        self.arrive(Silent)
+        for words in (("wait", ONE), ("logs", "-f", ONE), ("run", "-q", "--id", ONE, "--", "/bin/true")):
+            answers.clear()
+            waiting = self.start(*words)
+            line = waiting.stderr.readline()
+            self.assertRegex(line, f"^zbs: the home zone is away: GET http://127.0.0.1:{self.port}/v1/applications/{ONE}.* has no answer after 2 s; ", words)
+            answers.set()
+            self.assertEqual(waiting.wait(timeout=30), 0, words)
+            self.assertEqual(waiting.stderr.read(), BACK, words)
+
     def test_wait_goes_on_if_the_zone_leaves_while_it_waits(self):
         looked = threading.Event()
         Zone.answers["/v1/applications/" + ONE] = lambda _: looked.set() or VIEW

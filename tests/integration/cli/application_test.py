@@ -91,6 +91,15 @@ class Applications(Manners):
         self.end("completed", exit_code=0)
         self.assertNotIn("'zbs ", self.zbs("run", "--id", ONE, "/bin/true").stderr)
 
+    def test_results_whose_names_are_taken_are_fetched_by_id(self):
+        self.end("completed", exit_code=0)
+        Zone.answers["/v1/applications/" + ONE + "/results"] = {"complete": True, "notes": [], "files": [{"name": "a.dat", "digest": "0" * 64, "size": 1, "zone": "x"}]}
+        Path(self.folder, "a.dat").write_text("of an earlier run")
+        done = self.zbs("run", "-q", "--id", ONE, "--stage-out", "*.dat", "/bin/true")
+        self.assertEqual(done.returncode, 8, done.stderr)
+        self.assertTrue(done.stderr.endswith("zbs: ./a.dat is there already, with other content; fetch into another folder (-d)\n"
+                                             f"zbs: not all results of {ONE} were fetched; 'zbs fetch {ONE} -d FOLDER' fetches them into FOLDER\n"), done.stderr)
+
     def test_a_matrix_of_what_is_not_learnt_is_told_with_the_remedy(self):
         for profile in ("none", "request"):
             Zone.answers["/v1/applications/" + ONE] = dict(VIEW, plan=dict(PLAN, profile=profile))

@@ -6,11 +6,15 @@ import csv
 import datetime
 import io
 import json
+import os
+import pty
+import subprocess
 import sys
+import termios
 import time
 import unittest
 
-from manners import JOBS, PEERING, PROFILE, TWO, Manners, Zone
+from manners import JOBS, ONE, PEERING, PROFILE, TWO, VIEW, ZBS, Manners, Zone
 
 
 class Formats(Manners):
@@ -103,6 +107,27 @@ class Formats(Manners):
                          [{"id": "02", "exit_code": 3, "submitted_us": 2_000_000}])
         self.assertEqual(self.good("list", "--columns", "id,exit_code", "--filter", "id=02"), "ID  EXIT\n02  3\n")
         self.assertIn("known are id, user, owner, name, state, ranks, program, zones, exit, exit_code, submitted, submitted_us, started, started_us, ended, ended_us, elapsed, expected_start, expected_start_us, reason, path", self.refused("list", "--columns", "nothing_of_that_kind"))
+
+    def test_a_narrow_terminal_shows_the_whole_reason_of_a_row(self):
+        reason = "waiting for processors: 4 of 6 are free; b: drains: it takes no new work now"
+        Zone.answers["/v1/applications"] = {"applications": [dict(JOBS[0], id=ONE, state="accepted", reason=reason)]}
+        terminal, side = pty.openpty()
+        termios.tcsetwinsize(side, (24, 80))
+        with open(terminal, "rb", 0) as reader:
+            subprocess.run([ZBS, "list"], cwd=self.folder, env=self.environment(), stdout=side, timeout=60, check=True)
+            lines = reader.read(4096).decode().splitlines()
+            os.close(side)
+        self.assertEqual((len(lines), lines[2]), (3, "  " + reason), lines)
+        self.assertTrue(lines[1].startswith(ONE), lines)
+        self.assertLessEqual(max(map(len, lines)), 80)
+
+    def test_results_that_did_not_come_back_show_in_the_list(self):
+        ended = dict(JOBS[1], state="completed", exit_code=0, reason="", results_left_out=2)
+        Zone.answers["/v1/applications"] = {"applications": [ended]}
+        self.assertEqual(self.good("list", "--no-header", "--columns", "exit,reason"), "9  2 results that were asked for did not come back\n")
+        self.assertEqual(json.loads(self.good("list", "-o", "json"))["applications"], [ended])
+        Zone.answers["/v1/applications/" + ONE] = dict(VIEW, state="completed", exit_code=0, results_left_out=1)
+        self.assertIn("\nresults    1 result that was asked for did not come back\n", self.good("show", ONE))
 
     def test_an_unknown_column_is_told_with_the_nearest(self):
         self.assertIn("--columns: there is no column 'stat'; did you mean 'state'?", self.refused("list", "--columns", "stat"))

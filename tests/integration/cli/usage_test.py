@@ -132,6 +132,12 @@ class Directives(Manners):
         got = self.request("--chdir", "link/..", os.path.join(self.folder, "link/.././/job.sh"))
         self.assertEqual((got["directory"], got["argv"]), (os.path.join(self.folder, "link/.."), [os.path.join(self.folder, "link/../job.sh")]))
 
+    def test_a_working_directory_does_not_go_with_staged_files(self):
+        self.script("#!/bin/sh\n#ZBS --chdir .\n")
+        for words in (("-D", ".", "--stage-in", "job.sh", "/bin/true"), ("-D", ".", "--stage-out", "a", "/bin/true"), ("--stage-out", "a", "./job.sh")):
+            self.assertIn("--chdir: '.' does not go with --stage-in and --stage-out", self.refused("submit", *words))
+        self.assertEqual(Zone.sent, [])
+
     def test_words_of_directives_are_those_of_a_shell(self):
         self.script("#!/bin/sh\n#ZBS --env \"A=a\\d+b\" --env 'B=c\\d' --env C=e\\ f --env \"D=say \\\"x\\\"\" --name=\necho\n")
         self.assertEqual({k: v for k, v in self.request("./job.sh")["environment"].items() if k in "ABCD"}, {"A": "a\\d+b", "B": "c\\d", "C": "e f", "D": 'say "x"'})

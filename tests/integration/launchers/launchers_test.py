@@ -48,9 +48,9 @@ def tearDownModule():
 class Launched(unittest.TestCase):
     options = []
 
-    def run_job(self, *arguments, env=None):
+    def run_job(self, *arguments, env=None, cwd=None):
         """Result of `zbs run`, and the application as it is then."""
-        done = world.zbs(*self.options, "run", *arguments, timeout=120, env=env)
+        done = world.zbs(*self.options, "run", *arguments, timeout=120, env=env, cwd=cwd)
         rows = world.zbs(*self.options, "list", "--limit", "1", "-o", "jsonl").stdout
         return done, json.loads(world.zbs(*self.options, "show", json.loads(rows)["id"], "-o", "json").stdout)
 
@@ -73,8 +73,8 @@ class Launched(unittest.TestCase):
                 f.write("#!/bin/sh\ncp input \"copy.$$\"\nexec ./solver\n")
             os.chmod(script, 0o755)
             os.mkdir(folder + "/results")
-            done, shown = self.run_job("-n", "2", *options, "--chdir", folder, "--stage-in", folder + "/solver", "--stage-in", folder + "/input", "--stage-in", script,
-                                       "--stage-out", "copy.*", "--results", folder + "/results", "--", "./work")
+            done, shown = self.run_job("-n", "2", *options, "--stage-in", folder + "/solver", "--stage-in", folder + "/input", "--stage-in", script,
+                                       "--stage-out", "copy.*", "--results", folder + "/results", "--", "./work", cwd=folder)
             self.check_ranks(done, 2)
             self.assertNotIn("cwd=" + folder, done.stdout)
             copies = [federation.read(f"{folder}/results/{name}") for name in os.listdir(folder + "/results")]

@@ -185,7 +185,7 @@ class Starts(Job):
         for text, why in (("#!/nowhere/interpreter\n", "its interpreter /nowhere/interpreter: No such file or directory"),
                           ("\x7fELF of another machine", "Exec format error")):
             program = self.file("solver", text, 0o755)
-            done = world.zbs("run", "--zones", "b", "-D", self.folder, "--stage-in", program, "--", "./solver", timeout=60)
+            done = world.zbs("run", "--zones", "b", "--stage-in", program, "--", "./solver", timeout=60, cwd=self.folder)
             shown = self.last()
             self.assertEqual((done.returncode, shown["state"], shown["reason"]), (127, "failed", f"the program did not begin in zone b: cannot run ./solver: {why}"), done)
 
@@ -243,7 +243,7 @@ class Output(Job):
 
     @unittest.skipIf(os.getuid(), "needs root: a small file system is mounted")
     def test_a_folder_over_its_bound_is_the_reason(self):
-        done = world.zbs("run", "-q", "--zones", "b", "-D", self.folder, "--stage-out", "a", "--results", self.folder, "--", "sh", "-c", "echo 1 > a; fallocate -l 1250M b; exec sleep 60", timeout=60)
+        done = world.zbs("run", "-q", "--zones", "b", "--stage-out", "a", "--results", self.folder, "--", "sh", "-c", "echo 1 > a; fallocate -l 1250M b; exec sleep 60", timeout=60, cwd=self.folder)
         shown = self.last()
         self.assertNotEqual(done.returncode, 0)
         self.assertEqual(shown["state"], "failed")
@@ -251,7 +251,7 @@ class Output(Job):
 
     def test_folders_that_are_closed_or_deep_are_the_jobs_own(self):
         script = 'echo 1 > a; mkdir c; chmod 0 c; mkdir -p "$(seq -s / 70)"; sleep 4; chmod 700 c'
-        done = world.zbs("run", "-q", "--zones", "b", "-D", self.folder, "--stage-out", "a", "--results", self.folder, "--", "sh", "-c", script, timeout=60)
+        done = world.zbs("run", "-q", "--zones", "b", "--stage-out", "a", "--results", self.folder, "--", "sh", "-c", script, timeout=60, cwd=self.folder)
         self.assertEqual((done.returncode, self.last()["state"]), (0, "completed"), done)
 
     def test_a_full_disk_of_the_jobs_own_is_its_own_fault(self):

@@ -202,6 +202,7 @@ class Staging(unittest.TestCase):
         fetched = self.zbs("fetch", application, "-d", into)
         self.assertEqual((waited.returncode, fetched.returncode), (9, 9))
         self.assertEqual((view["state"], view["exit_code"], view["results_left_out"]), ("completed", 0, 10))
+        self.assertEqual(json.loads(self.zbs("list", "-o", "json", "--filter", "exit=9").stdout)["applications"][0]["results_left_out"], 10)
         for name in ("xe9.out", "line.out", "qqq.out", "folder.out", "link.out", "own.out", "pipe.out", "out/away", "absent.dat", "none.*"):
             for where, text in (("run", done.stderr), ("wait", waited.stderr), ("fetch", fetched.stderr), ("show", shown), ("REST", "\n".join(view["result_notes"]))):
                 self.assertIn(name, text, where)

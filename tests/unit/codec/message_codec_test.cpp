@@ -82,6 +82,7 @@ ApplicationSummary whole_summary() {
     row.ended = row.started;
     row.expected_start = time_from_microseconds(15);
     row.waits_for = "turn";
+    row.results_left_out = 2;
     return row;
 }
 
@@ -241,6 +242,7 @@ TEST_P(MessageTest, AMissingFieldIsNamedUnlessItIsOptional) {
                                             "/expected_start_us",
                                             "/queue_start_us",
                                             "/waits_for",
+                                            "/results_left_out",
                                             "/starts_at_us",
                                             "/replaces",
                                             "/ready",

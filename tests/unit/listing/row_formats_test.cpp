@@ -35,6 +35,26 @@ TEST(Written, FitsTablesIntoTheWidthAndCutsTheLongestTexts) {
     EXPECT_EQ(written(listing, "csv", 40), written(listing, "csv"));
 }
 
+TEST(Written, PutsExplanationsBelowTheirRowsWhereATerminalIsTooNarrow) {
+    Column reason("REASON");
+    reason.explains = true;
+    const Listing listing{"jobs",
+                          {"ID", reason, "RANKS"},
+                          {{"a", "waits for processors that others have", 8}, {"b", "", 10}, {"c", "no room", 1}},
+                          Json::array()};
+    EXPECT_EQ(written(listing, "table", 30, true),
+              "ID  RANKS\n"
+              "a   8\n"
+              "  waits for processors that\n"
+              "  others have\n"
+              "b   10\n"
+              "c   1\n"
+              "  no room\n");
+    EXPECT_EQ(written(listing, "table", 80, true), written(listing, "table")) << "there is room";
+    EXPECT_EQ(written(listing, "wide", 30, true), written(listing, "wide"));
+    EXPECT_EQ(written(listing, "table", 30).find("others"), std::string::npos) << "a file has a line for each row";
+}
+
 TEST(Written, QuotesCsvAsRfc4180AndKeepsSpreadsheetsFromCalculating) {
     const std::pair<Cell, const char*> cases[] = {
         {"plain", "plain"},

@@ -177,6 +177,25 @@ TEST(ZoneStoreOnDisk, ADamagedFileIsRefusedWithAdvice) {
                                                       HasSubstr("zbs-zone restore FILE --config")));
 }
 
+TEST(ZoneStoreOnDisk, AFileWithoutOneOfItsTablesIsRefusedWithAdvice) {
+    const TemporaryFolder folder;
+    const std::string path = folder.path("zone.db");
+    ASSERT_TRUE(open_zone_database(path));
+    EXPECT_TRUE(examine_zone_database(path));
+    {
+        const auto database = Database::open(path, zone_schema());
+        ASSERT_TRUE(database) << database.error();
+        Database::Query drop(**database, "DROP TABLE record");
+        ASSERT_FALSE(*drop.step());
+    }
+    const auto store = open_zone_database(path);
+    ASSERT_FALSE(store);
+    EXPECT_THAT(store.error().message,
+                testing::AllOf(HasSubstr("zone.db is damaged (it has lost its table 'record')"),
+                               HasSubstr("restore it from a backup"), HasSubstr("zbs-zone restore FILE --config")));
+    EXPECT_THAT(examine_zone_database(path).error().message, HasSubstr("lost its table 'record'"));
+}
+
 TEST(ZoneStoreOnDisk, ATornTailOfTheLogLosesOnlyWhatWasNotDone) {
     const TemporaryFolder folder;
     const TemporaryFolder crashed;

@@ -80,6 +80,33 @@ TEST_F(MaintenanceTest, AnApplicationWaitsForAPeeringThatIsSuspended) {
     expect_waits("suspended", [this] { change_peering(PeeringVerb::kResume); });
 }
 
+TEST_F(MaintenanceTest, ARefusedCallShowsAtOnceThatThePeeringIsSuspended) {
+    const auto state_of_b = [this] {
+        for (const Peer& peer : world.node("a").peers->peers())
+            if (peer.zone == "b") return peer.they_accept_us;
+        return std::optional<PeeringState>{};
+    };
+    world.run(10s);  // the last exchange is some time ago, the next one far
+    ASSERT_EQ(state_of_b(), PeeringState::kAccepted);
+    change_peering(PeeringVerb::kSuspend);
+    submit(6);
+    world.run(1s);
+    EXPECT_EQ(state_of_b(), PeeringState::kSuspended);
+}
+
+TEST_F(MaintenanceTest, ACallWithoutAnswerShowsThatAPeerIsDown) {
+    const auto condition_of_b = [this] {
+        for (const Peer& peer : world.node("a").peers->peers())
+            if (peer.zone == "b") return peer.condition.value_or(PeerCondition{}).state;
+        return PeerState::kUnlisted;
+    };
+    ASSERT_EQ(condition_of_b(), PeerState::kUp);
+    world.crash("b");
+    submit(6);
+    world.run(12s);  // two calls, one after the other
+    EXPECT_EQ(condition_of_b(), PeerState::kDown);
+}
+
 TEST_F(MaintenanceTest, AnApplicationThatNeedsMoreThanTheDrainedZonesHoldIsRejected) {
     drain("b");
     world.node("b").standing = ZoneStanding::kDrain;

@@ -207,6 +207,12 @@ struct ReservedStartTest : ReservationTest {
         ASSERT_EQ(state(second), ApplicationState::kCommitted);
         ASSERT_TRUE(world.status(second).start);
     }
+    void drain(const std::string& name, bool on = true) {
+        world.node(name).parts->use_drain([on] { return on; });
+        world.node(name).applications->use_drain([on] { return on; });
+        world.node(name).standing = on ? ZoneStanding::kDrain : ZoneStanding::kActive;
+    }
+    void undrain(const std::string& name) { drain(name, false); }
     Time start() { return world.status(second).start.value(); }
     void expect_started_on_time(Time promised) {
         ASSERT_GE(state(second), ApplicationState::kRunning);
@@ -285,6 +291,42 @@ TEST_F(ReservedStartTest, ZoneThatVanishesBeforeTheStartIsPlannedAround) {
     world.run(20min);
     EXPECT_EQ(state(second), ApplicationState::kCompleted) << world.status(second).reason;
     EXPECT_FALSE(uses(lost));
+}
+
+TEST_F(ReservedStartTest, ReasonNamesTheZoneThatDrainsAndAnEarlierStartWaitsForIt) {
+    run_for(5min);
+    submit(12);
+    world.run(3s);
+    submit_second(12);
+    drain("b");
+    world.run(6min);  // the first has ended after half of its walltime
+    expect_reserved();
+    EXPECT_THAT(world.status(second).reason, testing::HasSubstr("zone b drains"));
+    undrain("b");
+    world.run(10s);
+    EXPECT_EQ(state(second), ApplicationState::kRunning) << world.status(second).reason;
+}
+
+TEST_F(ReservedStartTest, ZoneThatDrainsKeepsTheStartThatItPromised) {
+    fill(10min - 1s);
+    submit_second(12);
+    const Time promised = start();
+    drain("b");
+    world.run(11min);
+    expect_started_on_time(promised);
+}
+
+TEST_F(ReservedStartTest, ZoneThatDrainsIsPlannedAroundWhereOthersHaveProcessors) {
+    run_for(5min);
+    submit(12);
+    world.run(3s);
+    submit_second(4);
+    expect_reserved();
+    const std::string drained = world.status(second).parts.at(0).zone;
+    drain(drained);
+    world.run(6min);
+    EXPECT_EQ(state(second), ApplicationState::kRunning) << world.status(second).reason;
+    EXPECT_FALSE(uses(drained));
 }
 
 TEST_F(ReservedStartTest, HomeThatRestartsKeepsTheStart) {

@@ -349,7 +349,7 @@ Result<void> check_database_kept(const BackupKind& kind, const ServiceFiles& fil
         what = "missing";
     else if (!has_content(files.database))
         what = "empty";
-    else if (const auto version = Database::examine(files.database, kind.schema.size()); version && *version == 0)
+    else if (const auto version = Database::examine(files.database, kind.schema); version && *version == 0)
         what = "empty";  // a database without a schema
     else if (version && has_lost_rows(kind, files.database))
         what = "empty (it has tables, but not the rows of one in use)";

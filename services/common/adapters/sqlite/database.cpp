@@ -4,6 +4,8 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include <set>
+
 namespace zbs::sqlite {
 
 Database::~Database() {
@@ -23,38 +25,68 @@ Result<void> Database::run(const std::string& sql) {
     return {};
 }
 
+/// The first table that `statements` make and that is not in it; empty: none.
+Result<std::string> Database::missing_table(const std::vector<std::string>& statements) {
+    const Result<std::unique_ptr<Database>> whole = open_scratch(":memory:");
+    if (!whole) return whole.error();
+    for (const std::string& statement : statements)
+        if (auto made = (*whole)->run(statement); !made) return made.error();
+    const auto tables_of = [](Database& database) -> Result<std::set<std::string>> {
+        std::set<std::string> names;
+        Query query(database, "SELECT name FROM sqlite_schema WHERE type='table'");
+        for (;;) {
+            const Result<bool> row = query.step();
+            if (!row) return row.error();
+            if (!*row) return names;
+            names.insert(query.text(0));
+        }
+    };
+    const Result<std::set<std::string>> wanted = tables_of(**whole), here = tables_of(*this);
+    if (!wanted) return wanted.error();
+    if (!here) return here.error();
+    for (const std::string& name : *wanted)
+        if (!here->contains(name)) return name;
+    return std::string{};
+}
+
 /// Its version, where it is whole and none that only a newer program knows.
-Result<std::int64_t> Database::check(const std::string& path, std::size_t newest, const std::string& remedy) {
+Result<std::int64_t> Database::check(const std::string& path, const std::vector<std::string>& statements,
+                                     const std::string& remedy) {
+    const auto damaged = [&](const std::string& why) {
+        return Error{ErrorCode::kUnavailable, "database " + path + " is damaged (" + why + ")" + remedy, {}};
+    };
     {
         Query whole(*this, "PRAGMA quick_check(1)");
         const Result<bool> row = whole.step();
-        if (!row || !*row || whole.text(0) != "ok") {
-            return Error{
-                ErrorCode::kUnavailable,
-                "database " + path + " is damaged (" + (row ? whole.text(0) : row.error().message) + ")" + remedy,
-                {}};
-        }
+        if (!row || !*row || whole.text(0) != "ok") return damaged(row ? whole.text(0) : row.error().message);
     }
+    const auto newest = static_cast<std::int64_t>(statements.size());
     Query query(*this, "PRAGMA user_version");
     if (const Result<bool> row = query.step(); !row) return row.error();
     const std::int64_t version = query.integer(0);
-    if (version <= static_cast<std::int64_t>(newest)) return version;
+    if (version == newest) {
+        const Result<std::string> missing = missing_table(statements);
+        if (!missing) return missing.error();
+        if (!missing->empty()) return damaged("it has lost its table '" + *missing + "'");
+    }
+    if (version <= newest) return version;
     return Error{ErrorCode::kUnavailable,
                  "database " + path + " has schema version " + std::to_string(version) + ", this program knows " +
                      std::to_string(newest) + "; start the newer program",
                  {}};
 }
 
-Result<std::int64_t> Database::examine(const std::string& path, std::size_t newest) {
+Result<std::int64_t> Database::examine(const std::string& path, const std::vector<std::string>& statements) {
     const Result<std::unique_ptr<Database>> opened = open_read_only(path);
     if (!opened) return opened.error();
-    return (*opened)->check(path, newest, "; restore it from a backup");
+    return (*opened)->check(path, statements, "; restore it from a backup");
 }
 
 Result<std::unique_ptr<Database>> Database::open(const std::string& path, const std::vector<std::string>& statements,
                                                  const std::string& how_to_restore) {
-    const std::string remedy = "; restore it from a backup" + how_to_restore + ", or " +
-                               (how_to_restore.empty() ? "move it away" : "start with a new, empty state folder");
+    const std::string remedy =
+        "; restore it from a backup" + how_to_restore + ", or " +
+        (how_to_restore.empty() ? "move it away to begin a new one" : "start with a new, empty state folder");
     // SQLite makes its files readable for all; its journals take over what the database has. Only a new file is
     // touched: closing one that is open elsewhere here would drop its locks.
     if (const int file = ::open(path.c_str(), O_CREAT | O_EXCL | O_CLOEXEC | O_RDWR, 0600); file >= 0) ::close(file);
@@ -79,7 +111,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, const 
                 ErrorCode::kUnavailable, "database " + path + " cannot be used: " + ok.error().message + remedy, {}};
         }
     }
-    const Result<std::int64_t> version = database->check(path, statements.size(), remedy);
+    const Result<std::int64_t> version = database->check(path, statements, remedy);
     if (!version) return version.error();
     for (std::size_t i = static_cast<std::size_t>(*version); i < statements.size(); ++i) {
         const std::string step =

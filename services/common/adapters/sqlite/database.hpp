@@ -18,17 +18,17 @@ namespace zbs::sqlite {
 /// strand.
 class Database : public sql::Database {
   public:
-    /// Opens or creates `path`, checks it (quick_check), and brings its schema to `statements` (version = their count;
-    /// the statements already applied are not run again). Errors name the file and the remedy.
-    /// `how_to_restore` follows the advice to restore a damaged one from a backup.
+    /// Opens or creates `path`, checks it (quick_check, and that no table is missing), and brings its schema to
+    /// `statements` (version = their count; the statements already applied are not run again). Errors name the file and
+    /// the remedy. `how_to_restore` follows the advice to restore a damaged one from a backup.
     static Result<std::unique_ptr<Database>> open(const std::string& path, const std::vector<std::string>& statements,
                                                   const std::string& how_to_restore = {});
     /// A database that is there already, without the right to change it; the folder must let SQLite put its log beside
     /// it. Not checked: damage shows as an error of a query.
     static Result<std::unique_ptr<Database>> open_read_only(const std::string& path);
-    /// The schema version of a database that is whole (quick_check) and not of a newer program than one that knows
-    /// `newest`; changes nothing, also while another program uses it. Errors as of `open`. O(size).
-    static Result<std::int64_t> examine(const std::string& path, std::size_t newest);
+    /// The schema version of a database that is whole and not of a newer program than one that knows `statements`;
+    /// changes nothing, also while another program uses it. Errors as of `open`. O(size).
+    static Result<std::int64_t> examine(const std::string& path, const std::vector<std::string>& statements);
     /// A file that nobody needs yet: without a journal that outlives it and without syncs; whoever keeps it syncs it.
     static Result<std::unique_ptr<Database>> open_scratch(const std::string& path);
     ~Database() override;
@@ -46,7 +46,9 @@ class Database : public sql::Database {
     explicit Database(sqlite3* handle) : handle_(handle) {}
     Error fault(const std::string& what) const;
     Result<void> run(const std::string& sql);
-    Result<std::int64_t> check(const std::string& path, std::size_t newest, const std::string& remedy);
+    Result<std::string> missing_table(const std::vector<std::string>& statements);
+    Result<std::int64_t> check(const std::string& path, const std::vector<std::string>& statements,
+                               const std::string& remedy);
     Result<void> begin_batch();
     sqlite3* handle_;
     bool is_open_ = false;  ///< a batch was begun
