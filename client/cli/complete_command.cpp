@@ -8,6 +8,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "client/api/zone_view.hpp"
 #include "client/cli/applications/application_list.hpp"
 #include "client/cli/applications/application_view.hpp"
 #include "client/cli/context.hpp"
@@ -73,27 +74,32 @@ std::unique_ptr<client::ZoneClient> connect_quietly(const Context& context) {
     return std::make_unique<client::ZoneClient>(*std::move(own), context.url, kNoPatience);
 }
 
-/// Of each item of the list `noun` the member `key`, where `is_wanted`.
-std::vector<std::string> members_of(const Result<Json>& answer, const char* noun, const char* key,
-                                    bool (*is_wanted)(const Json&)) {
-    std::vector<std::string> found;
-    if (!answer) return found;
-    for (const Json& item : answer->value(noun, Json::array()))
-        if (is_wanted(item)) found.push_back(text_of(item, key));
-    return found;
+std::vector<std::string> application_ids(client::ZoneClient& zone, const std::string& states) {
+    std::vector<std::string> ids;
+    if (const Result<Json> answer = zone.list({.limit = kMaxOffered, .states = states}))
+        for (const ApplicationView& one : client::decode_application_list(*answer).applications) ids.push_back(one.id);
+    return ids;
+}
+
+/// Of each zone that the home zone knows.
+std::vector<std::string> peer_names(client::ZoneClient& zone, std::string codec::PeerView::*name) {
+    std::vector<std::string> names;
+    if (const Result<Json> answer = zone.get("/v1/peerings"))
+        for (const codec::PeerView& peer : codec::decode_peerings_view(*answer).peers) names.push_back(peer.*name);
+    return names;
 }
 
 std::vector<std::string> find_words(client::ZoneClient& zone, const std::string& kind) {
-    const auto any = [](const Json&) { return true; };
-    if (kind == "applications") return members_of(zone.list({.limit = kMaxOffered}), "applications", "id", any);
-    if (kind == "open-applications") {
-        return members_of(zone.list({.limit = kMaxOffered, .states = open_states()}), "applications", "id", any);
+    if (kind == "applications") return application_ids(zone, {});
+    if (kind == "open-applications") return application_ids(zone, open_states());
+    if (kind == "organisations") return peer_names(zone, &codec::PeerView::organisation);
+    if (kind == "profiles") {
+        const Result<Json> answer = zone.get("/v1/profiles");
+        return answer ? client::decode_profile_ids(*answer) : std::vector<std::string>{};
     }
-    if (kind == "profiles") return members_of(zone.get("/v1/profiles"), "profiles", "id", any);
-    if (kind == "organisations") return members_of(zone.get("/v1/peerings"), "peers", "organisation", any);
     if (kind != "zones") return {};
-    std::vector<std::string> names = members_of(zone.get("/v1/peerings"), "peers", "zone", any);
-    if (const Result<Json> own = zone.get("/v1/nodes")) names.push_back(text_of(*own, "zone"));
+    std::vector<std::string> names = peer_names(zone, &codec::PeerView::zone);
+    if (const Result<Json> own = zone.get("/v1/nodes")) names.push_back(client::decode_nodes_view(*own).zone);
     return names;
 }
 

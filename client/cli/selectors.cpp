@@ -30,9 +30,7 @@ Result<std::vector<std::string>> own_applications(const Context& context, client
     if (caller.kind == CallerKind::kOperator) choice.user = to_uri(caller);
     const Result<FoundApplications> found = find_applications(plain, zone, choice);
     if (!found) return found.error();
-    std::vector<std::string> ids;
-    for (const Json& one : found->rows.items) ids.push_back(text_of(one, "id"));
-    return ids;
+    return found->ids;
 }
 
 void add_once(std::vector<std::string>& ids, const std::string& id) {

@@ -136,8 +136,8 @@ Result<void> check_output_files(const SubmitOptions& options) {
 }
 
 /// The next command to type after one that failed; the last line of 'zbs run'.
-void print_next(const std::string& id, const Json& view) {
-    if (text_of(view, "state") == "failed" && view.contains("exit_code"))
+void print_next(const std::string& id, const ApplicationView& view) {
+    if (view.state == "failed" && view.exit_code)
         std::cerr << "zbs: 'zbs logs -l " << id << "' shows which rank wrote what\n";
     else
         std::cerr << "zbs: 'zbs show " << id << "' shows its plan, its parts and why it ended\n";
@@ -219,9 +219,11 @@ void submit(Context& context, CLI::App& command, SubmitOptions& options) {
         return;
     }
     if (!options.quiet) std::cerr << "zbs: application " << id << "\n";
-    const Json view = follow(context, *zone, id, options.quiet, *output, &delegation);
+    const bool brings_results = !request->staging.results.empty();
+    const std::optional<ApplicationView> view =
+        follow(context, *zone, id, {.quiet = options.quiet, .has_results = brings_results}, *output, &delegation);
     const int ended_with = context.exit_code;
-    if (!request->staging.results.empty()) {
+    if (brings_results) {
         const std::string rest = "zbs: not all results of " + id + " were fetched; 'zbs fetch " + id + " -d ";
         const InterruptLine line(rest + shell_word(options.results_folder) + "' fetches the rest");
         if (!fetch_results(context, *zone, id,
@@ -229,8 +231,7 @@ void submit(Context& context, CLI::App& command, SubmitOptions& options) {
             std::cerr << rest << "FOLDER' fetches them into FOLDER\n";
     }
     if (ended_with != kOk) context.exit_code = ended_with;  // the program's own code comes first
-    if (context.exit_code != kOk && !options.quiet && view.is_object() && text_of(view, "state") != "cancelled")
-        print_next(id, view);
+    if (context.exit_code != kOk && !options.quiet && view && view->state != "cancelled") print_next(id, *view);
 }
 
 bool failed_with(Context& context, const Error& error) {
@@ -258,15 +259,42 @@ bool select_one(Context& context, client::ZoneClient& zone, std::string& word) {
     return true;
 }
 
-void print_times(client::ZoneClient& zone, const Json& view) {
-    for (const auto& [name, key] : {std::pair{"started    ", "started_us"}, std::pair{"ended      ", "ended_us"},
-                                    std::pair{"expected   ", "expected_start_us"}})
-        if (view.contains(key)) std::cout << name << time_text(view, key) << "\n";
+void print_times(client::ZoneClient& zone, const ApplicationView& view) {
+    for (const auto& [name, time] : {std::pair{"started    ", view.started}, std::pair{"ended      ", view.ended},
+                                     std::pair{"expected   ", view.expected_start}})
+        if (time) std::cout << name << time_text(time) << "\n";
     Time now = system::wall_clock();
     if (runs_still(view))
         if (const Result<Time> clock = zone.clock()) now = *clock;
     if (const std::optional<Duration> elapsed = elapsed_of(view, now))
         std::cout << "elapsed    " << format_duration(*elapsed) << "\n";
+}
+
+void print_application(const ApplicationView& view) {
+    std::cout << "id         " << view.id;
+    if (!view.name.empty()) std::cout << "\nname       " << harmless_line(view.name);
+    if (!view.owner.empty()) std::cout << "\nowner      " << harmless_line(view.owner);
+    std::cout << "\nstate      " << view.state;
+    if (view.exit_code) std::cout << " (exit code " << *view.exit_code << ")";
+    if (view.cancel_requested && !is_ended(view.state)) std::cout << " (being cancelled)";
+    std::cout << "\n";
+    if (!view.reason.empty()) std::cout << "reason     " << printable(view.reason) << "\n";
+    std::cout << "program    ";
+    for (const std::string& word : view.argv) std::cout << printable(word) << " ";
+    for (const std::string& note : view.result_notes) std::cout << "\nresults    " << printable(note);
+    if (view.results_left_out > 0) std::cout << "\nresults    " << left_out_text(view.results_left_out);
+    std::cout << "\ndirectory  " << printable(view.directory) << "\nranks      " << view.ranks << "\nsubmitted  "
+              << time_text(view.submitted) << "\n";
+}
+
+void print_parts(const ApplicationView& view) {
+    for (const client::PartView& part : view.parts) {
+        std::cout << "part       zone " << printable(part.zone) << " " << part.state << ", ranks "
+                  << ranks_text(part.ranks) << (part.reason.empty() ? "" : ": " + printable(part.reason)) << "\n";
+        if (!part.work.empty()) std::cout << "work       " << printable(part.work) << ", lately\n";
+        if (part.queue) std::cout << "queue      " << queue_text(*part.queue) << "\n";
+    }
+    if (const std::string grace = grace_text(view); !grace.empty()) std::cout << "grace      " << grace << "\n";
 }
 
 /// False where it has ended, or something went wrong.
@@ -287,51 +315,27 @@ bool show(Context& context, std::string& id, const std::string& format, bool mat
         std::cout << *text << (text->ends_with('\n') ? "" : "\n");
         return false;  // an assignment is final
     }
-    const Result<Json> view = zone->show(id);
-    if (!view) return failed_with(context, of_application(view.error(), id));
-    const bool more = !is_ended(text_of(*view, "state"));
+    const Result<Json> answer = zone->show(id);
+    if (!answer) return failed_with(context, of_application(answer.error(), id));
+    const ApplicationView view = client::decode_application_view(*answer);
+    const bool more = !is_ended(view.state);
     if (!context.for_people()) {
-        print_document(context, *view);
+        print_document(context, *answer);
         return more;
     }
-    std::cout << "id         " << text_of(*view, "id");
-    if (const std::string name = text_of(*view, "name"); !name.empty())
-        std::cout << "\nname       " << harmless_line(name);
-    if (const std::string owner = text_of(*view, "owner"); !owner.empty())
-        std::cout << "\nowner      " << harmless_line(owner);
-    std::cout << "\nstate      " << text_of(*view, "state");
-    if (view->contains("exit_code")) std::cout << " (exit code " << view->value("exit_code", 0) << ")";
-    if (view->value("cancel_requested", false) && !is_ended(text_of(*view, "state"))) std::cout << " (being cancelled)";
-    std::cout << "\n";
-    if (const std::string reason = text_of(*view, "reason"); !reason.empty())
-        std::cout << "reason     " << printable(reason) << "\n";
-    std::cout << "program    ";
-    for (const Json& word : view->value("argv", Json::array())) std::cout << printable(word.get<std::string>()) << " ";
-    for (const Json& note : view->value("result_notes", Json::array()))
-        if (note.is_string()) std::cout << "\nresults    " << printable(note.get<std::string>());
-    if (const auto count = view->value("results_left_out", std::uint64_t{0}); count > 0)
-        std::cout << "\nresults    " << left_out_text(count);
-    std::cout << "\ndirectory  " << printable(text_of(*view, "directory")) << "\nranks      " << view->value("ranks", 0)
-              << "\nsubmitted  " << time_text(*view, "submitted_us") << "\n";
-    print_times(*zone, *view);
-    for (const Json& part : view->value("parts", Json::array())) {
-        std::cout << "part       zone " << printable(text_of(part, "zone")) << " " << text_of(part, "state")
-                  << ", ranks " << ranks_text(part.value("ranks", std::vector<TaskIndex>{}))
-                  << (text_of(part, "reason").empty() ? "" : ": " + printable(text_of(part, "reason"))) << "\n";
-        if (part.contains("work")) std::cout << "work       " << printable(text_of(part, "work")) << ", lately\n";
-        if (part.contains("queue")) std::cout << "queue      " << queue_text(part.at("queue")) << "\n";
-    }
-    if (const std::string grace = grace_text(*view); !grace.empty()) std::cout << "grace      " << grace << "\n";
-    if (!view->contains("plan")) {
+    print_application(view);
+    print_times(*zone, view);
+    print_parts(view);
+    if (view.plan.is_null()) {
         if (matrix) return failed_with(context, {ErrorCode::kNotFound, "there is no plan yet, so no matrix", {}});
         return more;
     }
-    const auto plan = codec::decode_application_plan(view->at("plan"));
+    const auto plan = codec::decode_application_plan(view.plan);
     if (!plan) return failed_with(context, plan.error());
-    describe_plan(std::cout, *plan, planned_at(*view));
+    describe_plan(std::cout, *plan, view.planned);
     if (!matrix) return more;
     // The newest knowledge of who talks to whom: what this run left, else what its plan was made from.
-    const std::string profile = view->contains("profile") ? text_of(*view, "profile") : plan->profile;
+    const std::string profile = view.profile.empty() ? plan->profile : view.profile;
     if (!parse_id128(profile))
         return failed_with(
             context,
@@ -369,13 +373,11 @@ std::chrono::milliseconds time_left(std::chrono::steady_clock::time_point until)
 }
 
 /// How it ended, where that is not well, and each result that did not come.
-void print_bad_end(const Json& view) {
-    for (const Json& note : view.value("result_notes", Json::array()))
-        if (note.is_string()) std::cerr << "zbs: " << printable(note.get<std::string>()) << "\n";
-    const std::string state = text_of(view, "state");
-    std::cerr << "zbs: " << text_of(view, "id") << " " << state
-              << (state == "completed" ? ", but " + left_out_text(view.value("results_left_out", std::uint64_t{0}))
-                                       : ": " + printable(text_of(view, "reason")))
+void print_bad_end(const ApplicationView& view) {
+    for (const std::string& note : view.result_notes) std::cerr << "zbs: " << printable(note) << "\n";
+    std::cerr << "zbs: " << view.id << " " << view.state
+              << (view.state == "completed" ? ", but " + left_out_text(view.results_left_out)
+                                            : ": " + printable(view.reason))
               << "\n";
 }
 
@@ -397,23 +399,24 @@ void wait_for(Context& context, const std::vector<std::string>& words, const std
     if (ids->empty()) std::cerr << kNothingOpen;
     line.reset();
     line.emplace(way_back(*ids));
-    Json ended = Json::array();
+    std::vector<ApplicationView> ended;
     for (const std::string& id : *ids) {
         client::EventWaiter events(*zone, id);
         for (;;) {
-            const Result<Json> view = zone->show(id);
-            if (!view && is_late())
+            const Result<Json> answer = zone->show(id);
+            if (!answer && is_late())
                 return fail_to_follow(context, {ErrorCode::kTimeout, "the home zone is still away", {}}, id);
-            if (!view) return fail_to_follow(context, of_application(view.error(), id), id);
-            if (is_ended(text_of(*view, "state"))) {
-                if (const int code = code_of_end(*view); code != 0) {
+            if (!answer) return fail_to_follow(context, of_application(answer.error(), id), id);
+            ApplicationView view = client::decode_application_view(*answer);
+            if (is_ended(view.state)) {
+                if (const int code = code_of_end(view); code != 0) {
                     if (context.exit_code == kOk) context.exit_code = code;
-                    print_bad_end(*view);
+                    print_bad_end(view);
                 }
-                ended.push_back(*view);
+                ended.push_back(std::move(view));
                 break;
             }
-            if (is_late()) return context.fail({ErrorCode::kTimeout, id + " is still " + text_of(*view, "state"), {}});
+            if (is_late()) return context.fail({ErrorCode::kTimeout, id + " is still " + view.state, {}});
             while (!events.wait(time_left(until))) {
             }
         }
@@ -431,8 +434,9 @@ struct CancelOptions {
 Listing named(client::ZoneClient& zone, const std::vector<std::string>& ids) {
     Listing listing{"applications", {"ID", "NAME", "STATE"}, {}};
     for (const std::string& id : ids) {
-        const Result<Json> view = zone.show(id);
-        listing.rows.push_back({id, view ? text_of(*view, "name") : "", view ? text_of(*view, "state") : ""});
+        const Result<Json> answer = zone.show(id);
+        const ApplicationView view = client::decode_application_view(answer ? *answer : Json());
+        listing.rows.push_back({id, view.name, view.state});
     }
     return listing;
 }
@@ -468,14 +472,14 @@ void cancel(Context& context, const CancelOptions& options) {
     const std::vector<std::string>& ids = *found;
     if (ids.empty()) std::cerr << kNothingOpen;
     if (!is_meant(context, *zone, options, ids)) return;
-    Json answers = Json::array();
+    std::vector<ApplicationView> answers;
     for (const std::string& id : ids) {
         const Result<Json> before = zone->show(id);
-        if (before && is_ended(text_of(*before, "state")))
-            std::cerr << "zbs: " << id << " had already ended: " << text_of(*before, "state") << "\n";
+        const std::string state = before ? client::decode_application_view(*before).state : std::string{};
+        if (is_ended(state)) std::cerr << "zbs: " << id << " had already ended: " << state << "\n";
         const Result<Json> answer = zone->cancel(id);
         if (answer) {
-            answers.push_back(*answer);
+            answers.push_back(client::decode_application_view(*answer));
         } else if (is_one) {
             return context.fail(of_application(answer.error(), id));
         } else {  // one document is printed, and that is the list of the others
@@ -485,7 +489,7 @@ void cancel(Context& context, const CancelOptions& options) {
     }
     if (context.for_people()) return;
     if (!is_one) return print(context, applications_of(answers, context.caller(*zone)));
-    for (const Json& answer : answers) print_document(context, answer);
+    for (const ApplicationView& answer : answers) print_document(context, answer.item);
 }
 
 void explain(Context& context, std::string id) {
@@ -496,19 +500,19 @@ void explain(Context& context, std::string id) {
     if (!answer) return context.fail(of_application(answer.error(), id));
     if (!context.for_people()) return print_document(context, *answer);
     // Only that answer has the time of the plan and the report of the queue.
-    const Result<Json> view = zone->show(id);
-    if (!view) return context.fail(view.error());
-    std::cout << text_of(*answer, "state")
-              << (text_of(*answer, "reason").empty() ? "" : ": " + printable(text_of(*answer, "reason"))) << "\n";
-    if (answer->contains("start_us")) std::cout << "reserved start: " << time_text(*answer, "start_us") << "\n";
-    for (const Json& part : view->value("parts", Json::array()))
-        if (part.contains("queue"))
-            std::cout << "queue of zone " << printable(text_of(part, "zone")) << ": " << queue_text(part.at("queue"))
-                      << "\n";
-    if (answer->contains("plan")) {
-        const auto plan = codec::decode_application_plan(answer->at("plan"));
+    const Result<Json> shown_now = zone->show(id);
+    if (!shown_now) return context.fail(shown_now.error());
+    const ApplicationView why = client::decode_application_view(*answer);
+    const ApplicationView view = client::decode_application_view(*shown_now);
+    std::cout << why.state << (why.reason.empty() ? "" : ": " + printable(why.reason)) << "\n";
+    if (why.reserved_start) std::cout << "reserved start: " << time_text(why.reserved_start) << "\n";
+    for (const client::PartView& part : view.parts)
+        if (part.queue)
+            std::cout << "queue of zone " << printable(part.zone) << ": " << queue_text(*part.queue) << "\n";
+    if (!why.plan.is_null()) {
+        const auto plan = codec::decode_application_plan(why.plan);
         if (!plan) return context.fail(plan.error());
-        describe_plan(std::cout, *plan, planned_at(*view));
+        describe_plan(std::cout, *plan, view.planned);
     }
     const auto events = codec::decode_events(*answer);
     if (!events) return context.fail(events.error());
@@ -594,7 +598,7 @@ void add_application_commands(CLI::App& app, Context& context) {
                                "state=running --sort -ranks\nExample: zbs list --state running,launching");
         add_application_choice(*command, *choice);
         command_line::add_since_option(*command, choice->since);
-        add_list_options(*command, context, applications_of(Json::array(), {}), state_filters());
+        add_list_options(*command, context, applications_of({}, {}), state_filters());
         auto every = std::make_shared<std::string>();
         add_watch_option(*command, *every);
         command->callback([&context, choice, every] {

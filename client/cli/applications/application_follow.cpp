@@ -72,15 +72,14 @@ LogFollower::~LogFollower() {
 }
 
 Result<bool> LogFollower::copy() {
-    const Result<Json> index = zone_.get("/v1/applications/" + id_ + "/logs");
-    if (!index) return index.error();
-    for (const Json& file : index->value("files", Json::array())) {
-        const std::string rank = text_of(file, "rank");
-        const std::string stream = text_of(file, "stream");
+    const Result<Json> answer = zone_.get("/v1/applications/" + id_ + "/logs");
+    if (!answer) return answer.error();
+    const client::LogIndexView index = client::decode_log_index(*answer);
+    for (const auto& [rank, stream, bytes] : index.files) {
         if (!only_rank_.empty() && rank != only_rank_) continue;
         rank_known_ = true;
         std::uint64_t& at = offsets_[rank + "/" + stream];
-        while (fault_of(stream_of(stream)) == 0 && at < file.value("bytes", std::uint64_t{0})) {
+        while (fault_of(stream_of(stream)) == 0 && at < bytes) {
             const Result<client::ZoneClient::LogChunk> chunk = zone_.log(id_, rank, stream, at);
             if (!chunk) return chunk.error();
             if (chunk->bytes.empty()) break;
@@ -96,7 +95,7 @@ Result<bool> LogFollower::copy() {
         if (!nothing) return nothing.error();
         rank_known_ = true;
     }
-    return index->value("complete", false);
+    return index.complete;
 }
 
 void LogFollower::emit(const std::string& rank, const std::string& stream, const std::string& bytes) {
@@ -168,22 +167,24 @@ void fail_to_follow(Context& context, const Error& error, const std::string& id)
     if (error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTimeout) std::cerr << way_back({id}) << "\n";
 }
 
-Json follow(Context& context, client::ZoneClient& zone, const std::string& id, bool quiet, const OutputStreams& streams,
-            DelegationKeeper* delegation) {
+std::optional<ApplicationView> follow(Context& context, client::ZoneClient& zone, const std::string& id,
+                                      const FollowOptions& options, const OutputStreams& streams,
+                                      DelegationKeeper* delegation) {
     struct sigaction action {};
     action.sa_handler = on_interrupt;
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
     LogFollower logs(zone, id, {}, false, streams);
-    std::string said, state;
+    std::string said;
+    const bool quiet = options.quiet;
     bool plan_shown = quiet;
     bool input_reported = quiet, loss_reported = false;
     const auto is_interrupted = [] { return interrupts > handled; };
     outlast_absence(zone, id, is_interrupted);
     client::EventWaiter events(zone, id);
     const client::Polling polling;
-    Json view;
-    for (bool look = true;; look = wait_to_follow(events, polling, state)) {
+    ApplicationView view;
+    for (bool look = true;; look = wait_to_follow(events, polling, view.state)) {
         if (interrupts > 0 && handled == 0) {
             handled = 1;
             logs.end_line();
@@ -214,14 +215,13 @@ Json follow(Context& context, client::ZoneClient& zone, const std::string& id, b
                 fail_to_follow(context, now.error(), id);
                 return {};
             }
-            view = *std::move(now);
+            view = client::decode_application_view(*now);
         }
-        state = text_of(view, "state");
+        const std::string &state = view.state, &reason = view.reason;
         if (delegation != nullptr) delegation->look(state);
-        const std::string reason = text_of(view, "reason");
-        if (!plan_shown && view.contains("plan") && (state == "running" || is_ended(state))) {
-            if (const auto plan = codec::decode_application_plan(view.at("plan")))
-                describe_plan(std::cerr, *plan, planned_at(view));
+        if (!plan_shown && !view.plan.is_null() && (state == "running" || is_ended(state))) {
+            if (const auto plan = codec::decode_application_plan(view.plan))
+                describe_plan(std::cerr, *plan, view.planned);
             if (const std::string grace = grace_text(view); !grace.empty())
                 std::cerr << "zbs: time to save after SIGTERM (--grace): " << grace << "\n";
             plan_shown = true;
@@ -231,7 +231,7 @@ Json follow(Context& context, client::ZoneClient& zone, const std::string& id, b
             logs.end_line();
             std::cerr << "zbs: " << printable(reason) << "\n";
         }
-        if (state == "running" || view.contains("started_us")) logs.begin();
+        if (state == "running" || view.started) logs.begin();
         const Result<bool> complete = logs.copy();
         if (!complete && is_interrupted()) continue;
         if (!complete) {
@@ -247,7 +247,7 @@ Json follow(Context& context, client::ZoneClient& zone, const std::string& id, b
         }
         if (is_ended(state) && *complete) {
             context.exit_code = code_of_end(view);
-            if (state != "completed" || view.contains("results")) logs.end_line();
+            if (state != "completed" || options.has_results) logs.end_line();
             // Of our own standard output `main` reports it.
             if (loss_reported && logs.writes_files() && context.exit_code == kOk) context.exit_code = kUnreachable;
             if (state != "completed") std::cerr << "zbs: " << id << " " << state << ": " << printable(reason) << "\n";

@@ -4,11 +4,13 @@
 #include <cstdio>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "client/api/zone_client.hpp"
+#include "client/cli/applications/application_view.hpp"
 #include "client/cli/context.hpp"
 
 /// Staying with an application until it ends.
@@ -90,10 +92,15 @@ std::string way_back(const std::vector<std::string>& ids);
 /// Prints the error as `Context::fail` does. If the zone is away, a further line names the way back to the application.
 void fail_to_follow(Context& context, const Error& error, const std::string& id);
 
+struct FollowOptions {
+    bool quiet = false;        ///< only the program's own output
+    bool has_results = false;  ///< lines about results follow
+};
 /// Follows an application to its end, copying its output; the first interrupt cancels it, the second leaves it. An
 /// output that cannot be written is reported once, and the application goes on. Returns the zone's view of it at its
-/// end; null where the command left it before.
-codec::Json follow(Context& context, client::ZoneClient& zone, const std::string& id, bool quiet,
-                   const OutputStreams& streams, DelegationKeeper* delegation = nullptr);
+/// end; none where the command left it before.
+std::optional<ApplicationView> follow(Context& context, client::ZoneClient& zone, const std::string& id,
+                                      const FollowOptions& options, const OutputStreams& streams,
+                                      DelegationKeeper* delegation = nullptr);
 
 }  // namespace zbs::cli

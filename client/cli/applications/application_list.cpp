@@ -105,8 +105,6 @@ Result<client::ZoneClient::ListQuery> query_of(const Context& context, client::Z
     return query;
 }
 
-std::int64_t submitted_us(const Json& row) { return row.value("submitted_us", std::int64_t{0}); }
-
 /// Over the pages of lists.
 class Walk {
   public:
@@ -116,24 +114,23 @@ class Walk {
     /// Adds those that fit to `found`, newest first, until there are more than `wanted` of them. True where there are
     /// more, or may be.
     Result<bool> collect(client::ZoneClient::ListQuery query, std::size_t wanted, std::size_t most_looked_at,
-                         Json& found) {
-        Json fitting = Json::array();
+                         std::vector<ApplicationView>& found) {
+        std::vector<ApplicationView> fitting;
         bool more = true;
         for (std::size_t looked_at = 0; more && looked_at < most_looked_at && fitting.size() <= wanted;) {
             query.limit = chooses_here() ? limits::kMaxApplicationRows
                                          : std::min(limits::kMaxApplicationRows - 1, wanted - fitting.size()) + 1;
             const Result<Json> page = zone_.list(query);
             if (!page) return page.error();
-            const Json rows = page->value("applications", Json::array());
-            if (auto added = add_fitting(rows, fitting); !added) return added.error();
-            looked_at += rows.size();
-            query.after = text_of(*page, "next");
+            client::ApplicationListView list = client::decode_application_list(*page);
+            looked_at += list.applications.size();
+            if (auto added = add_fitting(std::move(list.applications), fitting); !added) return added.error();
+            query.after = std::move(list.next);
             more = !query.after.empty();
         }
-        std::stable_sort(fitting.begin(), fitting.end(),
-                         [](const Json& a, const Json& b) { return submitted_us(a) > submitted_us(b); });
-        for (const Json& row : fitting)  // between two walks one may have come to another state
-            if (seen_.insert(text_of(row, "id")).second) found.push_back(row);
+        std::ranges::stable_sort(fitting, std::greater<>(), &ApplicationView::submitted);
+        for (ApplicationView& row : fitting)  // between two walks one may have come to another state
+            if (seen_.insert(row.id).second) found.push_back(std::move(row));
         return more;
     }
 
@@ -143,14 +140,13 @@ class Walk {
         return !context_.choice.sort.empty() || !context_.choice.filters.empty() || !choice_.name.empty();
     }
 
-    Result<void> add_fitting(const Json& rows, Json& fitting) const {
-        Json named = Json::array();
-        for (const Json& row : rows)
-            if (choice_.name.empty() || fnmatch(choice_.name.c_str(), text_of(row, "name").c_str(), 0) == 0)
-                named.push_back(row);
-        const Result<Listing> kept = chosen(applications_of(named, caller_), {.filters = context_.choice.filters});
+    Result<void> add_fitting(std::vector<ApplicationView> rows, std::vector<ApplicationView>& fitting) const {
+        std::erase_if(rows, [this](const ApplicationView& row) {
+            return !choice_.name.empty() && fnmatch(choice_.name.c_str(), row.name.c_str(), 0) != 0;
+        });
+        const Result<Listing> kept = chosen(applications_of(rows, caller_), {.filters = context_.choice.filters});
         if (!kept) return kept.error();
-        for (const Json& item : kept->items) fitting.push_back(item);
+        for (const Json& item : kept->items) fitting.push_back(client::decode_application_view(item));
         return {};
     }
 
@@ -220,13 +216,13 @@ Result<FoundApplications> find_applications(const Context& context, client::Zone
                                             const ApplicationChoice& choice, const std::vector<std::string>& groups) {
     const Caller caller = context.caller(zone);
     // A wrong word is reported before any request.
-    if (const auto good = chosen(applications_of(Json::array(), caller), context.choice); !good) return good.error();
+    if (const auto good = chosen(applications_of({}, caller), context.choice); !good) return good.error();
     const Result<client::ZoneClient::ListQuery> query = query_of(context, zone, caller, choice);
     if (!query) return query.error();
     const bool needs_all = !context.choice.sort.empty();
     const auto limit = static_cast<std::size_t>(choice.limit);
     Walk walk(context, zone, choice, caller);
-    Json found = Json::array();
+    std::vector<ApplicationView> found;
     bool more = false;
     const auto collect = [&](const std::string& states, std::size_t most_looked_at) -> Result<void> {
         client::ZoneClient::ListQuery part = *query;
@@ -261,10 +257,12 @@ Result<FoundApplications> find_applications(const Context& context, client::Zone
         cut = "there are more than these " + std::to_string(limit) + "; --limit takes more of them";
     sorted->truncated = !cut.empty() || found.size() > limit;
     keep_first(*sorted, limit);
+    std::vector<std::string> ids;
+    for (const Json& item : sorted->items) ids.push_back(client::decode_application_view(item).id);
     Result<Listing> rows = chosen(*std::move(sorted), {.columns = context.choice.columns});
     if (!rows) return rows.error();
     rows->has_header = !context.choice.no_header;
-    return FoundApplications{*std::move(rows), std::move(cut)};
+    return FoundApplications{*std::move(rows), std::move(ids), std::move(cut)};
 }
 
 }  // namespace zbs::cli

@@ -36,8 +36,9 @@ std::vector<std::string> state_filters();
 void add_application_choice(CLI::App& command, ApplicationChoice& choice);
 
 struct FoundApplications {
-    Listing rows;     ///< truncated where there are more, or may be because `kMaxRowsLookedAt` were looked at
-    std::string cut;  ///< what to say of that, with the remedy; empty where there is nothing to say
+    Listing rows;  ///< truncated where there are more, or may be because `kMaxRowsLookedAt` were looked at
+    std::vector<std::string> ids;  ///< of the rows
+    std::string cut;               ///< what to say of that, with the remedy; empty where there is nothing to say
 };
 
 /// The applications that pass the filters, newest first by the zone's clock, or with `--sort` the first of all: at most

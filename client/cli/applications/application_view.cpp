@@ -13,11 +13,6 @@ namespace zbs::cli {
 
 using codec::Json;
 
-std::string text_of(const Json& json, const char* key) {
-    const auto at = json.find(key);
-    return at != json.end() && at->is_string() ? at->get<std::string>() : std::string{};
-}
-
 std::string clock_text(Time time) {
     const std::int64_t us = to_microseconds(time);
     const std::time_t seconds = static_cast<std::time_t>(us / 1'000'000);
@@ -29,15 +24,8 @@ std::string clock_text(Time time) {
     return text;
 }
 
-std::string time_text(const Json& json, const char* key) {
-    const auto at = json.find(key);
-    if (at == json.end() || !at->is_number_integer()) return "-";
-    const std::time_t seconds = static_cast<std::time_t>(at->get<std::int64_t>() / 1'000'000);
-    std::tm parts{};
-    localtime_r(&seconds, &parts);
-    char text[32];
-    std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts);
-    return text;
+std::string time_text(const std::optional<Time>& time) {
+    return time ? clock_text(*time).substr(0, sizeof "2026-11-28 14:05:00" - 1) : "-";
 }
 
 std::string user_text(const std::string& uri, const Caller& reader) {
@@ -50,15 +38,12 @@ std::string left_out_text(std::uint64_t count) {
            " asked for did not come back";
 }
 
-bool runs_still(const Json& application) {
-    return application.contains("started_us") && !application.contains("ended_us");
-}
+bool runs_still(const ApplicationView& application) { return application.started && !application.ended; }
 
-std::optional<Duration> elapsed_of(const Json& application, Time now) {
-    if (!application.contains("started_us")) return std::nullopt;
-    const Time started = time_from_microseconds(application.value("started_us", std::int64_t{0}));
-    const Time ended = time_from_microseconds(application.value("ended_us", to_microseconds(now)));
-    return std::max<Duration>(Duration{0}, std::chrono::floor<std::chrono::seconds>(ended - started));
+std::optional<Duration> elapsed_of(const ApplicationView& application, Time now) {
+    if (!application.started) return std::nullopt;
+    const Duration elapsed = application.ended.value_or(now) - *application.started;
+    return std::max<Duration>(Duration{0}, std::chrono::floor<std::chrono::seconds>(elapsed));
 }
 
 namespace {
@@ -71,19 +56,16 @@ std::string wait_text(const std::string& waits_for) {
     return {};
 }
 
-Cell elapsed_cell(const Json& application, Time now) {
+Cell elapsed_cell(const ApplicationView& application, Time now) {
     const std::optional<Duration> elapsed = elapsed_of(application, now);
     if (!elapsed) return "-";
     return {format_duration(*elapsed), to_seconds(*elapsed)};
 }
 
-std::uint64_t left_out_of(const Json& application) { return application.value("results_left_out", std::uint64_t{0}); }
-
 /// The program's code, or that of 'zbs wait' where it alone shows that results are missing.
-Cell exit_cell(const Json& application) {
-    if (!application.contains("exit_code")) return "-";
-    const int code = application.value("exit_code", 0);
-    return code == 0 && left_out_of(application) > 0 ? kIncomplete : code;
+Cell exit_cell(const ApplicationView& application) {
+    if (!application.exit_code) return "-";
+    return *application.exit_code == 0 && application.results_left_out > 0 ? kIncomplete : *application.exit_code;
 }
 
 /// As short as it is clear at `now`: "14:05" today, "11-28 14:05" this year.
@@ -95,20 +77,19 @@ std::string short_time_text(Time time, Time now) {
 }
 
 /// Of what waits, until when and for what.
-std::string reason_text(const Json& application, Time now) {
-    const auto start = application.find("expected_start_us");
-    const std::string until = start == application.end() || !start->is_number_integer()
-                                  ? ""
-                                  : "until " + short_time_text(time_from_microseconds(start->get<std::int64_t>()), now);
-    std::string reason = text_of(application, "reason") + wait_text(text_of(application, "waits_for"));
-    if (const std::uint64_t count = left_out_of(application); count > 0)
-        reason += (reason.empty() ? "" : "; ") + left_out_text(count);
+std::string reason_text(const ApplicationView& application, Time now) {
+    const std::string until =
+        application.expected_start ? "until " + short_time_text(*application.expected_start, now) : "";
+    std::string reason = application.reason + wait_text(application.waits_for);
+    if (application.results_left_out > 0)
+        reason += (reason.empty() ? "" : "; ") + left_out_text(application.results_left_out);
     return until + (until.empty() || reason.empty() ? "" : ": ") + reason;
 }
 
 }  // namespace
 
-Listing applications_of(const Json& applications, const Caller& reader, const std::optional<Time>& now) {
+Listing applications_of(const std::vector<ApplicationView>& applications, const Caller& reader,
+                        const std::optional<Time>& now) {
     listing::Column reason("REASON");
     reason.explains = true;
     // Wide is what 80 columns have no room for.
@@ -129,19 +110,18 @@ Listing applications_of(const Json& applications, const Caller& reader, const st
                      reason,
                      {"PATH", true}},
                     {},
-                    applications};
+                    Json::array()};
     const Time until = now.value_or(system::wall_clock());
-    for (const Json& item : listing.items) {
+    for (const ApplicationView& application : applications) {
         std::string zones;
-        for (const Json& name : item.value("zones", Json::array()))
-            zones += (zones.empty() ? "" : ",") + name.get<std::string>();
-        const std::string program = text_of(item, "program");
-        listing.rows.push_back({text_of(item, "id"), user_text(text_of(item, "owner"), reader), text_of(item, "name"),
-                                text_of(item, "state"), item.value("ranks", 0),
-                                std::filesystem::path(program).filename().string(), zones.empty() ? "-" : zones,
-                                exit_cell(item), time_text(item, "submitted_us"), time_text(item, "started_us"),
-                                time_text(item, "ended_us"), elapsed_cell(item, until),
-                                time_text(item, "expected_start_us"), reason_text(item, until), program});
+        for (const std::string& name : application.zones) zones += (zones.empty() ? "" : ",") + name;
+        listing.items.push_back(application.item);
+        listing.rows.push_back(
+            {application.id, user_text(application.owner, reader), application.name, application.state,
+             application.ranks, std::filesystem::path(application.program).filename().string(),
+             zones.empty() ? "-" : zones, exit_cell(application), time_text(application.submitted),
+             time_text(application.started), time_text(application.ended), elapsed_cell(application, until),
+             time_text(application.expected_start), reason_text(application, until), application.program});
     }
     return listing;
 }
@@ -156,18 +136,6 @@ std::string ranks_text(const std::vector<TaskIndex>& ranks) {
         i = j + 1;
     }
     return text;
-}
-
-std::optional<Time> planned_at(const Json& view) {
-    std::optional<Time> at;
-    const Json history = view.value("history", Json::array());
-    for (std::size_t i = 0; i < history.size(); ++i) {
-        // A plan that went straight back to committed was given up for the one before.
-        const bool is_given_up = i + 1 < history.size() && text_of(history[i + 1], "state") == "committed";
-        if (text_of(history[i], "state") == "planned" && !is_given_up && history[i].contains("at_us"))
-            at = time_from_microseconds(history[i].value("at_us", std::int64_t{0}));
-    }
-    return at;
 }
 
 void describe_plan(std::ostream& out, const ApplicationPlan& plan, const std::optional<Time>& planned) {
@@ -247,36 +215,32 @@ void draw_plan_matrix(std::ostream& out, const ApplicationPlan& plan, const Task
     out << draw_matrix(graph, order, blocks, labels);
 }
 
-std::string queue_text(const Json& outlook) {
-    const auto in = [&](const char* key) { return format_duration(seconds_to_duration(outlook.value(key, 0.0))); };
-    std::string text = outlook.contains("place") ? "place " + std::to_string(outlook.value("place", 0)) + ", " : "";
-    text += outlook.contains("start_in_s") ? "expected to start in " + in("start_in_s") : "start not known yet";
-    if (outlook.contains("promised_in_s")) text += ", promised in " + in("promised_in_s");
-    return text + wait_text(text_of(outlook, "waits_for"));
+std::string queue_text(const client::QueueView& outlook) {
+    std::string text = outlook.place ? "place " + std::to_string(*outlook.place) + ", " : "";
+    text += outlook.start_in ? "expected to start in " + format_duration(*outlook.start_in) : "start not known yet";
+    if (outlook.promised_in) text += ", promised in " + format_duration(*outlook.promised_in);
+    return text + wait_text(outlook.waits_for);
 }
 
-std::string grace_text(const Json& view) {
-    const double asked = view.value("grace_s", 0.0);
-    double least = asked;
+std::string grace_text(const ApplicationView& view) {
+    const Duration asked = view.grace.value_or(Duration{0});
+    Duration least = asked;
     std::string zone;
-    for (const Json& part : view.value("parts", Json::array())) {
-        const double given = part.value("grace_s", asked);
-        if (given >= least) continue;
-        least = given;
-        zone = text_of(part, "zone");
+    for (const client::PartView& part : view.parts) {
+        if (part.grace.value_or(asked) >= least) continue;
+        least = *part.grace;
+        zone = part.zone;
     }
     if (zone.empty()) return {};
-    return format_duration(seconds_to_duration(least)) + " in zone " + printable(zone) + ", which gives no more (" +
-           format_duration(seconds_to_duration(asked)) + " asked for)";
+    return format_duration(least) + " in zone " + printable(zone) + ", which gives no more (" + format_duration(asked) +
+           " asked for)";
 }
 
-int code_of_end(const Json& view) {
-    const std::string state = text_of(view, "state");
-    if (state == "rejected") return kRejected;
-    const auto code = view.find("exit_code");
-    const int value = code != view.end() && code->is_number_integer() ? code->get<int>() : 0;
-    if (state == "completed") return view.value("results_left_out", std::uint64_t{0}) > 0 ? kIncomplete : kOk;
-    return value != 0 ? value : kFailed;
+int code_of_end(const ApplicationView& view) {
+    if (view.state == "rejected") return kRejected;
+    if (view.state == "completed") return view.results_left_out > 0 ? kIncomplete : kOk;
+    const int code = view.exit_code.value_or(0);
+    return code != 0 ? code : kFailed;
 }
 
 }  // namespace zbs::cli

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "client/api/application_answer.hpp"
 #include "client/api/staged_files.hpp"
 #include "client/cli/applications/application_view.hpp"
 #include "client/cli/selectors.hpp"
@@ -30,7 +31,7 @@ bool fetch_results(Context& context, client::ZoneClient& zone, const std::string
         std::cerr << "zbs: " << left_out_text(results->left_out) << "\n";
         if (context.exit_code == kOk) context.exit_code = kIncomplete;
     }
-    Listing listing{"files", {"NAME", "SIZE", "ZONE", "WHAT"}, {}, answer->value("files", codec::Json::array())};
+    Listing listing{"files", {"NAME", "SIZE", "ZONE", "WHAT"}, {}, client::result_items(*answer)};
     bool all = true;
     for (const ResultFile& file : results->files) {
         const Result<bool> fetched = client::fetch_file(zone, id, file, options.folder);

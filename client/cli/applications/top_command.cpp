@@ -86,7 +86,7 @@ void add_top_command(CLI::App& app, Context& context) {
         "--sort all that have not ended are in order among the newest 10,000 that have.\n\nExample: zbs top --every "
         "5\nExample: zbs top --filter state=running --sort -ranks");
     add_application_choice(*command, *choice);
-    add_list_options(*command, context, applications_of(codec::Json::array(), {}), state_filters());
+    add_list_options(*command, context, applications_of({}, {}), state_filters());
     command->add_option("--every", *every, "time between two drawings")->capture_default_str();
     command->callback([&context, every, choice] {
         const bool again = context.for_people() && isatty(1) == 1;

@@ -115,10 +115,6 @@ std::string estimate_text(const client::LinkEstimate& link) {
     return short_time(link.delay_s) + ", " + bytes_a_second(link.bandwidth_Bps);
 }
 
-std::string measured_at(const client::MeasuredLink& link) {
-    return link.measured ? clock_text(*link.measured).substr(0, sizeof "2026-11-28 14:05:00" - 1) : "-";
-}
-
 Cell failures_cell(const client::MeasuredLink& link) { return link.failures ? Cell(*link.failures) : Cell("-"); }
 
 /// What plans take for the links to other zones, and what was measured.
@@ -128,7 +124,7 @@ Listing zone_links(const client::LinksView& links) {
         listing.items.push_back(view.item);
         listing.rows.push_back({view.zone, estimate_text(view.planned), view.source,
                                 measured_cell(view.delay, short_time), measured_cell(view.bandwidth, bytes_a_second),
-                                failures_cell(view), measured_at(view)});
+                                failures_cell(view), time_text(view.measured)});
     }
     return listing;
 }
@@ -151,7 +147,7 @@ Listing machine_links(const std::vector<client::MachineLinkView>& worst, std::si
         listing.items.push_back(pair.item);
         listing.rows.push_back({pair.from, pair.to, measured_cell(pair.delay, short_time),
                                 measured_cell(pair.bandwidth, bytes_a_second), pair.failures.value_or(0),
-                                measured_at(pair)});
+                                time_text(pair.measured)});
     }
     return listing;
 }
