@@ -16,6 +16,7 @@
 #include "services/common/adapters/command_line/values.hpp"
 #include "services/common/adapters/system/absolute_path.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/common/messages/text/printable.hpp"
 
 namespace zbs::cli {
 namespace {
@@ -80,6 +81,17 @@ bool adds_to_script(const std::string& option) {
     return option == "env" || option == "stage-in" || option == "stage-out";
 }
 
+/// A text for people; empty: none.
+CLI::Validator is_line(std::size_t max_bytes) {
+    return {[max_bytes](const std::string& text) {
+                if (!text.empty() && !is_one_line(text))
+                    return "'" + ascii(text) + "' must be one line of UTF-8 text, without control characters";
+                if (text.size() > max_bytes) return "is longer than " + std::to_string(max_bytes) + " bytes";
+                return std::string{};
+            },
+            ""};
+}
+
 /// A span needs its unit: a bare number is minutes to users of Slurm and seconds to others, and a job that is ended too
 /// early is lost.
 CLI::Validator is_span(std::chrono::seconds least, std::chrono::seconds most) {
@@ -98,10 +110,11 @@ CLI::Validator is_span(std::chrono::seconds least, std::chrono::seconds most) {
 }  // namespace
 
 void add_submit_options(CLI::App& command, SubmitOptions& options) {
-    command.add_option("-n,--ntasks", options.ranks, "MPI ranks")
+    command.add_option("-n,--ntasks", options.request.ranks, "MPI ranks")
         ->check(command_line::whole_number_in(1, 1'000'000))
         ->capture_default_str();
-    command.add_option("-J,--name,--job-name", options.name, "what lists and the dashboard call it");
+    command.add_option("-J,--name,--job-name", options.request.name, "what lists and the dashboard call it")
+        ->check(is_line(limits::kMaxJobNameBytes));
     command
         .add_option("-D,--chdir", options.directory,
                     "working directory of every rank (default: this one); not with --stage-in and --stage-out, whose "
@@ -119,7 +132,7 @@ void add_submit_options(CLI::App& command, SubmitOptions& options) {
         ->check(is_span(std::chrono::seconds{0}, std::chrono::seconds{static_cast<int>(limits::kMaxGraceSeconds)}))
         ->capture_default_str();
     command.add_option("--profile", options.model, "model file to plan with, instead of the stored profile");
-    command.add_option("--mapper", options.mapper, "heuristic that maps clusters of ranks to zones")
+    command.add_option("--mapper", options.request.mapper, "heuristic that maps clusters of ranks to zones")
         ->check(command_line::one_of({"hier", "block", "round_robin", "random"}))
         ->capture_default_str();
     command_line::offer(command_line::add_list(command, "--zones", options.zones, "only these zones"),
@@ -145,15 +158,15 @@ void add_submit_options(CLI::App& command, SubmitOptions& options) {
         ->take_all()
         ->allow_extra_args(false);
     command
-        .add_option("--priority", options.priority,
+        .add_option("--priority", options.request.priority,
                     "0 to 9, more goes first; counts where zones share processors by priority")
         ->check(command_line::whole_number_in(0, kMaxPriority))
         ->capture_default_str();
     command
-        .add_option("--share", options.share,
+        .add_option("--share", options.request.share,
                     "per cent of each processor, where zones share them by shares (default: the zone's)")
         ->check(command_line::whole_number_in(kLeastShare, kMaxShare));
-    command.add_option("--seed", options.seed, "seed of the mapping")->capture_default_str();
+    command.add_option("--seed", options.request.seed, "seed of the mapping")->capture_default_str();
     command.add_option("--id", options.id, "request id of an earlier try whose answer was lost");
     command
         .add_option(

@@ -277,17 +277,10 @@ std::string why_not_launched(const std::string& program, const LoadedMpi& mpi, L
 
 Result<ApplicationRequest> make_request(const SubmitOptions& options, const Id128& fresh,
                                         std::vector<std::string>& paths_to_send) {
-    ApplicationRequest request;
+    ApplicationRequest request = options.request;
     const std::optional<Id128> id = options.id.empty() ? fresh : parse_id128(options.id);
     if (!id) return invalid("'" + options.id + "' is no id (26 characters)", "--id");
     request.id = ApplicationId{*id};
-    if (!options.name.empty() && !is_one_line(options.name))
-        return invalid("'" + ascii(options.name) + "' must be one line of UTF-8 text, without control characters",
-                       "--name");
-    if (options.name.size() > limits::kMaxJobNameBytes)
-        return invalid("is longer than " + std::to_string(limits::kMaxJobNameBytes) + " bytes", "--name");
-    request.name = options.name;
-    request.ranks = options.ranks;
     if (!options.directory.empty() && (!options.stage_in.empty() || !options.stage_out.empty()))
         return invalid(
             "'" + options.directory +
@@ -371,8 +364,6 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options, const Id12
         if (!model) return model.error();
         request.model = *std::move(model);
     }
-    request.mapper = options.mapper;
-    request.seed = options.seed;
     request.zones = options.zones;
     request.profile = !options.no_profile && mpi.open_mpi.empty() && can_be_profiled(request.launcher);
     request.use_profile = !options.ignore_profile;
@@ -380,8 +371,6 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options, const Id12
     if (!staging) return staging.error();
     for (auto& [path, name] : *paths) paths_to_send.push_back(std::move(path));
     request.staging = *std::move(staging);
-    request.priority = options.priority;
-    request.share = options.share;
     return request;
 }
 

@@ -12,23 +12,19 @@ namespace zbs::cli {
 
 /// What `zbs run` and `zbs submit` were given.
 struct SubmitOptions {
-    int ranks = 1;
+    ApplicationRequest request;  ///< members that options set as they are; `make_request` sets the others
     std::vector<std::string> argv;
-    std::string name;  ///< for people; empty: none
-    std::string directory, walltime = "1h", model, mapper = "hier", id, trace, launcher = "auto";
+    std::string directory, walltime = "1h", model, id, trace, launcher = "auto";
     std::vector<std::string> zones, exports;
     std::string grace = "30s";
     bool export_all = false;
-    std::string umask;                 ///< octal; empty: the zone's
-    std::vector<std::string> ulimits;  ///< NAME=VALUE
-    std::uint64_t seed = 1;
+    std::string umask;                   ///< octal; empty: the zone's
+    std::vector<std::string> ulimits;    ///< NAME=VALUE
     std::vector<std::string> stage_in;   ///< FILE or FILE=NAME
     std::vector<std::string> stage_out;  ///< names or patterns
     std::string stage = "auto";          ///< or "always"
     std::string results_folder = ".";
     std::string stdout_file, stderr_file;  ///< for the output of the ranks; empty: our own streams
-    int priority = kUsualPriority;
-    std::optional<int> share;
     bool dry_run = false, no_profile = false, ignore_profile = false, quiet = false, wait = false;
 };
 
