@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "services/common/codec/json/reply_view.hpp"
-#include "services/common/codec/json/time_field.hpp"
 #include "services/common/codec/json/words.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/service_codec.hpp"

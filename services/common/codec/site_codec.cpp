@@ -1,7 +1,6 @@
 #include "services/common/codec/site_codec.hpp"
 
 #include "services/common/codec/json/reply_view.hpp"
-#include "services/common/codec/json/time_field.hpp"
 #include "services/common/codec/json/words.hpp"
 
 namespace zbs::codec {

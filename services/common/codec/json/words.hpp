@@ -1,11 +1,13 @@
 #pragma once
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "algorithms/base/time.hpp"
 #include "services/common/codec/json/json.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/messages/limits.hpp"
@@ -79,6 +81,9 @@ inline std::string read_name(JsonReader& in, const char* key) {
         in.fail(key, "must be 1 to 64 of a-z 0-9 . _ -, starting with a letter or digit");
     return name;
 }
+
+/// Microseconds since 1970, not before it.
+inline Time read_time(JsonReader& in, const char* key) { return time_from_microseconds(in.integer(key, 0, INT64_MAX)); }
 
 /// SHA-256 as 64 hexadecimal digits in small letters.
 inline std::string read_digest(JsonReader& in, const char* key) {
