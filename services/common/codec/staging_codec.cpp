@@ -133,12 +133,8 @@ constexpr auto kStagedResults = fields<StagedResults>(
 Json encode(const Staging& staging) { return kStaging.encode(staging); }
 Result<Staging> decode_staging(const Json& json, const std::string& pointer) { return kStaging.decode(json, pointer); }
 Json encode(const StagingNeed& need) { return kStagingNeed.encode(need); }
-std::optional<StagingNeed> read_staging_need(JsonReader& in) {
-    if (!in.has("staging")) return std::nullopt;
-    Result<StagingNeed> need = kStagingNeed.decode(in.object("staging"), in.pointer_of("staging"));
-    if (need) return *std::move(need);
-    in.fail(need.error());
-    return std::nullopt;
+Result<StagingNeed> decode_staging_need(const Json& json, const std::string& pointer) {
+    return kStagingNeed.decode(json, pointer);
 }
 Json encode(const StagingRequest& request) { return kStagingRequest.encode(request); }
 Result<StagingRequest> decode_staging_request(const Json& json) { return kStagingRequest.decode(json); }
