@@ -148,24 +148,4 @@ inline std::vector<std::pair<std::string, std::string>> read_environment(JsonRea
     return environment;
 }
 
-/// How a job stands to others: left out if nothing was asked for.
-inline void write_standing(Json& json, int priority, const std::optional<int>& share) {
-    if (priority != kUsualPriority) json["priority"] = priority;
-    if (share) json["share"] = *share;
-}
-inline int read_priority(JsonReader& in) {
-    return static_cast<int>(in.integer_or("priority", kUsualPriority, 0, kMaxPriority));
-}
-inline std::optional<int> read_share(JsonReader& in) {
-    if (!in.has("share")) return std::nullopt;
-    return static_cast<int>(in.integer("share", kLeastShare, kMaxShare));
-}
-
-inline void write_grace(Json& json, Duration grace) {
-    if (grace > Duration{0}) json["grace_s"] = to_seconds(grace);
-}
-inline Duration read_grace(JsonReader& in) {
-    return in.has("grace_s") ? in.seconds("grace_s", limits::kMaxGraceSeconds) : Duration{0};
-}
-
 }  // namespace zbs::codec
