@@ -1,8 +1,7 @@
 #include "services/common/codec/site_codec.hpp"
 
+#include "services/common/codec/json/fields.hpp"
 #include "services/common/codec/json/reply_view.hpp"
-#include "services/common/codec/json/time_field.hpp"
-#include "services/common/codec/json/words.hpp"
 
 namespace zbs::codec {
 namespace {
@@ -12,12 +11,6 @@ constexpr std::size_t kMaxReason = 1'024;
 constexpr std::size_t kMaxGroupsBytes = 64 * limits::kMaxGroups;
 constexpr std::size_t kMaxBlockedBytes = 256 * limits::kMaxBlocks;
 
-Json encode(const IssuedCertificate& certificate) {
-    Json json = {{"serial", certificate.serial}, {"not_after_us", to_microseconds(certificate.not_after)}};
-    if (certificate.revoked) json["revoked_us"] = to_microseconds(*certificate.revoked);
-    return json;
-}
-
 std::string read_serial(JsonReader& in, const char* key) {
     std::string serial = in.text(key, 64);
     if (in.ok() && (serial.empty() || serial.find_first_not_of("0123456789abcdef") != std::string::npos))
@@ -25,20 +18,123 @@ std::string read_serial(JsonReader& in, const char* key) {
     return serial;
 }
 
+/// Both or none.
+struct RevokedRow {
+    void write(Json& json, const TrustStatement& statement) const {
+        if (!statement.blocked) return;
+        json["revocations"] = statement.revocations;
+        json["blocked"] = *statement.blocked;
+    }
+    void read(JsonReader& in, TrustStatement& statement) const {
+        if (!in.has("blocked") && !in.has("revocations")) return;
+        statement.revocations = in.text("revocations", limits::kMaxRevocationBytes);
+        statement.blocked = in.texts("blocked", limits::kMaxBlocks, kMaxBlockedBytes);
+    }
+};
+
+/// Both or none.
+struct CodeRow {
+    void write(Json& json, const EnrolmentRequest& request) const {
+        if (!request.name.empty()) json["name"] = request.name;
+        if (!request.code.empty()) json["code"] = request.code;
+    }
+    void read(JsonReader& in, EnrolmentRequest& request) const {
+        if (!in.has("name") && !in.has("code")) return;
+        request.name = read_name(in, "name");
+        request.code = in.text("code", 64);
+        if (request.code.empty())
+            in.fail("code", "must not be empty: it is in the line that 'zbs-zone user add' printed");
+    }
+};
+
+/// For its reader; a delegation itself has its chain.
+struct SignedRow {
+    void write(Json& json, const Delegation& delegation) const { json["signed"] = !delegation.chain.empty(); }
+    void read(JsonReader& in, Delegation&) const { in.boolean("signed"); }
+};
+
+// One field a line.
+// clang-format off
+constexpr auto kIssuedCertificate = fields<IssuedCertificate>(
+    Field{"serial", &IssuedCertificate::serial, kAsIs, read_serial},
+    time("not_after_us", &IssuedCertificate::not_after),
+    time("revoked_us", &IssuedCertificate::revoked));
+
+constexpr auto kMember = fields<Member>(
+    name("name", &Member::name),
+    texts("groups", &Member::groups, limits::kMaxGroups, kMaxGroupsBytes),
+    time("added_us", &Member::added),
+    text("code_hash", &Member::code_hash, 64),
+    text("code_request", &Member::code_request, 64),
+    time("code_expires_us", &Member::code_expires),
+    boolean("revoked", &Member::revoked),
+    list("certificates", &Member::certificates, limits::kMaxCertificatesPerUser, kIssuedCertificate));
+
+constexpr auto kBlock = fields<Block>(
+    text("subject", &Block::subject, 256),
+    cut_text("reason", &Block::reason, kMaxReason),
+    text("by", &Block::by, 256),
+    time("at_us", &Block::at));
+
+constexpr auto kAnnouncedBlocks = fields<AnnouncedBlocks>(
+    text("announcer", &AnnouncedBlocks::announcer, 256),
+    texts("subjects", &AnnouncedBlocks::subjects, limits::kMaxBlocks, kMaxBlockedBytes));
+
+constexpr auto kTrustedOrganisation = fields<TrustedOrganisation>(
+    name("organisation", &TrustedOrganisation::organisation),
+    text("bundle", &TrustedOrganisation::bundle, limits::kMaxBundleBytes),
+    text("revocations", &TrustedOrganisation::revocations, limits::kMaxRevocationBytes),
+    time("pinned_us", &TrustedOrganisation::pinned));
+
+constexpr auto kTrustStatement = fields<TrustStatement>(
+    name("organisation", &TrustStatement::organisation),
+    text("name", &TrustStatement::name, 256),
+    text("bundle", &TrustStatement::bundle, limits::kMaxBundleBytes),
+    RevokedRow{});
+
+constexpr auto kEnrolmentRequest = fields<EnrolmentRequest>(
+    CodeRow{},
+    text("request", &EnrolmentRequest::request, limits::kMaxRequestBytes));
+
+constexpr auto kEnrolmentAnswer = fields<EnrolmentAnswer>(
+    text("certificate", &EnrolmentAnswer::certificate, limits::kMaxChainBytes),
+    text("bundle", &EnrolmentAnswer::bundle, limits::kMaxBundleBytes),
+    identity("user", &EnrolmentAnswer::user),
+    identity("home", &EnrolmentAnswer::home),
+    time("not_after_us", &EnrolmentAnswer::not_after));
+
+constexpr auto kNewUser = fields<NewUser>(
+    name("name", &NewUser::name),
+    defaulted(texts("groups", &NewUser::groups, limits::kMaxGroups, kMaxGroupsBytes)));
+
+constexpr auto kNewToken = fields<NewToken>(
+    optional(name("organisation", &NewToken::organisation)),
+    defaulted(seconds("lifetime_s", &NewToken::lifetime, 30.0 * 86'400)));
+
+constexpr auto kNewBlock = fields<NewBlock>(
+    text("subject", &NewBlock::subject, 256),
+    defaulted(text("reason", &NewBlock::reason, kMaxReason)));
+
+constexpr auto kDelegationView = fields<Delegation>(
+    id("id", &Delegation::id),
+    identity("owner", &Delegation::owner),
+    text("application", &Delegation::application, 26),
+    boolean("renewal", &Delegation::renewal),
+    text("request", &Delegation::request, limits::kMaxChainBytes),
+    SignedRow{},
+    time("not_after_us", &Delegation::not_after),
+    time("created_us", &Delegation::created));
+
+constexpr auto kDelegation = fields<Delegation>(
+    kDelegationView,
+    text("key", &Delegation::key, limits::kMaxChainBytes),
+    text("chain", &Delegation::chain, limits::kMaxChainBytes));
+// clang-format on
+
 }  // namespace
 
-Json encode(const Member& member) {
-    Json certificates = Json::array();
-    for (const IssuedCertificate& certificate : member.certificates) certificates.push_back(encode(certificate));
-    return {{"name", member.name},
-            {"groups", member.groups},
-            {"added_us", to_microseconds(member.added)},
-            {"code_hash", member.code_hash},
-            {"code_request", member.code_request},
-            {"code_expires_us", to_microseconds(member.code_expires)},
-            {"revoked", member.revoked},
-            {"certificates", std::move(certificates)}};
-}
+Json encode(const Member& member) { return kMember.encode(member); }
+Result<Member> decode_member(const Json& json) { return kMember.decode(json); }
 
 Json encode_view(const Member& member) {
     Json json = encode(member);
@@ -48,155 +144,24 @@ Json encode_view(const Member& member) {
     return json;
 }
 
-Result<Member> decode_member(const Json& json) {
-    JsonReader in(json);
-    Member member;
-    member.name = read_name(in, "name");
-    member.groups = in.texts("groups", limits::kMaxGroups, kMaxGroupsBytes);
-    member.added = read_time(in, "added_us");
-    member.code_hash = in.text("code_hash", 64);
-    member.code_request = in.text("code_request", 64);
-    member.code_expires = read_time(in, "code_expires_us");
-    member.revoked = in.boolean("revoked");
-    const Json& certificates = in.array("certificates", limits::kMaxCertificatesPerUser);
-    for (std::size_t i = 0; i < certificates.size() && in.ok(); ++i) {
-        JsonReader item(certificates[i], in.pointer_of("certificates/" + std::to_string(i)));
-        IssuedCertificate certificate{read_serial(item, "serial"), read_time(item, "not_after_us"), std::nullopt};
-        if (item.has("revoked_us")) certificate.revoked = read_time(item, "revoked_us");
-        Result<IssuedCertificate> read = item.finish(std::move(certificate));
-        if (!read) return read.error();
-        member.certificates.push_back(*std::move(read));
-    }
-    return in.finish(std::move(member));
-}
-
-Json encode(const Block& block) {
-    return {{"subject", block.subject},
-            {"reason", bounded(block.reason, kMaxReason)},
-            {"by", block.by},
-            {"at_us", to_microseconds(block.at)}};
-}
-
-Result<Block> decode_block(const Json& json) {
-    JsonReader in(json);
-    Block block{in.text("subject", 256), in.text("reason", kMaxReason), in.text("by", 256), read_time(in, "at_us")};
-    return in.finish(std::move(block));
-}
-
-Json encode(const AnnouncedBlocks& announced) {
-    return {{"announcer", announced.announcer}, {"subjects", announced.subjects}};
-}
-
-Result<AnnouncedBlocks> decode_announced_blocks(const Json& json) {
-    JsonReader in(json);
-    AnnouncedBlocks announced{in.text("announcer", 256), in.texts("subjects", limits::kMaxBlocks, kMaxBlockedBytes)};
-    return in.finish(std::move(announced));
-}
-
-Json encode(const TrustedOrganisation& trusted) {
-    return {{"organisation", trusted.organisation},
-            {"bundle", trusted.bundle},
-            {"revocations", trusted.revocations},
-            {"pinned_us", to_microseconds(trusted.pinned)}};
-}
-
-Result<TrustedOrganisation> decode_trusted_organisation(const Json& json) {
-    JsonReader in(json);
-    TrustedOrganisation trusted;
-    trusted.organisation = read_name(in, "organisation");
-    trusted.bundle = in.text("bundle", limits::kMaxBundleBytes);
-    trusted.revocations = in.text("revocations", limits::kMaxRevocationBytes);
-    trusted.pinned = read_time(in, "pinned_us");
-    return in.finish(std::move(trusted));
-}
-
-Json encode(const TrustStatement& statement) {
-    Json json = {{"organisation", statement.organisation}, {"name", statement.name}, {"bundle", statement.bundle}};
-    if (statement.blocked) {
-        json["revocations"] = statement.revocations;
-        json["blocked"] = *statement.blocked;
-    }
-    return json;
-}
-
-Result<TrustStatement> decode_trust_statement(const Json& json) {
-    JsonReader in(json);
-    TrustStatement statement;
-    statement.organisation = read_name(in, "organisation");
-    statement.name = in.text("name", 256);
-    statement.bundle = in.text("bundle", limits::kMaxBundleBytes);
-    if (in.has("blocked") || in.has("revocations")) {  // both or none
-        statement.revocations = in.text("revocations", limits::kMaxRevocationBytes);
-        statement.blocked = in.texts("blocked", limits::kMaxBlocks, kMaxBlockedBytes);
-    }
-    return in.finish(std::move(statement));
-}
-
-Json encode(const EnrolmentRequest& request) {
-    Json json = {{"request", request.request}};
-    if (!request.name.empty()) json["name"] = request.name;
-    if (!request.code.empty()) json["code"] = request.code;
-    return json;
-}
-
-Result<EnrolmentRequest> decode_enrolment_request(const Json& json) {
-    JsonReader in(json);
-    EnrolmentRequest request;
-    if (in.has("name") || in.has("code")) {  // both, or none
-        request.name = read_name(in, "name");
-        request.code = in.text("code", 64);
-        if (request.code.empty())
-            in.fail("code", "must not be empty: it is in the line that 'zbs-zone user add' printed");
-    }
-    request.request = in.text("request", limits::kMaxRequestBytes);
-    return in.finish(std::move(request));
-}
-
-Json encode(const EnrolmentAnswer& answer) {
-    return {{"certificate", answer.certificate},
-            {"bundle", answer.bundle},
-            {"user", to_uri(answer.user)},
-            {"home", to_uri(answer.home)},
-            {"not_after_us", to_microseconds(answer.not_after)}};
-}
-
-Result<EnrolmentAnswer> decode_enrolment_answer(const Json& json) {
-    JsonReader in(json);
-    EnrolmentAnswer answer{in.text("certificate", limits::kMaxChainBytes), in.text("bundle", limits::kMaxBundleBytes),
-                           read_identity(in, "user"), read_identity(in, "home"), read_time(in, "not_after_us")};
-    return in.finish(std::move(answer));
-}
-
-Json encode(const NewUser& user) { return {{"name", user.name}, {"groups", user.groups}}; }
-
-Result<NewUser> decode_new_user(const Json& json) {
-    JsonReader in(json);
-    NewUser user{read_name(in, "name"), {}};
-    if (in.has("groups")) user.groups = in.texts("groups", limits::kMaxGroups, kMaxGroupsBytes);
-    return in.finish(std::move(user));
-}
-
-Json encode(const NewToken& token) {
-    Json json = {{"lifetime_s", to_seconds(token.lifetime)}};
-    if (!token.organisation.empty()) json["organisation"] = token.organisation;
-    return json;
-}
-
-Result<NewToken> decode_new_token(const Json& json) {
-    JsonReader in(json);
-    NewToken token;
-    if (in.has("organisation")) token.organisation = read_name(in, "organisation");
-    if (in.has("lifetime_s")) token.lifetime = in.seconds("lifetime_s", 30.0 * 86'400);
-    return in.finish(std::move(token));
-}
-
-Json encode(const NewBlock& block) { return {{"subject", block.subject}, {"reason", block.reason}}; }
-
-Result<NewBlock> decode_new_block(const Json& json) {
-    JsonReader in(json);
-    NewBlock block{in.text("subject", 256), in.text_or("reason", "", kMaxReason)};
-    return in.finish(std::move(block));
-}
+Json encode(const Block& block) { return kBlock.encode(block); }
+Result<Block> decode_block(const Json& json) { return kBlock.decode(json); }
+Json encode(const AnnouncedBlocks& announced) { return kAnnouncedBlocks.encode(announced); }
+Result<AnnouncedBlocks> decode_announced_blocks(const Json& json) { return kAnnouncedBlocks.decode(json); }
+Json encode(const TrustedOrganisation& trusted) { return kTrustedOrganisation.encode(trusted); }
+Result<TrustedOrganisation> decode_trusted_organisation(const Json& json) { return kTrustedOrganisation.decode(json); }
+Json encode(const TrustStatement& statement) { return kTrustStatement.encode(statement); }
+Result<TrustStatement> decode_trust_statement(const Json& json) { return kTrustStatement.decode(json); }
+Json encode(const EnrolmentRequest& request) { return kEnrolmentRequest.encode(request); }
+Result<EnrolmentRequest> decode_enrolment_request(const Json& json) { return kEnrolmentRequest.decode(json); }
+Json encode(const EnrolmentAnswer& answer) { return kEnrolmentAnswer.encode(answer); }
+Result<EnrolmentAnswer> decode_enrolment_answer(const Json& json) { return kEnrolmentAnswer.decode(json); }
+Json encode(const NewUser& user) { return kNewUser.encode(user); }
+Result<NewUser> decode_new_user(const Json& json) { return kNewUser.decode(json); }
+Json encode(const NewToken& token) { return kNewToken.encode(token); }
+Result<NewToken> decode_new_token(const Json& json) { return kNewToken.decode(json); }
+Json encode(const NewBlock& block) { return kNewBlock.encode(block); }
+Result<NewBlock> decode_new_block(const Json& json) { return kNewBlock.decode(json); }
 
 Result<NewDelegation> decode_new_delegation(const Json& json, const DelegationId& otherwise) {
     JsonReader in(json);
@@ -219,39 +184,9 @@ Result<std::string> decode_proxy_chain(const Json& json) {
     return in.finish(std::move(chain));
 }
 
-Json encode(const Delegation& delegation) {
-    Json json = encode_view(delegation);
-    json["key"] = delegation.key;
-    json["chain"] = delegation.chain;
-    return json;
-}
-
-Json encode_view(const Delegation& delegation) {
-    return {{"id", to_string(delegation.id)},
-            {"owner", to_uri(delegation.owner)},
-            {"application", delegation.application},
-            {"renewal", delegation.renewal},
-            {"request", delegation.request},
-            {"signed", !delegation.chain.empty()},
-            {"not_after_us", to_microseconds(delegation.not_after)},
-            {"created_us", to_microseconds(delegation.created)}};
-}
-
-Result<Delegation> decode_delegation(const Json& json) {
-    JsonReader in(json);
-    Delegation delegation;
-    delegation.id = read_id<DelegationId>(in, "id");
-    delegation.owner = read_identity(in, "owner");
-    delegation.application = in.text("application", 26);
-    delegation.renewal = in.boolean("renewal");
-    delegation.key = in.text("key", limits::kMaxChainBytes);
-    delegation.request = in.text("request", limits::kMaxChainBytes);
-    delegation.chain = in.text("chain", limits::kMaxChainBytes);
-    in.boolean("signed");
-    delegation.not_after = read_time(in, "not_after_us");
-    delegation.created = read_time(in, "created_us");
-    return in.finish(std::move(delegation));
-}
+Json encode(const Delegation& delegation) { return kDelegation.encode(delegation); }
+Result<Delegation> decode_delegation(const Json& json) { return kDelegation.decode(json); }
+Json encode_view(const Delegation& delegation) { return kDelegationView.encode(delegation); }
 
 Json encode_removed(const DelegationId& id) { return {{"id", to_string(id)}}; }
 

@@ -9,8 +9,7 @@ Json encode(const Staging& staging);
 Result<Staging> decode_staging(const Json& json, const std::string& pointer = {});
 
 Json encode(const StagingNeed& need);
-/// The field `staging` of a message; none where it is left out.
-std::optional<StagingNeed> read_staging_need(JsonReader& in);
+Result<StagingNeed> decode_staging_need(const Json& json, const std::string& pointer);
 
 Json encode(const StagingRequest& request);
 Result<StagingRequest> decode_staging_request(const Json& json);

@@ -1,11 +1,13 @@
 #pragma once
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "algorithms/base/time.hpp"
 #include "services/common/codec/json/json.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/messages/limits.hpp"
@@ -80,6 +82,9 @@ inline std::string read_name(JsonReader& in, const char* key) {
     return name;
 }
 
+/// Microseconds since 1970, not before it.
+inline Time read_time(JsonReader& in, const char* key) { return time_from_microseconds(in.integer(key, 0, INT64_MAX)); }
+
 /// SHA-256 as 64 hexadecimal digits in small letters.
 inline std::string read_digest(JsonReader& in, const char* key) {
     std::string digest = in.text(key, 64);
@@ -141,26 +146,6 @@ inline std::vector<std::pair<std::string, std::string>> read_environment(JsonRea
     }
     if (total > 1024 * 1024) in.fail(key, "is larger than 1 MiB");
     return environment;
-}
-
-/// How a job stands to others: left out if nothing was asked for.
-inline void write_standing(Json& json, int priority, const std::optional<int>& share) {
-    if (priority != kUsualPriority) json["priority"] = priority;
-    if (share) json["share"] = *share;
-}
-inline int read_priority(JsonReader& in) {
-    return static_cast<int>(in.integer_or("priority", kUsualPriority, 0, kMaxPriority));
-}
-inline std::optional<int> read_share(JsonReader& in) {
-    if (!in.has("share")) return std::nullopt;
-    return static_cast<int>(in.integer("share", kLeastShare, kMaxShare));
-}
-
-inline void write_grace(Json& json, Duration grace) {
-    if (grace > Duration{0}) json["grace_s"] = to_seconds(grace);
-}
-inline Duration read_grace(JsonReader& in) {
-    return in.has("grace_s") ? in.seconds("grace_s", limits::kMaxGraceSeconds) : Duration{0};
 }
 
 }  // namespace zbs::codec
