@@ -655,6 +655,15 @@ TEST(Wishes, HaveDefaultsAndLimits) {
     EXPECT_EQ(decode_proxy_chain(read("{}")).error().pointer, "/chain");
 }
 
+/// `some_part_record` with the launch of a part on a thousand machines, whose names are as long as names can be.
+TEST(PartRecords, OfManyMachinesCanBeReadBack) {
+    PartRecord record = some_part_record();
+    record.machines.assign(1'000, std::string(64, 'm'));
+    const Result<PartRecord> read = decode_part_record(*parse(dump(encode(record))));
+    ASSERT_TRUE(read) << read.error();
+    EXPECT_EQ(*read, record);
+}
+
 /// A reason may come from a peer, or hold what a peer said; a record that cannot be read back locks a zone out of its
 /// store.
 TEST(Reasons, OfAnyLengthAndBytesCanBeReadBack) {

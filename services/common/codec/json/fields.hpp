@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <tuple>
 #include <type_traits>
 
@@ -8,7 +9,6 @@
 ///
 ///     constexpr auto kNodeLease = fields<NodeLease>(name("node", &NodeLease::node),
 ///                                                   seconds("lease_s", &NodeLease::lease, 3'600));
-///
 ///     Json encode(const NodeLease& lease) { return kNodeLease.encode(lease); }
 ///     Result<NodeLease> decode_node_lease(const Json& json) { return kNodeLease.decode(json); }
 ///
@@ -28,8 +28,7 @@ template <class T>
 using Value = typename ValueOf<T>::type;
 enum class Presence { kRequired, kOptional, kDefaulted };
 
-/// One row: `to_json(value)`, and back `from_json(in, key)`. The base of all kinds, and the kind of a field that is
-/// like no other.
+/// One row, and the kind of a field that is like no other: `to_json(value)`, and back `from_json(in, key)`.
 template <class Message, class Member, class ToJson, class FromJson, Presence kPresence = Presence::kRequired>
 struct Field {
     static constexpr bool kMayBeNone = !std::is_same_v<Value<Member>, Member>;
@@ -37,7 +36,6 @@ struct Field {
     Member Message::*member;
     ToJson to_json;
     FromJson from_json;
-
     void write(Json& json, const Message& message) const {
         const Member& value = message.*member;
         if constexpr (kPresence == Presence::kOptional) {
@@ -51,14 +49,15 @@ struct Field {
     }
     void read(JsonReader& in, Message& message) const {
         if ((kPresence == Presence::kRequired && !kMayBeNone) || in.has(key))
-            message.*member = static_cast<Value<Member>>(from_json(in, key));
+            message.*member = static_cast<Value<Member>>(std::invoke(from_json, in, key));
     }
     template <Presence kOther>
     constexpr Field<Message, Member, ToJson, FromJson, kOther> with() const {
         return {key, member, to_json, from_json};
     }
 };
-
+template <class Message, class Member, class ToJson, class FromJson>
+Field(const char*, Member Message::*, ToJson, FromJson) -> Field<Message, Member, ToJson, FromJson>;
 /// Left out while it has the value that it has in `Message{}`, which a reader then assumes.
 constexpr auto optional(const auto& row) { return row.template with<Presence::kOptional>(); }
 /// Always written; where it is absent a reader assumes the value that it has in `Message{}`.
@@ -103,6 +102,8 @@ struct Functions {
     Json (*encode)(const Message&);
     Result<Message> (*decode)(const Json&, const std::string&);
 };
+template <class Message>
+Functions(Json (*)(const Message&), Result<Message> (*)(const Json&, const std::string&)) -> Functions<Message>;
 
 /// A member whose fields stand among those of the message itself.
 template <class Message, class Member, class Fields>
@@ -112,13 +113,12 @@ struct Inlined {
     void write(Json& json, const Message& message) const { table.write(json, message.*member); }
     void read(JsonReader& in, Message& message) const { table.read(in, message.*member); }
 };
+template <class Message, class Member, class Fields>
+Inlined(Member Message::*, Fields) -> Inlined<Message, Member, Fields>;
 
-// Kinds of fields.
 inline constexpr auto kAsIs = [](const auto& value) { return Json(value); };
 
-constexpr auto boolean(const char* key, auto member) {
-    return Field{key, member, kAsIs, [](JsonReader& in, const char* k) { return in.boolean(k); }};
-}
+constexpr auto boolean(const char* key, auto member) { return Field{key, member, kAsIs, &JsonReader::boolean}; }
 constexpr auto integer(const char* key, auto member, std::int64_t min, std::int64_t max) {
     return Field{key, member, kAsIs, [=](JsonReader& in, const char* k) { return in.integer(k, min, max); }};
 }

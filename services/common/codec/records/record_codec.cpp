@@ -50,7 +50,7 @@ constexpr auto kPartRecord = fields<PartRecord>(
     text("operation", &PartRecord::operation, 64),
     Field{"processors", &PartRecord::processors, kAsIs, read_processors},
     Field{"proxies", &PartRecord::proxies, kAsIs, read_proxies},
-    optional(texts("machines", &PartRecord::machines, limits::kMaxRanks, 64)),
+    optional(texts("machines", &PartRecord::machines, limits::kMaxRanks, 64 * limits::kMaxRanks)),
     boolean("profile", &PartRecord::profile),
     text("verdict", &PartRecord::verdict),
     text("account", &PartRecord::account, 32),
