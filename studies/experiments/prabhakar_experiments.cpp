@@ -604,7 +604,7 @@ Experiment information_over_wide_area_links() {
                 CapacityRequest request{.user = {CallerKind::kUser, "org-a.example.org", "you"},
                                         .processors = processors,
                                         .walltime = std::chrono::hours(1)};
-                Capacity answer{.zone = names[static_cast<std::size_t>(i)],
+                Capacity answer{.zone = ZoneName(names[static_cast<std::size_t>(i)]),
                                 .processors = processors,
                                 .total_processors = processors,
                                 .speed_sum = processors * 1.03,
@@ -613,8 +613,8 @@ Experiment information_over_wide_area_links() {
                                 .largest_machine = 4};
                 for (int j = 0; j < zones; ++j) {
                     if (j == i) continue;
-                    request.zones.push_back(names[static_cast<std::size_t>(j)]);
-                    answer.links.push_back({names[static_cast<std::size_t>(j)], outside(20)});
+                    request.zones.emplace_back(names[static_cast<std::size_t>(j)]);
+                    answer.links.push_back({ZoneName(names[static_cast<std::size_t>(j)]), outside(20)});
                 }
                 hier_bytes += static_cast<double>(codec::dump(codec::encode(request)).size() +
                                                   codec::dump(codec::encode(answer)).size());

@@ -51,7 +51,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     ++accepted;
     static const std::vector<std::string> no_groups, groups = {"physics", "staff"};
-    for (const char* organisation : {"alpha", "beta", "x.edu"}) {
+    for (const OrganisationName& organisation :
+         {OrganisationName("alpha"), OrganisationName("beta"), OrganisationName("x.edu")}) {
         for (const char* name : {"ann", "mallory"}) {
             const Caller user{CallerKind::kUser, organisation, name};
             for (const auto* own : {&no_groups, &groups}) check_decision(*map, map->find(user, *own), lines);

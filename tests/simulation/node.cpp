@@ -17,17 +17,17 @@ namespace {
 constexpr const char* kRegistry = "registry";
 constexpr Duration kRegisterEvery = std::chrono::seconds{30};  ///< within `NodeDirectory::kLease`
 
-std::string bundle_of(const std::string& organisation) { return "BUNDLE " + organisation; }
+std::string bundle_of(const OrganisationName& organisation) { return "BUNDLE " + organisation; }
 
 /// Everybody knows everybody's bundle: who may be believed is not what is simulated here.
-void know_all(test::FakeTrust& trust, const std::vector<std::string>& organisations) {
-    for (const std::string& organisation : organisations)
+void know_all(test::FakeTrust& trust, const std::vector<OrganisationName>& organisations) {
+    for (const OrganisationName& organisation : organisations)
         ZBS_EXPECTS(trust.pin(organisation, bundle_of(organisation)).has_value());
 }
 
 }  // namespace
 
-ZoneConfig open_zone(const std::string& name, const std::string& organisation, const ServiceAddress& registry,
+ZoneConfig open_zone(const std::string& name, const OrganisationName& organisation, const ServiceAddress& registry,
                      std::string code) {
     AutomaticRule all{.organisations = {"org-*"}, .trust_on_first_use = true};
     all.rights.ceiling = {.processors = 1'000,
@@ -136,9 +136,10 @@ Result<void> ZoneNode::boot() {
 void ZoneNode::register_agents() {
     for (const Machine& machine : config_.zone.machines) {
         if (!config_.agents.contains(machine.name)) continue;
-        NodeRegistration registration{.url = "https://" + machine.name,
-                                      .description = {.name = machine.name, .processors = machine.processors},
-                                      .load = {}};
+        NodeRegistration registration{
+            .url = "https://" + machine.name,
+            .description = {.name = MachineName(machine.name), .processors = machine.processors},
+            .load = {}};
         registration.description.step_folder = "/steps/{operation}/job";
         registration.load.cpu_available = machine.processors;
         registration.load.at = host_.wall_now();
@@ -213,7 +214,7 @@ ServiceAddress RegistryNode::address() const {
     return {config_.url, {CallerKind::kRegistry, config_.organisation, config_.name}};
 }
 
-std::string RegistryNode::invite(const std::string& organisation) {
+std::string RegistryNode::invite(const OrganisationName& organisation) {
     const auto invitation = life_->registry.invite(organisation, std::chrono::hours{24});
     ZBS_EXPECTS(invitation.has_value());
     const Result<JoinToken> token = parse_join_token(invitation->token);

@@ -20,12 +20,12 @@ struct Surroundings {
     Network& network;
     Jobs& jobs;
     std::map<std::string, Disk>& disks;
-    std::vector<std::string> organisations;  ///< whose bundles everybody knows
+    std::vector<OrganisationName> organisations;  ///< whose bundles everybody knows
     PlantedFault fault = PlantedFault::kNone;
 };
 
 /// Settings of a zone that takes the users of all organisations without limits; its machines are for the caller to add.
-ZoneConfig open_zone(const std::string& name, const std::string& organisation, const ServiceAddress& registry,
+ZoneConfig open_zone(const std::string& name, const OrganisationName& organisation, const ServiceAddress& registry,
                      std::string code);
 
 /// A machine with a service on it. `boot` starts the service on what the disk has; `crash` ends it between two
@@ -89,7 +89,7 @@ class RegistryNode : public Node {
     Result<void> boot() override;
     ServiceAddress address() const;
     /// A code for one zone of that organisation.
-    std::string invite(const std::string& organisation);
+    std::string invite(const OrganisationName& organisation);
 
   protected:
     void stop() override;

@@ -25,7 +25,7 @@ std::string input_of(const ApplicationId& id) { return std::string(20'000, 'i') 
 
 bool User::Known::ended() const { return client::is_ended(state); }
 
-User::User(Timeline& time, Network& network, Rng rng, const std::string& organisation, const std::string& home,
+User::User(Timeline& time, Network& network, Rng rng, const OrganisationName& organisation, const std::string& home,
            std::uint64_t id_stream)
     : time_(time),
       rng_(rng),

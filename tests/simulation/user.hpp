@@ -30,7 +30,7 @@ class User {
         bool ended() const;     ///< as far as she has seen
     };
 
-    User(Timeline& time, Network& network, Rng rng, const std::string& organisation, const std::string& home,
+    User(Timeline& time, Network& network, Rng rng, const OrganisationName& organisation, const std::string& home,
          std::uint64_t id_stream);
     /// Submits an application of so many ranks now.
     void submit(int ranks);

@@ -9,7 +9,7 @@
 namespace zbs::simulation {
 namespace {
 
-std::string organisation_of(const std::string& zone) { return "org-" + zone; }
+OrganisationName organisation_of(const std::string& zone) { return OrganisationName("org-" + zone); }
 
 ZoneConfig make_config(const std::string& name, Rng& rng, const ServiceAddress& registry, std::string code) {
     ZoneConfig config = open_zone(name, organisation_of(name), registry, std::move(code));
@@ -17,7 +17,7 @@ ZoneConfig make_config(const std::string& name, Rng& rng, const ServiceAddress& 
     for (std::uint64_t m = 0; m < machines; ++m)
         config.zone.machines.push_back({"m" + std::to_string(m), static_cast<int>(2 + rng.below(5)), 1.0});
     if (rng.below(3) == 0)
-        for (const Machine& machine : config.zone.machines) config.agents.insert(machine.name);
+        for (const Machine& machine : config.zone.machines) config.agents.emplace(machine.name);
     // Less idle talk than in life: it costs most of the time and shows nothing.
     constexpr std::array kQueues = {"", "fcfs", "easy", "conservative", "los"};
     config.queue = kQueues[rng.below(kQueues.size())];

@@ -39,24 +39,24 @@ class FakeTrust : public TrustBundles {
         bundle.remove_prefix(kBound.size());
         return BundleNames{.organisations = {std::string(bundle.substr(0, bundle.find(' ')))}, .unbound = {}};
     }
-    Result<void> pin(const std::string& organisation, const std::string& bundle) override {
+    Result<void> pin(const OrganisationName& organisation, const std::string& bundle) override {
         if (auto good = fingerprint(bundle); !good) return good.error();
         pinned_[organisation] = bundle;
         return {};
     }
-    void unpin(const std::string& organisation) override { pinned_.erase(organisation); }
-    std::optional<std::string> bundle(const std::string& organisation) const override {
+    void unpin(const OrganisationName& organisation) override { pinned_.erase(organisation); }
+    std::optional<std::string> bundle(const OrganisationName& organisation) const override {
         const auto at = pinned_.find(organisation);
         if (at == pinned_.end()) return std::nullopt;
         return at->second;
     }
-    std::vector<std::string> organisations() const override {
-        std::vector<std::string> all;
+    std::vector<OrganisationName> organisations() const override {
+        std::vector<OrganisationName> all;
         for (const auto& [organisation, bundle] : pinned_) all.push_back(organisation);
         return all;
     }
-    Result<void> set_revocations(const std::string&, const std::string&) override { return {}; }
-    bool is_revoked(const std::string&, std::string_view) const override { return false; }
+    Result<void> set_revocations(const OrganisationName&, const std::string&) override { return {}; }
+    bool is_revoked(const OrganisationName&, std::string_view) const override { return false; }
 
     Result<CertificateInfo> verify_text(std::string_view purpose, const SignedText& text,
                                         std::optional<std::string_view> bundle_pem) const override {
@@ -77,7 +77,7 @@ class FakeTrust : public TrustBundles {
 
   private:
     static Error none() { return {ErrorCode::kDenied, "no delegations in this world", {}}; }
-    std::map<std::string, std::string> pinned_;
+    std::map<OrganisationName, std::string> pinned_;
 };
 
 /// Keys of a zone in `FakeTrust`'s world; they only sign.

@@ -73,14 +73,14 @@ class FederationWorld::Bus : public ZoneTransport {
         no_registry(r);
     }
     void publish(const ServiceAddress&, const SignedText&, Respond<ZoneLease> r) override { no_registry(r); }
-    void renew(const ServiceAddress&, const std::string&, Respond<ZoneLease> r) override { no_registry(r); }
-    void leave(const ServiceAddress&, const std::string&, Respond<ZoneLease> r) override { no_registry(r); }
+    void renew(const ServiceAddress&, const ZoneName&, Respond<ZoneLease> r) override { no_registry(r); }
+    void leave(const ServiceAddress&, const ZoneName&, Respond<ZoneLease> r) override { no_registry(r); }
     void list_zones(const ServiceAddress&, const ZoneQuery&, Respond<ZonePage> r) override { no_registry(r); }
 
   private:
     static constexpr Duration kTimeout = std::chrono::seconds{5};
 
-    Caller caller() const { return {CallerKind::kZone, "org-" + self_, self_}; }
+    Caller caller() const { return {CallerKind::kZone, OrganisationName("org-" + self_), self_}; }
     bool alive() const { return world_.nodes_.at(self_)->up && world_.generation_[self_] == generation_; }
     /// Runs `work` after a short random delay, unless this zone is gone by then.
     void later(std::function<void()> work, Duration extra = {}) {
@@ -161,14 +161,15 @@ FederationWorld::FederationWorld(std::vector<int> processors, std::vector<std::s
         const std::string name(1, static_cast<char>('a' + i));
         auto made = std::make_unique<Node>();
         made->config.zone = {name, {{"m0", processors[i], 1.0}}};
-        made->config.organisation = "org-" + name;
+        made->config.organisation = OrganisationName("org-" + name);
         made->config.contact = "operator of " + name;
         made->config.url = name;  // the bus routes by name
         made->config.registry.url = "registry";
         made->config.rules = {accept_all(homes)};
-        made->keys = std::make_unique<FakeKeys>(Caller{CallerKind::kZone, "org-" + name, name}, "BUNDLE org-" + name);
+        made->keys = std::make_unique<FakeKeys>(Caller{CallerKind::kZone, OrganisationName("org-" + name), name},
+                                                "BUNDLE org-" + name);
         for (std::size_t other = 0; other < processors.size(); ++other) {
-            const std::string organisation = std::string("org-") + static_cast<char>('a' + other);
+            const OrganisationName organisation(std::string("org-") + static_cast<char>('a' + other));
             ZBS_EXPECTS(made->trust.pin(organisation, "BUNDLE " + organisation).has_value());
         }
         made->executor = std::make_unique<MpiExecutor>(clock);
@@ -226,7 +227,7 @@ void FederationWorld::restart(const std::string& name) {
     fresh.applications = std::make_unique<ApplicationService>(
         fresh.config, *fresh.clock, ids, fresh.store, *fresh.executor, *fresh.transport, *fresh.peers, fresh.log);
     fresh.applications->use_files(*fresh.files);
-    fresh.applications->use_reputation([this](const std::string& organisation, TrustEvent what) {
+    fresh.applications->use_reputation([this](const OrganisationName& organisation, TrustEvent what) {
         conduct.push_back({organisation, what});
     });
     if (fresh.queue_observer) fresh.parts->observe_queue(fresh.queue_observer);
@@ -242,7 +243,7 @@ void FederationWorld::look_around(const std::string& name, int generation) {
     if (!node(name).up || generation_[name] != generation) return;
     std::vector<ZoneEntry> entries;
     for (const auto& [zone, other] : nodes_)
-        entries.push_back({.name = zone,
+        entries.push_back({.name = ZoneName(zone),
                            .organisation = other->config.organisation,
                            .url = other->config.url,
                            .standing = other->standing});

@@ -79,7 +79,7 @@ class FederationWorld {
     /// How much longer an answer takes on its way back than others.
     std::function<Duration(const std::string& from, const std::string& what)> answer_delay;
     struct Conduct {
-        std::string organisation;
+        OrganisationName organisation;
         TrustEvent what{};
         bool operator==(const Conduct&) const = default;
     };

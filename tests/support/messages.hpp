@@ -190,7 +190,7 @@ inline ZoneEntry some_entry() {
             .bundle = "-----BEGIN CERTIFICATE-----\n"};
 }
 inline SignedText some_signed_text() { return {"{\"name\":\"beta-one\"}", "-----BEGIN CERTIFICATE-----\n", "c2ln"}; }
-inline EnrolledZone some_enrolled_zone(const std::string& name = "beta-one") {
+inline EnrolledZone some_enrolled_zone(const ZoneName& name = "beta-one") {
     return {name, "beta", some_signed_text(), std::chrono::seconds{40}};
 }
 inline EnrolmentRight some_enrolment_right(const std::string& hash = "ab") {
@@ -210,7 +210,7 @@ inline Member some_member() {
 inline Block some_block() {
     return {"spiffe://beta/user/eve", "lost her key", "spiffe://alpha/operator/oscar", time_from_microseconds(6)};
 }
-inline TrustedOrganisation some_trusted_organisation(const std::string& name = "beta") {
+inline TrustedOrganisation some_trusted_organisation(const OrganisationName& name = "beta") {
     return {name, "-----BEGIN CERTIFICATE-----\n", "-----BEGIN X509 CRL-----\n", time_from_microseconds(8)};
 }
 inline TrustStatement some_trust_statement() {

@@ -26,23 +26,23 @@ class PlainTrust : public TrustBundles {
         return "sha256:" + digits + std::string(64 - digits.size(), '0');
     }
     Result<BundleNames> names_in(std::string_view) const override { return BundleNames{}; }
-    Result<void> pin(const std::string& organisation, const std::string& bundle_pem) override {
+    Result<void> pin(const OrganisationName& organisation, const std::string& bundle_pem) override {
         if (bundle_pem.empty()) return invalid("no bundle");
         bundles_[organisation] = bundle_pem;
         return {};
     }
-    void unpin(const std::string& organisation) override { bundles_.erase(organisation); }
-    std::optional<std::string> bundle(const std::string& organisation) const override {
+    void unpin(const OrganisationName& organisation) override { bundles_.erase(organisation); }
+    std::optional<std::string> bundle(const OrganisationName& organisation) const override {
         const auto at = bundles_.find(organisation);
         return at == bundles_.end() ? std::nullopt : std::optional(at->second);
     }
-    std::vector<std::string> organisations() const override {
-        std::vector<std::string> names;
+    std::vector<OrganisationName> organisations() const override {
+        std::vector<OrganisationName> names;
         for (const auto& [name, bundle] : bundles_) names.push_back(name);
         return names;
     }
-    Result<void> set_revocations(const std::string&, const std::string&) override { return {}; }
-    bool is_revoked(const std::string&, std::string_view) const override { return false; }
+    Result<void> set_revocations(const OrganisationName&, const std::string&) override { return {}; }
+    bool is_revoked(const OrganisationName&, std::string_view) const override { return false; }
     Result<CertificateInfo> verify_text(std::string_view, const SignedText&,
                                         std::optional<std::string_view>) const override {
         return invalid("nothing is proved here");
@@ -55,7 +55,7 @@ class PlainTrust : public TrustBundles {
     }
 
   private:
-    std::map<std::string, std::string> bundles_;
+    std::map<OrganisationName, std::string> bundles_;
 };
 
 /// Secrets that a test can name: "a...aa", "a...ab", ...; a digest tells texts apart and proves nothing.

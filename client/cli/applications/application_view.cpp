@@ -183,7 +183,7 @@ Listing starts_of(const ApplicationPlan& plan) {
     Listing listing{"zones", {"ZONE", "OFFERED", "RANKS", "COULD START"}, {}, Json::array()};
     for (const ZoneVerdict& zone : plan.zones)
         listing.rows.push_back(
-            {zone.zone, std::to_string(zone.processors), std::to_string(zone.ranks), text(zone.start)});
+            {zone.zone.str(), std::to_string(zone.processors), std::to_string(zone.ranks), text(zone.start)});
     return listing;
 }
 
@@ -191,7 +191,7 @@ Listing events_of(const std::vector<ApplicationEvent>& events) {
     Listing listing{"events", {"TIME", "ROUND", "ZONE", "ASKED FOR", "OK", "ANSWER"}, {}, Json::array()};
     for (const ApplicationEvent& event : events) {
         const std::string times = event.times > 1 ? " (" + std::to_string(event.times) + " times)" : "";
-        listing.rows.push_back({clock_text(event.at), std::to_string(event.round), event.zone, event.what,
+        listing.rows.push_back({clock_text(event.at), std::to_string(event.round), event.zone.str(), event.what,
                                 event.ok ? "yes" : "no", event.answer + times});
     }
     return listing;

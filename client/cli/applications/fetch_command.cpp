@@ -36,7 +36,8 @@ bool fetch_results(Context& context, client::ZoneClient& zone, const std::string
     for (const ResultFile& file : results->files) {
         const Result<bool> fetched = client::fetch_file(zone, id, file, options.folder);
         if (!fetched) all = failed_with(fetched.error());
-        listing.rows.push_back({file.name, Cell(human_bytes(static_cast<double>(file.size)), file.size), file.zone,
+        listing.rows.push_back({file.name, Cell(human_bytes(static_cast<double>(file.size)), file.size),
+                                file.zone.str(),
                                 !fetched   ? "failed"
                                 : *fetched ? "fetched"
                                            : "was here"});

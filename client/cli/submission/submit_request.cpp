@@ -364,7 +364,7 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options, const Id12
         if (!model) return model.error();
         request.model = *std::move(model);
     }
-    request.zones = options.zones;
+    request.zones = to_names<ZoneName>(options.zones);
     request.profile = !options.no_profile && mpi.open_mpi.empty() && can_be_profiled(request.launcher);
     request.use_profile = !options.ignore_profile;
     Result<Staging> staging = make_staging(options, *program, *paths);

@@ -4,6 +4,7 @@
 #include "algorithms/base/result.hpp"
 #include "services/common/authorisation/action.hpp"
 #include "services/common/messages/names/identity.hpp"
+#include "services/common/messages/names/name_types.hpp"
 
 namespace zbs {
 
@@ -12,7 +13,7 @@ enum class ServiceKind { kZone, kRegistry, kNode };
 /// Where the call arrived, and what this service knows of the caller.
 struct Site {
     ServiceKind service = ServiceKind::kZone;
-    std::string organisation;
+    OrganisationName organisation;
     std::string name;  ///< of the zone, registry or node
     /// At a zone: the caller's zone has an accepted peering here. At a registry: it is enrolled. At a node agent: it is
     /// the zone that the node belongs to.
@@ -55,7 +56,7 @@ enum class ObjectKind {
 struct Object {
     ObjectKind kind = ObjectKind::kService;
     Caller owner;
-    std::string home_zone;  ///< application, profile, delegation: the zone that keeps it; empty = this one
+    ZoneName home_zone;  ///< application, profile, delegation: the zone that keeps it; empty = this one
 };
 
 struct Decision {

@@ -83,7 +83,7 @@ Json encode(const NewUser& user);
 Result<NewUser> decode_new_user(const Json& json);
 /// A registry operator's: a token for a zone of one organisation (empty: any), and how long it works.
 struct NewToken {
-    std::string organisation;
+    OrganisationName organisation;
     Duration lifetime = std::chrono::hours{24};
 };
 Json encode(const NewToken& token);

@@ -64,7 +64,7 @@ std::function<Result<FilePresence>(const Json&)> decode_presence_of(const std::s
 }
 
 /// Of the way to this node and to no other.
-std::function<Result<ProbeReport>(const Json&)> decode_probe_of(const std::string& node) {
+std::function<Result<ProbeReport>(const Json&)> decode_probe_of(const MachineName& node) {
     return [node](const Json& json) -> Result<ProbeReport> {
         Result<ProbeReport> report = codec::decode_probe_report(json);
         if (report && report->node != node) return invalid("is another node than " + node, "/node");

@@ -138,10 +138,10 @@ class RestTransport : public ZoneTransport {
         send({to, "POST", "/v1/zones", dump(codec::encode(codec::EntryOffer{{}, entry})), kLaunchDeadline},
              codec::decode_zone_lease, std::move(respond));
     }
-    void renew(const ServiceAddress& to, const std::string& zone, zbs::Respond<ZoneLease> respond) override {
+    void renew(const ServiceAddress& to, const ZoneName& zone, zbs::Respond<ZoneLease> respond) override {
         send({to, "PUT", "/v1/zones/" + zone, {}, kAskDeadline}, codec::decode_zone_lease, std::move(respond));
     }
-    void leave(const ServiceAddress& to, const std::string& zone, zbs::Respond<ZoneLease> respond) override {
+    void leave(const ServiceAddress& to, const ZoneName& zone, zbs::Respond<ZoneLease> respond) override {
         send({to, "DELETE", "/v1/zones/" + zone, {}, kAskDeadline}, codec::decode_zone_lease, std::move(respond));
     }
     void list_zones(const ServiceAddress& to, const ZoneQuery& query, zbs::Respond<ZonePage> respond) override {

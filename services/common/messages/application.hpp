@@ -9,6 +9,7 @@
 #include "algorithms/base/time.hpp"
 #include "algorithms/model/task_graph.hpp"
 #include "services/common/messages/names/identity.hpp"
+#include "services/common/messages/names/name_types.hpp"
 #include "services/common/messages/part.hpp"
 #include "services/common/messages/staging.hpp"
 
@@ -41,9 +42,9 @@ struct ApplicationRequest {
     std::optional<ApplicationModel> model;  ///< overrides the stored profile
     std::string mapper = "hier";            ///< level-1 heuristic: hier, block, round_robin, random
     std::uint64_t seed = 1;
-    std::vector<std::string> zones;  ///< only these; empty = any
-    bool profile = true;             ///< record this run
-    bool use_profile = true;         ///< plan with the stored profile, where there is one
+    std::vector<ZoneName> zones;  ///< only these; empty = any
+    bool profile = true;          ///< record this run
+    bool use_profile = true;      ///< plan with the stored profile, where there is one
     Launcher launcher = Launcher::kMpich;
     Staging staging{};              ///< files that go with it and come back; its inputs are at home already
     int priority = kUsualPriority;  ///< where zones share processors by priority
@@ -54,7 +55,7 @@ struct ApplicationRequest {
 
 /// Why a zone got, or did not get, a share.
 struct ZoneVerdict {
-    std::string zone;
+    ZoneName zone;
     int processors = 0;  ///< offered
     int ranks = 0;       ///< placed there
     std::string reason;
@@ -74,8 +75,8 @@ struct ZoneVerdict {
 struct ApplicationPlan {
     std::string profile;  ///< "request", "none", or the id of the stored profile, of several the newest
     std::vector<std::vector<TaskIndex>> clusters;  ///< tasks that stay together
-    std::vector<std::string> zone_of_cluster;
-    std::vector<std::string> zone_of_rank;
+    std::vector<ZoneName> zone_of_cluster;
+    std::vector<ZoneName> zone_of_rank;
     std::vector<ZoneVerdict> zones;  ///< every zone asked
     int round = 1;                   ///< 1 + re-plans after refusals
     Duration start_in{};             ///< common start of all parts, from the time of the plan on; 0 = now
@@ -93,7 +94,7 @@ struct ApplicationPlan {
 
 struct ApplicationPart {
     PartId id;
-    std::string zone;
+    ZoneName zone;
     std::vector<TaskIndex> ranks;      ///< ascending
     PartStatus status;                 ///< as last heard
     std::optional<PartId> replaces{};  ///< the part there that it takes the place of
@@ -113,7 +114,7 @@ struct ApplicationEvent {
     Time last{};  ///< of the same question with the same answer, `times` in a row
     int times = 1;
     int round = 1;  ///< of planning
-    std::string zone;
+    ZoneName zone;
     std::string what;    ///< capacity, hold, commit, ready, launch, status, release
     std::string answer;  ///< for people, at most `kMaxEventText` bytes
     bool ok = false;     ///< as home wished

@@ -23,8 +23,8 @@ struct ApplicationSummary {
     std::string name;  ///< what its owner calls it; empty: nothing
     ApplicationState state = ApplicationState::kAccepted;
     int ranks = 1;
-    std::string program;             ///< argv[0]
-    std::vector<std::string> zones;  ///< of its parts, sorted, each once
+    std::string program;          ///< argv[0]
+    std::vector<ZoneName> zones;  ///< of its parts, sorted, each once
     std::string reason;
     Time submitted{};  ///< on the zone's clock; never changes
     std::optional<int> exit_code;

@@ -9,6 +9,7 @@
 #include "algorithms/base/time.hpp"
 #include "algorithms/model/resource_graph.hpp"
 #include "services/common/messages/names/identity.hpp"
+#include "services/common/messages/names/name_types.hpp"
 #include "services/common/messages/staging.hpp"
 
 namespace zbs {
@@ -18,7 +19,7 @@ struct CapacityRequest {
     Caller user;                        ///< of the asking zone's own organisation
     int processors = 1;                 ///< how many would be used at most
     Duration walltime{};                ///< for how long
-    std::vector<std::string> zones;     ///< other zones in question: the answer contains the link to each
+    std::vector<ZoneName> zones;        ///< other zones in question: the answer contains the link to each
     std::vector<std::string> groups{};  ///< of the user, as home says: what the zone's account map may look at
     /// What the asking zone has reserved for this application counts as free: could it start earlier?
     std::optional<ApplicationId> without{};
@@ -32,7 +33,7 @@ struct CapacityRequest {
 };
 
 struct LinkToZone {
-    std::string zone;
+    ZoneName zone;
     Link link;
     bool operator==(const LinkToZone&) const = default;
 };
@@ -53,7 +54,7 @@ struct StartWindow {
 
 /// What the zone can give this user now; all zero where it gives nothing (unknown user and refused user look the same).
 struct Capacity {
-    std::string zone;
+    ZoneName zone;
     int processors = 0;        ///< free now for this user
     int total_processors = 0;  ///< that this user could ever get here, free or not
     double speed_sum = 0;      ///< over those processors

@@ -5,13 +5,14 @@
 #include <vector>
 
 #include "algorithms/base/time.hpp"
+#include "services/common/messages/names/name_types.hpp"
 #include "services/common/messages/steps/step_work.hpp"
 
 namespace zbs {
 
 /// What does not change of a node while its agent runs.
 struct NodeDescription {
-    std::string name;
+    MachineName name;
     int processors =
         1;            ///< processing elements that this agent may use: hardware threads within its affinity and limits
     int cores = 1;    ///< that they are of
@@ -168,20 +169,20 @@ struct NodeRegistration {
 };
 /// What its zone grants: the node counts as there for this long, unless it registers again.
 struct NodeLease {
-    std::string node;
+    MachineName node;
     Duration lease{};
     bool operator==(const NodeLease&) const = default;
 };
 
 /// Whom an agent is asked to measure the way to: another agent, where it has registered.
 struct ProbeRequest {
-    std::string node;
+    MachineName node;
     std::string url;
     bool operator==(const ProbeRequest&) const = default;
 };
 /// What it has measured.
 struct ProbeReport {
-    std::string node;         ///< the other one
+    MachineName node;         ///< the other one
     Duration round_trip{};    ///< of the fastest of some short calls
     std::uint64_t bytes = 0;  ///< that a long call has brought from there
     Duration transfer{};      ///< how long the fastest of those took, its round trip included

@@ -10,6 +10,7 @@
 #include "algorithms/base/time.hpp"
 #include "algorithms/model/task_graph.hpp"
 #include "services/common/messages/names/identity.hpp"
+#include "services/common/messages/names/name_types.hpp"
 #include "services/common/messages/staging.hpp"
 #include "services/common/messages/steps/rank_end.hpp"
 #include "services/common/messages/steps/step_work.hpp"
@@ -49,11 +50,11 @@ struct PartRequest {
     PartId id;
     ApplicationId application;
     Caller user;
-    std::string home;              ///< zone name of the home scheduler
+    ZoneName home;                 ///< zone name of the home scheduler
     std::vector<TaskIndex> ranks;  ///< world rank of each task of this part, ascending
     TaskGraph graph;               ///< this part only: task i is world rank ranks[i]
     struct Outside {
-        std::string zone;
+        ZoneName zone;
         double bytes = 0;
         double messages = 0;
         bool operator==(const Outside&) const = default;
@@ -85,7 +86,7 @@ struct PartRequest {
 /// Where one rank goes, in the words of the zone that holds it.
 struct RankPlace {
     TaskIndex rank = 0;
-    std::string machine;
+    MachineName machine;
     std::int32_t processor = 0;  ///< 0-based within the machine
     bool operator==(const RankPlace&) const = default;
 };
@@ -119,7 +120,7 @@ struct QueueOutlook {
 
 struct PartStatus {
     PartId id;
-    std::string zone;
+    ZoneName zone;
     PartState state = PartState::kHeld;
     std::uint64_t token = 0;  ///< fencing token: grows with every hold of the zone; needed to commit and launch
     Duration expires_in{};    ///< until its zone gives it up: held, or committed and not launched; else zero
@@ -164,7 +165,7 @@ struct LaunchRequest {
         options;  ///< of the MPI launcher's proxy, name without dashes and value
     struct Proxy {
         int id = 0;           ///< the launcher's number of this proxy
-        std::string machine;  ///< of the assignment
+        MachineName machine;  ///< of the assignment
         bool operator==(const Proxy&) const = default;
     };
     std::vector<Proxy> proxies;

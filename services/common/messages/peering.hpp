@@ -98,7 +98,7 @@ struct TrustHistory {
 
 /// A zone of another organisation, as it announced itself in its request.
 struct PeerZone {
-    std::string name;
+    ZoneName name;
     std::string url;
     Time seen{};
     bool operator==(const PeerZone&) const = default;
@@ -107,7 +107,7 @@ struct PeerZone {
 /// What this zone settled about one organisation: rights are an organisation's, its zones are members. While it is
 /// `requested`, one for every bundle that claims the name.
 struct PeeringRecord {
-    std::string organisation;
+    OrganisationName organisation;
     std::string fingerprint;  ///< of `bundle`: what operators compare
     std::string bundle;       ///< PEM
     PeeringState state = PeeringState::kRequested;

@@ -5,6 +5,7 @@
 
 #include "algorithms/base/time.hpp"
 #include "services/common/messages/names/identity.hpp"
+#include "services/common/messages/names/name_types.hpp"
 
 namespace zbs {
 
@@ -34,8 +35,8 @@ struct SignedText {
 /// A zone's entry in the registry: white pages (organisation, contact), yellow pages (categories), green pages
 /// (address, interface).
 struct ZoneEntry {
-    std::string name;
-    std::string organisation;
+    ZoneName name;
+    OrganisationName organisation;
     std::string contact;                  ///< for people
     std::string url;                      ///< where the zone listens
     std::vector<std::string> categories;  ///< e.g. "mpi"
@@ -64,7 +65,7 @@ inline constexpr Duration kRivalRemembered = kRivalRetry * 4;
 
 /// What the registry grants: the entry counts for this long, unless renewed.
 struct ZoneLease {
-    std::string zone;
+    ZoneName zone;
     Duration lease{};
     std::optional<RivalClaim> rival{};
     bool operator==(const ZoneLease&) const = default;
@@ -72,8 +73,8 @@ struct ZoneLease {
 
 /// A zone as the registry keeps it: what the zone signed, byte for byte, and the lease granted.
 struct EnrolledZone {
-    std::string name;
-    std::string organisation;
+    ZoneName name;
+    OrganisationName organisation;
     SignedText entry;
     Duration lease{};
     bool operator==(const EnrolledZone&) const = default;
@@ -82,8 +83,8 @@ inline std::string key_of(const EnrolledZone& zone) { return zone.name; }
 
 /// The right to bring one zone into the registry, given by its operator.
 struct EnrolmentRight {
-    std::string code_hash;     ///< SHA-256, hexadecimal
-    std::string organisation;  ///< empty: any
+    std::string code_hash;          ///< SHA-256, hexadecimal
+    OrganisationName organisation;  ///< empty: any
     Time expires{};
     std::string used_by;  ///< the zone, as a URI; empty: not used yet
     bool operator==(const EnrolmentRight&) const = default;
@@ -92,15 +93,15 @@ inline std::string key_of(const EnrolmentRight& right) { return right.code_hash;
 
 /// What the registry's operator took out: one zone, or an organisation with all of its zones.
 struct RemovedFromRegistry {
-    std::string zone;          ///< empty: an organisation
-    std::string organisation;  ///< empty: a zone
+    ZoneName zone;                  ///< empty: an organisation
+    OrganisationName organisation;  ///< empty: a zone
     bool operator==(const RemovedFromRegistry&) const = default;
 };
 
 struct ZoneQuery {
     std::string category;       ///< empty = any
     int interface_version = 0;  ///< 0 = any
-    std::string after;          ///< only names behind this one; empty = from the start
+    ZoneName after;             ///< only names behind this one; empty = from the start
     std::size_t limit = 0;      ///< at most this many; 0 or more than the service gives = what it gives
     bool leases = false;        ///< also how long each still counts
     bool operator==(const ZoneQuery&) const = default;
@@ -112,7 +113,7 @@ inline constexpr Duration kEntryClockTolerance = std::chrono::minutes{5};
 /// Entries by name, as their zones signed them; nothing is verified yet.
 struct ZonePage {
     std::vector<SignedText> entries;
-    std::string next;              ///< `after` of the next page; empty: this was the last
+    ZoneName next;                 ///< `after` of the next page; empty: this was the last
     std::vector<Duration> left{};  ///< how long each entry still counts, unless renewed; empty: not sent
     bool operator==(const ZonePage&) const = default;
 };
@@ -125,8 +126,8 @@ const char* direction_word(const std::optional<PeeringState>& state);
 /// Zone A asks zone B to schedule processes of A's users. Directional. Zones of other organisations sign what they ask
 /// (`peering_statement`), because B may not know their bundle yet.
 struct PeeringRequest {
-    std::string zone;
-    std::string organisation;
+    ZoneName zone;
+    OrganisationName organisation;
     std::string url;
     int interface_version = kInterfaceVersion;
     std::string bundle{};     ///< of A's organisation, PEM; empty within one organisation, as all below
@@ -137,8 +138,8 @@ struct PeeringRequest {
 };
 
 struct PeeringAnswer {
-    std::string zone;  ///< who answers
-    std::string organisation;
+    ZoneName zone;  ///< who answers
+    OrganisationName organisation;
     PeeringState state = PeeringState::kRejected;
     std::string reason;
     bool operator==(const PeeringAnswer&) const = default;
@@ -157,8 +158,8 @@ struct PeerCondition {
 
 /// What one zone knows of another, both directions.
 struct Peer {
-    std::string zone;
-    std::string organisation;
+    ZoneName zone;
+    OrganisationName organisation;
     std::string url;
     std::optional<PeeringState> they_accept_us{};  ///< none: not asked yet
     std::optional<PeeringState> we_accept_them{};  ///< none: it never asked

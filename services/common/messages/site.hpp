@@ -6,6 +6,7 @@
 #include "algorithms/base/ids.hpp"
 #include "algorithms/base/time.hpp"
 #include "services/common/messages/names/identity.hpp"
+#include "services/common/messages/names/name_types.hpp"
 
 namespace zbs {
 
@@ -48,7 +49,7 @@ struct AnnouncedBlocks {
 
 /// An organisation whose certificates are believed: its bundle, and its newest revocation list.
 struct TrustedOrganisation {
-    std::string organisation;
+    OrganisationName organisation;
     std::string bundle;       ///< PEM
     std::string revocations;  ///< CRL, PEM; empty before there was one
     Time pinned{};
@@ -58,7 +59,7 @@ struct TrustedOrganisation {
 /// A service's statement about its organisation. Name and bundle are for everybody; the list of blocked subjects is
 /// not.
 struct TrustStatement {
-    std::string organisation;
+    OrganisationName organisation;
     std::string name;  ///< of the service, as a URI
     std::string bundle;
     std::string revocations;  ///< empty where nothing was revoked yet

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "services/common/messages/names/name_types.hpp"
+
 namespace zbs {
 
 /// A file that goes with an application, known by what is in it.
@@ -69,7 +71,7 @@ struct ResultFile {
     std::string name;
     std::string digest;
     std::uint64_t size = 0;
-    std::string zone{};       ///< where it comes from; empty in a zone's own answer
+    ZoneName zone{};          ///< where it comes from; empty in a zone's own answer
     bool executable = false;  ///< all that is kept of its mode
     bool operator==(const ResultFile&) const = default;
 };

@@ -14,7 +14,7 @@ namespace zbs {
 /// Processors that the site's own scheduler is asked for.
 struct AllocationSpec {
     struct Share {
-        std::string machine;
+        MachineName machine;
         int processors = 0;
         bool operator==(const Share&) const = default;
     };
@@ -28,7 +28,7 @@ struct AllocationSpec {
 
 /// What of a step runs where in an allocation.
 struct AllocatedTasks {
-    std::vector<std::string> machines;  ///< of each task, at least one
+    std::vector<MachineName> machines;  ///< of each task, at least one
     std::string pmi{};     ///< by which the tasks are ranks of one MPI job: "pmi2", "pmix"; empty: they know nothing
     std::string folder{};  ///< for files out.N and err.N of task N, seen on the machines; empty: they are the step's
 };

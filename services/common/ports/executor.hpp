@@ -11,6 +11,7 @@
 
 #include "algorithms/base/result.hpp"
 #include "algorithms/base/time.hpp"
+#include "services/common/messages/names/name_types.hpp"
 #include "services/common/messages/steps/step_work.hpp"
 
 namespace zbs {
@@ -68,10 +69,10 @@ class Executor {
 
     /// The step is for this machine of the zone, not for this host; said before anything else of it, and again after a
     /// restart. Where there is only this host it means nothing.
-    virtual void place(const std::string& /*operation*/, const std::string& /*machine*/) {}
+    virtual void place(const std::string& /*operation*/, const MachineName& /*machine*/) {}
     struct Need {
         std::string who;      ///< in whose name, as the id of a part
-        std::string machine;  ///< of the zone
+        MachineName machine;  ///< of the zone
         std::vector<StepSpec::Input> inputs;
     };
     /// Has what a step will need brought to a machine of the zone, and is asked again until all of it is there. True:

@@ -4,12 +4,13 @@
 #include <vector>
 
 #include "algorithms/base/result.hpp"
+#include "services/common/messages/names/name_types.hpp"
 
 namespace zbs {
 
 /// What is going on at one machine of a zone, beside what the zone has there.
 struct MachineUse {
-    std::string machine;
+    MachineName machine;
     int allocated = 0;   ///< processors that somebody has there, parts of the zone included
     std::string fault;   ///< why nothing can be started there; empty where it can
     double speed = 1;    ///< share of its configured speed that new work gets there, above 0, up to 1

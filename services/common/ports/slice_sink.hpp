@@ -12,11 +12,11 @@ class SliceSink {
   public:
     virtual ~SliceSink() = default;
     /// The newest column of a machine.
-    virtual void set_column(const std::string& machine, SliceColumn column) = 0;
+    virtual void set_column(const MachineName& machine, SliceColumn column) = 0;
     /// The newest shares of a machine's steps; who is not named has what is as without.
-    virtual void set_shares(const std::string& machine, ShareTable table) = 0;
+    virtual void set_shares(const MachineName& machine, ShareTable table) = 0;
     /// Whether the machine can give weights; none where that is not known yet.
-    virtual std::optional<bool> has_weights(const std::string& machine) const = 0;
+    virtual std::optional<bool> has_weights(const MachineName& machine) const = 0;
 };
 
 }  // namespace zbs

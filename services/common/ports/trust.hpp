@@ -58,14 +58,14 @@ class TrustBundles {
     /// Whose bundle it says it is. Errors: as `fingerprint`; name constraints that cannot be read.
     virtual Result<BundleNames> names_in(std::string_view bundle_pem) const = 0;
     /// Believes `bundle_pem` for this organisation from now on, in place of what was believed before.
-    virtual Result<void> pin(const std::string& organisation, const std::string& bundle_pem) = 0;
-    virtual void unpin(const std::string& organisation) = 0;
-    virtual std::optional<std::string> bundle(const std::string& organisation) const = 0;
-    virtual std::vector<std::string> organisations() const = 0;
+    virtual Result<void> pin(const OrganisationName& organisation, const std::string& bundle_pem) = 0;
+    virtual void unpin(const OrganisationName& organisation) = 0;
+    virtual std::optional<std::string> bundle(const OrganisationName& organisation) const = 0;
+    virtual std::vector<OrganisationName> organisations() const = 0;
     /// Takes an organisation's revocation list (X.509 CRL, PEM, signed by a CA of its bundle). Errors: not its CA's
     /// signature, an older list than the one known (a replay), over 4 MiB.
-    virtual Result<void> set_revocations(const std::string& organisation, const std::string& crl_pem) = 0;
-    virtual bool is_revoked(const std::string& organisation, std::string_view serial) const = 0;
+    virtual Result<void> set_revocations(const OrganisationName& organisation, const std::string& crl_pem) = 0;
+    virtual bool is_revoked(const OrganisationName& organisation, std::string_view serial) const = 0;
 
     /// The signer of `text`, if the signature is good, was made for `purpose`, and the chain leads to the bundle of the
     /// organisation it names. With `bundle_pem` that bundle is used instead of the pinned one (a self-consistent text

@@ -62,8 +62,8 @@ class ZoneTransport {
     virtual void enrol(const ServiceAddress& registry, const std::string& code, const SignedText& entry,
                        Respond<ZoneLease> respond) = 0;
     virtual void publish(const ServiceAddress& registry, const SignedText& entry, Respond<ZoneLease> respond) = 0;
-    virtual void renew(const ServiceAddress& registry, const std::string& zone, Respond<ZoneLease> respond) = 0;
-    virtual void leave(const ServiceAddress& registry, const std::string& zone, Respond<ZoneLease> respond) = 0;
+    virtual void renew(const ServiceAddress& registry, const ZoneName& zone, Respond<ZoneLease> respond) = 0;
+    virtual void leave(const ServiceAddress& registry, const ZoneName& zone, Respond<ZoneLease> respond) = 0;
     /// One page; where the answer has `next`, ask again with it as `after`.
     virtual void list_zones(const ServiceAddress& registry, const ZoneQuery& query, Respond<ZonePage> respond) = 0;
 };

@@ -42,7 +42,7 @@ Error old_number(const char* what, std::uint64_t last) {
 
 }  // namespace
 
-NodeService::NodeService(NodePorts ports, std::string name, std::string step_folder)
+NodeService::NodeService(NodePorts ports, MachineName name, std::string step_folder)
     : ports_(std::move(ports)), description_(ports_.sensor.describe()) {
     description_.name = std::move(name);
     description_.step_folder = std::move(step_folder);

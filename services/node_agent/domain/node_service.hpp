@@ -44,7 +44,7 @@ class NodeService {
     static constexpr Duration kMeasureEvery = std::chrono::seconds{2};  ///< load and what the steps use, at most
 
     /// `name` and `step_folder` go into the description.
-    NodeService(NodePorts ports, std::string name, std::string step_folder);
+    NodeService(NodePorts ports, MachineName name, std::string step_folder);
 
     /// Takes up the steps that are there, and begins to look after them.
     void resume();

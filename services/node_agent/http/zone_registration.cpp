@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kDeadline{5'000};
 
-Result<NodeLease> read_lease(const Result<HttpAnswer>& answer, const std::string& node) {
+Result<NodeLease> read_lease(const Result<HttpAnswer>& answer, const MachineName& node) {
     if (!answer) return answer.error();
     if (answer->status < 200 || answer->status > 299) return http::read_problem(answer->status, answer->body);
     const Result<codec::Json> json = codec::parse(answer->body);
@@ -39,7 +39,8 @@ struct Schedulers : std::enable_shared_from_this<Schedulers> {
         : client(c), zones(std::move(z)), post(std::move(p)) {}
 
     struct Question {
-        std::string node, body;
+        MachineName node;
+        std::string body;
         std::function<void(Result<NodeLease>)> respond;
         std::size_t asked = 0;
         std::optional<Error> error;

@@ -58,9 +58,9 @@ Result<NodeSettings> read_node_settings(const std::string& path, const std::stri
     if (!read) return read.error();
     system::ConfigFile& file = *read;
     NodeSettings settings;
-    settings.name = name_of(file, "name");
+    settings.name = MachineName(name_of(file, "name"));
     read_zone(file, settings);
-    settings.zone_name = name_of(file, "zone_name");
+    settings.zone_name = ZoneName(name_of(file, "zone_name"));
     settings.state_folder = system::absolute_path(file.required_text("state"));
     settings.identity = system::absolute_path(file.text("identity", settings.state_folder + "/identity"));
     read_listen(file, settings);

@@ -5,15 +5,16 @@
 #include <vector>
 
 #include "algorithms/base/result.hpp"
+#include "services/common/messages/names/name_types.hpp"
 #include "services/common/ports/config_value.hpp"
 
 namespace zbs::node_program {
 
 /// An agent's whole configuration (TOML; see services/node_agent/README.md).
 struct NodeSettings {
-    std::string name;
+    MachineName name;
     std::vector<std::string> zone_urls;  ///< https://HOST:PORT, one for each scheduler of the zone
-    std::string zone_name;               ///< who has to answer there, of the agent's own organisation
+    ZoneName zone_name;                  ///< who has to answer there, of the agent's own organisation
     std::string state_folder;
     std::string identity;  ///< folder with key.pem, certificate.pem, bundle.pem
     std::string listen_address = "127.0.0.1";

@@ -78,7 +78,7 @@ Result<void> Registry::resume() {
     return {};
 }
 
-Result<Registry::Invitation> Registry::invite(const std::string& organisation, Duration lifetime) {
+Result<Registry::Invitation> Registry::invite(const OrganisationName& organisation, Duration lifetime) {
     if (!organisation.empty() && !is_valid_name(organisation))
         return invalid("must be 1 to 64 of a-z 0-9 . _ -, starting with a letter or digit", "/organisation");
     for (auto at = rights_.begin(); at != rights_.end();) {
@@ -242,7 +242,7 @@ void Registry::publish(const Caller& caller, const SignedText& text, Respond<Zon
     });
 }
 
-Result<ZoneLease> Registry::renew(const std::string& zone) {
+Result<ZoneLease> Registry::renew(const ZoneName& zone) {
     const auto at = zones_.find(zone);
     if (at == zones_.end() || !is_live(at->second))
         return Error{ErrorCode::kNotFound, "no live entry of zone '" + zone + "'; publish it again", {}};
@@ -250,7 +250,7 @@ Result<ZoneLease> Registry::renew(const std::string& zone) {
     return ZoneLease{zone, at->second.lease, rival_of(at->second)};
 }
 
-Result<ZoneLease> Registry::leave(const std::string& zone) {
+Result<ZoneLease> Registry::leave(const ZoneName& zone) {
     const auto at = zones_.find(zone);
     if (at == zones_.end()) return Error{ErrorCode::kNotFound, "no entry of zone '" + zone + "'", {}};
     at->second.lease = kShownAfterLeaving;
@@ -268,8 +268,8 @@ std::vector<Registry::Enrolment> Registry::enrolments() const {
     return all;
 }
 
-std::vector<std::string> Registry::organisations() const {
-    std::vector<std::string> names = trust_.organisations();
+std::vector<OrganisationName> Registry::organisations() const {
+    std::vector<OrganisationName> names = trust_.organisations();
     std::sort(names.begin(), names.end());
     return names;
 }
@@ -286,7 +286,7 @@ Result<void> Registry::forget_rights(const std::function<bool(const EnrolmentRig
     return {};
 }
 
-Result<void> Registry::remove_zone(const std::string& zone) {
+Result<void> Registry::remove_zone(const ZoneName& zone) {
     const auto at = zones_.find(zone);
     if (at == zones_.end())
         return Error{
@@ -301,7 +301,7 @@ Result<void> Registry::remove_zone(const std::string& zone) {
     return {};
 }
 
-Result<std::vector<std::string>> Registry::remove_organisation(const std::string& organisation) {
+Result<std::vector<ZoneName>> Registry::remove_organisation(const OrganisationName& organisation) {
     if (organisation == config_.organisation) {
         return Error{
             ErrorCode::kConflict,
@@ -309,7 +309,7 @@ Result<std::vector<std::string>> Registry::remove_organisation(const std::string
                 "' is the registry's own organisation; remove its zones one by one ('zbs-registry zone remove')",
             {}};
     }
-    std::vector<std::string> zones;
+    std::vector<ZoneName> zones;
     for (const auto& [name, live] : zones_) {
         if (live.entry.organisation == organisation) zones.push_back(name);
     }
@@ -322,7 +322,7 @@ Result<std::vector<std::string>> Registry::remove_organisation(const std::string
     if (auto gone = forget_rights([&](const EnrolmentRight& right) { return right.organisation == organisation; });
         !gone)
         return gone.error();
-    for (const std::string& zone : zones) {
+    for (const ZoneName& zone : zones) {
         if (auto gone = remove_zone(zone); !gone) return gone.error();
     }
     if (auto gone = store_.organisations().remove(organisation); !gone) return gone.error();
@@ -332,11 +332,11 @@ Result<std::vector<std::string>> Registry::remove_organisation(const std::string
 }
 
 bool Registry::is_enrolled(const Caller& zone) const {
-    const auto at = zones_.find(zone.name);
+    const auto at = zones_.find(ZoneName(zone.name));
     return zone.kind == CallerKind::kZone && at != zones_.end() && zone_of(at->second.entry) == zone;
 }
 
-std::optional<Caller> Registry::owner_of(const std::string& zone) const {
+std::optional<Caller> Registry::owner_of(const ZoneName& zone) const {
     const auto at = zones_.find(zone);
     if (at == zones_.end()) return std::nullopt;
     return zone_of(at->second.entry);
@@ -355,7 +355,7 @@ ZonePage Registry::list(const ZoneQuery& query) const {
         query.limit == 0 ? limits::kMaxZonesPerPage : std::min(query.limit, limits::kMaxZonesPerPage);
     ZonePage page;
     std::size_t bytes = 0;
-    const std::string* last = nullptr;
+    const ZoneName* last = nullptr;
     for (auto at = zones_.upper_bound(query.after); at != zones_.end(); ++at) {
         if (!fits(at->second)) continue;
         const SignedText& text = at->second.text;

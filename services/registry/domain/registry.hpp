@@ -17,7 +17,7 @@ namespace zbs {
 
 /// What the registry is, and where.
 struct RegistryConfig {
-    std::string organisation;
+    OrganisationName organisation;
     std::string name;
     std::string url;
     std::string bundle;  ///< PEM, of its organisation
@@ -50,7 +50,7 @@ class Registry {
         Time expires{};
     };
     /// A token for one zone, of `organisation` or (empty) of any.
-    Result<Invitation> invite(const std::string& organisation, Duration lifetime);
+    Result<Invitation> invite(const OrganisationName& organisation, Duration lifetime);
     /// A zone comes in. The same zone with the same code again is good: the answer may have been lost. Errors: kDenied
     /// for every code that does not work; kConflict (name or bundle of somebody else); what the address prover says.
     void enrol(const std::string& code, const SignedText& entry, Respond<ZoneLease> respond);
@@ -58,9 +58,9 @@ class Registry {
     /// than the one that is here, another bundle, or the scheduler of the listed entry still serves at its address).
     void publish(const Caller& caller, const SignedText& entry, Respond<ZoneLease> respond);
     /// Errors: kNotFound (never there, or expired: publish again).
-    Result<ZoneLease> renew(const std::string& zone);
+    Result<ZoneLease> renew(const ZoneName& zone);
     /// The zone says that it has gone: its last entry is shown for a while, then forgotten.
-    Result<ZoneLease> leave(const std::string& zone);
+    Result<ZoneLease> leave(const ZoneName& zone);
     struct Enrolment {
         Caller zone;
         std::string url;    ///< empty where its last entry verifies no more
@@ -71,14 +71,14 @@ class Registry {
     /// All that may come here, by name.
     std::vector<Enrolment> enrolments() const;
     /// Organisations whose bundles are kept, by name.
-    std::vector<std::string> organisations() const;
+    std::vector<OrganisationName> organisations() const;
     /// The operator takes a zone out: it is listed no more, gets no answer from now on, and the code that it came in by
     /// does not work again. Errors: kNotFound; the store's.
-    Result<void> remove_zone(const std::string& zone);
+    Result<void> remove_zone(const ZoneName& zone);
     /// The operator has an organisation forgotten: its zones, its open tokens, and last its bundle. Gives the zones
     /// that went. After an error of the store some of it is done; a repeat does the rest. Errors: kNotFound; kConflict
     /// for the registry's own organisation.
-    Result<std::vector<std::string>> remove_organisation(const std::string& organisation);
+    Result<std::vector<ZoneName>> remove_organisation(const OrganisationName& organisation);
 
     /// Live entries by name; filters where given. A page ends at the query's limit, at `kMaxZonesPerPage`, or before
     /// its texts are over `kMaxPageBytes`. A zone that comes or goes between two pages is in the list or not; no other
@@ -86,7 +86,7 @@ class Registry {
     ZonePage list(const ZoneQuery& query) const;
     bool is_enrolled(const Caller& zone) const;
     /// Whose entry it is; none where there is none.
-    std::optional<Caller> owner_of(const std::string& zone) const;
+    std::optional<Caller> owner_of(const ZoneName& zone) const;
 
   private:
     struct LiveZone {
@@ -117,7 +117,7 @@ class Registry {
     AddressProver& prover_;
     Verify verify_;
     Log& log_;
-    std::map<std::string, LiveZone> zones_;
+    std::map<ZoneName, LiveZone> zones_;
     std::map<std::string, EnrolmentRight> rights_;  ///< by digest of the code
 };
 

@@ -37,7 +37,7 @@ EnrolmentsView decode_enrolments(const Json& json) {
     return view;
 }
 
-Json encode_removed_zones(const std::vector<std::string>& zones) { return {{"zones", zones}}; }
+Json encode_removed_zones(const std::vector<ZoneName>& zones) { return {{"zones", zones}}; }
 
 std::vector<std::string> decode_removed_zones(const Json& json) { return ReplyView(json).texts("zones"); }
 

@@ -11,7 +11,7 @@ namespace zbs::codec {
 
 /// An organisation whose bundle the registry keeps.
 struct OrganisationRow {
-    std::string organisation;
+    OrganisationName organisation;
     std::string fingerprint;  ///< of its bundle
     int zones = 0;            ///< that are enrolled
 };
@@ -37,7 +37,7 @@ struct EnrolmentsView {
 EnrolmentsView decode_enrolments(const Json& json);
 
 /// The zones that are enrolled no more.
-Json encode_removed_zones(const std::vector<std::string>& zones);
+Json encode_removed_zones(const std::vector<ZoneName>& zones);
 std::vector<std::string> decode_removed_zones(const Json& json);
 
 Json encode(const Registry::Invitation& invitation);

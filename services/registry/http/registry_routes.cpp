@@ -54,7 +54,7 @@ Reply list_zones(const Request& request, const Registry& registry) {
     const auto limit = http::number_parameter(call, "limit", limits::kMaxZonesPerPage);
     if (!limit || *limit < 1 || *limit > limits::kMaxZonesPerPage)
         return http::problem(invalid("must be from 1 to " + std::to_string(limits::kMaxZonesPerPage), "limit"));
-    const std::string after = http::text_parameter(call, "after", "");
+    const ZoneName after(http::text_parameter(call, "after", ""));
     if (!after.empty() && !is_valid_name(after)) return http::problem(invalid("must be the name of a zone", "after"));
     const std::string leases = http::text_parameter(call, "leases", "false");
     if (leases != "true" && leases != "false") return http::problem(invalid("must be true or false", "leases"));
@@ -67,10 +67,10 @@ Reply list_zones(const Request& request, const Registry& registry) {
 
 Reply list_enrolments(const RegistryServices& services) {
     const std::vector<Registry::Enrolment> zones = services.registry.enrolments();
-    std::map<std::string, int> count;
+    std::map<OrganisationName, int> count;
     for (const Registry::Enrolment& enrolment : zones) ++count[enrolment.zone.organisation];
     std::vector<codec::OrganisationRow> organisations;
-    for (const std::string& organisation : services.registry.organisations()) {
+    for (const OrganisationName& organisation : services.registry.organisations()) {
         const Result<std::string> fingerprint = services.trust.fingerprint(*services.trust.bundle(organisation));
         if (!fingerprint) return http::problem(fingerprint.error());
         organisations.push_back({organisation, *fingerprint, count[organisation]});
@@ -84,16 +84,16 @@ void add_operator_routes(http::Router& router, RegistryServices& services) {
                     [&services](const Request&) { return list_enrolments(services); });
     router.add_sync("DELETE", "/v1/enrolments/{zone}", Action::kRemoveEnrolment, Body::kNone,
                     [&services](const Request& request) {
-                        const std::string& zone = request.call.parameters.at("zone");
+                        const ZoneName zone(request.call.parameters.at("zone"));
                         const Result<void> gone = services.registry.remove_zone(zone);
                         if (!gone) return http::problem(gone.error());
                         return http::ok(codec::encode_removed_zones({zone}));
                     });
     router.add_sync("DELETE", "/v1/organisations/{organisation}", Action::kRemoveOrganisation, Body::kNone,
                     [&services](const Request& request) {
-                        return http::reply(
-                            services.registry.remove_organisation(request.call.parameters.at("organisation")),
-                            codec::encode_removed_zones);
+                        return http::reply(services.registry.remove_organisation(
+                                               OrganisationName(request.call.parameters.at("organisation"))),
+                                           codec::encode_removed_zones);
                     });
     router.add_sync("GET", "/metrics", Action::kGetMetrics, Body::kNone, [&services](const Request& request) {
         const metrics::TextFormat format = metrics::choose_format(request.call.accept);
@@ -126,10 +126,10 @@ http::Router make_registry_routes(RegistryServices& services) {
     router.add_sync("GET", "/v1/zones", Action::kListZones, Body::kNone,
                     [&registry](const Request& request) { return list_zones(request, registry); });
     router.add_sync("PUT", "/v1/zones/{zone}", Action::kRenewZone, Body::kNone, [&registry](const Request& request) {
-        return lease_reply(registry.renew(request.call.parameters.at("zone")));
+        return lease_reply(registry.renew(ZoneName(request.call.parameters.at("zone"))));
     });
     router.add_sync("DELETE", "/v1/zones/{zone}", Action::kLeaveZone, Body::kNone, [&registry](const Request& request) {
-        return lease_reply(registry.leave(request.call.parameters.at("zone")));
+        return lease_reply(registry.leave(ZoneName(request.call.parameters.at("zone"))));
     });
     router.add_sync("GET", "/v1/trust", Action::kGetTrust, Body::kNone, [&services](const Request&) {
         const RegistryConfig& config = services.config;
@@ -159,7 +159,7 @@ Result<void> check_registry_call(const RegistryServices& services, http::Decisio
     Object object;
     if (action == Action::kPublishZone) object = {ObjectKind::kZoneEntry, call.caller(), {}};  // the entry is checked
     if (action == Action::kRenewZone || action == Action::kLeaveZone) {
-        const auto owner = services.registry.owner_of(call.parameters.at("zone"));
+        const auto owner = services.registry.owner_of(ZoneName(call.parameters.at("zone")));
         object = {ObjectKind::kZoneEntry, owner.value_or(Caller{}), {}};
     }
     const Decision decision = authorise(call.peer, action, object,
@@ -174,14 +174,14 @@ Result<void> check_registry_call(const RegistryServices& services, http::Decisio
     return decisions.allow(action, call);
 }
 
-std::optional<RemovedFromRegistry> removal_of(const AuditEntry& entry, const std::string& own_organisation) {
+std::optional<RemovedFromRegistry> removal_of(const AuditEntry& entry, const OrganisationName& own_organisation) {
     if (entry.decision != "allow") return std::nullopt;
     const auto named = [&entry](Action action, std::string_view place) -> std::string {
         if (entry.action != to_string(action) || !entry.object.starts_with(place)) return {};
         return entry.object.substr(place.size(), entry.object.find('?') - place.size());
     };
-    RemovedFromRegistry removed{named(Action::kRemoveEnrolment, kEnrolments),
-                                named(Action::kRemoveOrganisation, kOrganisations)};
+    RemovedFromRegistry removed{ZoneName(named(Action::kRemoveEnrolment, kEnrolments)),
+                                OrganisationName(named(Action::kRemoveOrganisation, kOrganisations))};
     if (removed == RemovedFromRegistry{} || removed.organisation == own_organisation) return std::nullopt;
     return removed;
 }

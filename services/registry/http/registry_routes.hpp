@@ -31,6 +31,6 @@ Result<void> check_registry_call(const RegistryServices& services, http::Decisio
 
 /// What was taken out by the call that an entry of the audit log is about; none where it allowed no removal. The
 /// registry's own organisation, whose removal is always refused, is none either.
-std::optional<RemovedFromRegistry> removal_of(const AuditEntry& entry, const std::string& own_organisation);
+std::optional<RemovedFromRegistry> removal_of(const AuditEntry& entry, const OrganisationName& own_organisation);
 
 }  // namespace zbs

@@ -79,7 +79,8 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
         std::error_code fault;
         std::filesystem::create_directories(state.path, fault);
         chmod(state.path.c_str(), 0700);
-        if (auto keys = openssl::make_registry(state.identity(), *organisation, *name, wall_clock()); !keys)
+        if (auto keys = openssl::make_registry(state.identity(), OrganisationName(*organisation), *name, wall_clock());
+            !keys)
             return printer.fail(keys.error());
         const std::string uri = "spiffe://" + *organisation + "/registry/" + *name;
         made->print_document(codec::encode_identity(uri, state.identity()),
@@ -139,7 +140,7 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
     token->callback([&options, &exit_code, given, whose, hours] {
         const Printer printer{given.get(), &exit_code};
         if (!printer.can_begin(options)) return;
-        const codec::NewToken wanted{*whose, std::chrono::hours{*hours}};
+        const codec::NewToken wanted{OrganisationName(*whose), std::chrono::hours{*hours}};
         const Result<Json> answer = call(options, "POST", "/v1/enrolment-tokens", codec::encode(wanted));
         if (!answer) return printer.fail(answer.error());
         given->print_document(*answer, codec::decode_token(*answer) + "\n");

@@ -63,7 +63,7 @@ class DurableClient : public HttpClient {
 class DurableExecutor : public Executor {
   public:
     DurableExecutor(CommitBarrier& barrier, Executor& executor) : barrier_(barrier), executor_(executor) {}
-    void place(const std::string& operation, const std::string& machine) override {
+    void place(const std::string& operation, const MachineName& machine) override {
         executor_.place(operation, machine);
     }
     Result<bool> stage_inputs(const Need& need) override { return executor_.stage_inputs(need); }

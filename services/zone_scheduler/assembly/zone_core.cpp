@@ -148,7 +148,7 @@ void ZoneCore::connect() {
         if (ports_.slices != nullptr) parts_.use_slices(*ports_.slices);
         parts_.use_machines([this](auto done) { done(nodes_.uses_of(config_.zone.machines)); }, kLookAtAgents);
     }
-    parts_.use_links([this](const std::string& zone) { return links_.link_to(zone); });
+    parts_.use_links([this](const ZoneName& zone) { return links_.link_to(zone); });
     parts_.use_link_within([this] { return node_links_.within_zone(); });
     filter_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
     parts_.use_drain([this] { return registry_.draining(); });
@@ -157,9 +157,9 @@ void ZoneCore::connect() {
     applications_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
     peerings_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
     applications_.use_reputation(
-        [this](const std::string& organisation, TrustEvent event) { peerings_.note(organisation, event); });
+        [this](const OrganisationName& organisation, TrustEvent event) { peerings_.note(organisation, event); });
     peerings_.use_accounts([this] { return filter_.accounts(); });
-    peerings_.use_usage([this](const std::string& organisation) { return parts_.usage_of(organisation); });
+    peerings_.use_usage([this](const OrganisationName& organisation) { return parts_.usage_of(organisation); });
     router_.on_exception([this](const std::string& what) { ports_.log.warn("handler_threw", {{"what", what}}); });
     router_.guard([this](Action action, const http::Call& call) { return gate_.check(action, call); });
     router_.watch([this](Action action, const http::Call& call, int status) {
@@ -213,7 +213,7 @@ std::vector<ServiceAddress> ZoneCore::known_zones() const {
 /// Of the zone's machines; others may have registered, too.
 std::vector<NodeLinkSensor::Agent> ZoneCore::live_agents() const {
     std::vector<NodeLinkSensor::Agent> live;
-    for (const std::string& name : config_.agents)
+    for (const MachineName& name : config_.agents)
         if (nodes_.is_live(name)) live.push_back({name, nodes_.find(name)->url});
     return live;
 }

@@ -191,7 +191,8 @@ void read_asks(ConfigFile& file, const TrustBundles* trust, ZoneConfig& zone) {
     for (std::size_t i = 0; i < std::min(count, limits::kMaxAskedOrganisations); ++i) {
         const std::string at = "ask." + std::to_string(i) + ".";
         const KnownBy known = read_known_by(file, at, trust);
-        AskedOrganisation wish{file.required_text(at + "organisation"), known.fingerprint, known.bundle};
+        AskedOrganisation wish{OrganisationName(file.required_text(at + "organisation")), known.fingerprint,
+                               known.bundle};
         if (!is_valid_name(wish.organisation) || wish.organisation == zone.organisation)
             file.fail(at + "organisation", "'organisation' must be the name of another organisation");
         const bool twice = std::any_of(zone.asks.begin(), zone.asks.end(), [&](const AskedOrganisation& other) {
@@ -210,11 +211,11 @@ void read_asks(ConfigFile& file, const TrustBundles* trust, ZoneConfig& zone) {
     }
 }
 
-std::vector<GridUsers> read_grid_mapfiles(ConfigFile& file, const std::string& own) {
+std::vector<GridUsers> read_grid_mapfiles(ConfigFile& file, const OrganisationName& own) {
     std::vector<GridUsers> all;
     for (std::size_t i = 0; i < file.table_count("grid_mapfile"); ++i) {
         const std::string at = "grid_mapfile." + std::to_string(i) + ".";
-        GridUsers users{file.text(at + "organisation", own), {}};
+        GridUsers users{OrganisationName(file.text(at + "organisation", own)), {}};
         if (!is_valid_name(users.organisation))
             file.fail(at + "organisation", "'organisation' must be 1 to 64 of a-z 0-9 . _ -");
         const bool twice = std::any_of(

@@ -27,6 +27,6 @@ void read_asks(system::ConfigFile& file, const TrustBundles* trust, ZoneConfig& 
 void read_account_map(system::ConfigFile& file, ZoneConfig& zone);
 
 /// The files that the `[[grid_mapfile]]` tables name, by organisation; `own` where a table names none.
-std::vector<GridUsers> read_grid_mapfiles(system::ConfigFile& file, const std::string& own);
+std::vector<GridUsers> read_grid_mapfiles(system::ConfigFile& file, const OrganisationName& own);
 
 }  // namespace zbs

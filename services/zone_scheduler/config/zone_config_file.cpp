@@ -166,7 +166,7 @@ void read_machines(system::ConfigFile& file, ZoneConfig& zone) {
             file.fail(at + "name", "a [[machine]] is called '" + name + "' already, in " + first->second +
                                        ": give this one another name, or leave one of them out");
         zone.partition_of.push_back(file.text(at + "partition", "main"));
-        if (file.boolean(at + "agent", false)) zone.agents.insert(name);
+        if (file.boolean(at + "agent", false)) zone.agents.emplace(name);
         if (!is_valid_name(zone.partition_of.back()))
             file.fail(at + "partition",
                       "'partition' must be 1 to 64 of a-z 0-9 . _ -, starting with a letter or digit");
@@ -183,7 +183,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     ZoneSettings settings;
     ZoneConfig& zone = settings.zone;
     zone.zone.name = name_of(file, "name");
-    zone.organisation = name_of(file, "organisation");
+    zone.organisation = OrganisationName(name_of(file, "organisation"));
     zone.contact = file.text("contact", "the operator of zone " + zone.zone.name);
     settings.state_folder = file.required_text("state");
     read_listen(file, settings);
@@ -192,7 +192,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
         if (auto good = check_advertised_host(settings.advertised_host); !good)
             file.fail("advertise", "'advertise': " + good.error().message);
     }
-    zone.honour_blocks = file.texts("honour_blocks");
+    zone.honour_blocks = to_names<OrganisationName>(file.texts("honour_blocks"));
     const std::string run_as = file.text("run_as", geteuid() == 0 ? "accounts" : "self");
     if (run_as != "accounts" && run_as != "self") file.fail("run_as", "'run_as' must be accounts or self");
     zone.run_as_accounts = run_as == "accounts";
@@ -226,7 +226,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     zone.default_link = link_of(file, "network.other_", zone.default_link);
     for (std::size_t i = 0; i < file.table_count("link"); ++i) {
         const std::string at = "link." + std::to_string(i) + ".";
-        zone.links.push_back({name_of(file, at + "zone"), link_of(file, at, zone.default_link)});
+        zone.links.push_back({ZoneName(name_of(file, at + "zone")), link_of(file, at, zone.default_link)});
     }
     zone.level_two_mapper = file.text("mapper", zone.level_two_mapper);
     if (find_mapper(zone.level_two_mapper) == nullptr) {

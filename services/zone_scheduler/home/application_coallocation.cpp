@@ -60,7 +60,7 @@ std::string start_fault(const PartStatus& held, const HoldTimes& times, Duration
 
 }  // namespace
 
-void ApplicationService::note(const std::shared_ptr<Run>& run, const std::string& zone, const char* what, bool ok,
+void ApplicationService::note(const std::shared_ptr<Run>& run, const ZoneName& zone, const char* what, bool ok,
                               const std::string& answer) {
     add_event(
         run->app.status.events,
@@ -82,7 +82,7 @@ void ApplicationService::note_offers(const std::shared_ptr<Run>& run, const std:
 }
 
 /// Empty for a zone that takes new work.
-std::string ApplicationService::why_it_rests(const std::string& zone) const {
+std::string ApplicationService::why_it_rests(const ZoneName& zone) const {
     if (zone == config_.zone.name) return drains_() ? kDrains : "";
     const ZoneStanding standing = peers_.standing(zone);
     if (standing == ZoneStanding::kActive) return {};
@@ -93,8 +93,8 @@ std::string ApplicationService::why_it_rests(const std::string& zone) const {
 /// listed the zones. Errors: kInvalidArgument, with the nearest name.
 Result<void> ApplicationService::check_zones(const ApplicationRequest& request) const {
     if (request.zones.empty() || (!config_.registry.url.empty() && !peers_.has_listing())) return {};
-    std::set<std::string> known = peers_.zone_names();
-    known.insert(config_.zone.name);
+    std::set<ZoneName> known = peers_.zone_names();
+    known.insert(config_.name());
     for (std::size_t i = 0; i < request.zones.size(); ++i) {
         if (known.contains(request.zones[i])) continue;
         const std::vector<std::string_view> names(known.begin(), known.end());
@@ -105,8 +105,7 @@ Result<void> ApplicationService::check_zones(const ApplicationRequest& request) 
 }
 
 void ApplicationService::collect_offers(const Caller& owner, const ApplicationRequest& request,
-                                        const std::set<std::string>& excluded,
-                                        const std::optional<ApplicationId>& without,
+                                        const std::set<ZoneName>& excluded, const std::optional<ApplicationId>& without,
                                         std::function<void(std::vector<Offer>)> done) {
     struct Collection {
         std::vector<Offer> offers;
@@ -116,13 +115,13 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
     auto collection = std::make_shared<Collection>();
     collection->done = std::move(done);
     const bool only_here = needs_own_zone(request.launcher);
-    const auto wanted = [&](const std::string& zone) {
+    const auto wanted = [&](const ZoneName& zone) {
         if (only_here) return zone == config_.zone.name;
         return request.zones.empty() ||
                std::find(request.zones.begin(), request.zones.end(), zone) != request.zones.end();
     };
     std::vector<ServiceAddress> ask = {own_address()};
-    std::vector<std::string> names = {config_.zone.name};
+    std::vector<ZoneName> names = {config_.name()};
     for (const Peer& peer : peers_.peers()) {
         names.push_back(peer.zone);
         if (peer.they_accept_us == PeeringState::kAccepted)
@@ -136,7 +135,7 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
                      (peer.reason.empty() ? "" : ": " + peer.reason),
                  peer.they_accept_us == PeeringState::kSuspended});
     }
-    for (const std::string& zone : request.zones) {
+    for (const ZoneName& zone : request.zones) {
         if (std::find(names.begin(), names.end(), zone) == names.end())
             collection->offers.push_back({zone, {}, "no such zone is known here", false});
     }
@@ -147,7 +146,7 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
     question.grace = request.grace;
     question.application = request.id;
     question.staging = need_of(request.staging, config_.staging.shared_file_system);
-    for (const ServiceAddress& address : ask) question.zones.push_back(address.who.name);
+    for (const ServiceAddress& address : ask) question.zones.emplace_back(address.who.name);
     const auto finish_one = [collection] {
         if (--collection->pending > 0) return;
         std::sort(collection->offers.begin(), collection->offers.end(),
@@ -155,7 +154,7 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
         collection->done(std::move(collection->offers));
     };
     for (const ServiceAddress& address : ask) {
-        const std::string& zone = address.who.name;
+        const ZoneName zone(address.who.name);
         if (!wanted(zone)) {
             collection->offers.push_back(
                 {zone,
@@ -318,14 +317,14 @@ void ApplicationService::plan(const std::shared_ptr<Run>& run) {
 bool ApplicationService::take_plan(const std::shared_ptr<Run>& run, Plan made) {
     ApplicationStatus changed = run->app.status;
     made.plan.round = run->round;
-    std::map<std::string, PartId> reserved;
+    std::map<ZoneName, PartId> reserved;
     for (ApplicationPart& part : changed.parts) {
         reserved.emplace(part.zone, part.id);
         changed.releasing.push_back(std::move(part));
     }
     changed.parts.clear();
     run->obligations.clear();
-    std::map<std::string, ApplicationPart> parts;
+    std::map<ZoneName, ApplicationPart> parts;
     for (std::size_t rank = 0; rank < made.plan.zone_of_rank.size(); ++rank)
         parts[made.plan.zone_of_rank[rank]].ranks.push_back(static_cast<TaskIndex>(rank));
     for (auto& [zone, part] : parts) {
@@ -349,7 +348,7 @@ ServiceAddress ApplicationService::own_address() const {
     return {config_.url, {CallerKind::kZone, config_.organisation, config_.zone.name}};
 }
 
-ServiceAddress ApplicationService::address_of(const std::string& zone) const {
+ServiceAddress ApplicationService::address_of(const ZoneName& zone) const {
     if (zone == config_.zone.name) return own_address();
     for (const Peer& peer : peers_.peers()) {
         if (peer.zone == zone) return zbs::address_of(peer);
@@ -369,13 +368,13 @@ bool ApplicationService::is_complete(const ApplicationPart& part, const PartStat
 void ApplicationService::hold(const std::shared_ptr<Run>& run) {
     ZBS_EXPECTS(!run->app.status.parts.empty());  // entering `planned` stores them in the same write
     run->busy = true;
-    run->failed_zone.clear();
+    run->failed_zone = {};
     run->pending = static_cast<int>(run->app.status.parts.size());
     const auto start = run->app.status.start ? std::optional(run->start) : std::nullopt;
     for (std::size_t i = 0; i < run->app.status.parts.size(); ++i) {
         const ApplicationPart& part = run->app.status.parts[i];
         const ServiceAddress zone = address_of(part.zone);
-        PartRequest request = make_part(run->app, run->model, part, config_.zone.name);
+        PartRequest request = make_part(run->app, run->model, part, config_.name());
         request.groups = groups_of_(run->app.owner);
         request.replaces = part.replaces;
         request.staging = need_of(run->app.request.staging, config_.staging.shared_file_system);
@@ -427,8 +426,7 @@ void ApplicationService::hold(const std::shared_ptr<Run>& run) {
     }
 }
 
-void ApplicationService::plan_again(const std::shared_ptr<Run>& run, const std::string& zone,
-                                    const std::string& reason) {
+void ApplicationService::plan_again(const std::shared_ptr<Run>& run, const ZoneName& zone, const std::string& reason) {
     ApplicationStatus changed = run->app.status;
     changed.releasing.insert(changed.releasing.end(), changed.parts.begin(), changed.parts.end());
     changed.parts.clear();
@@ -442,7 +440,7 @@ void ApplicationService::plan_again(const std::shared_ptr<Run>& run, const std::
         }
         return;
     }
-    const std::string refused = zone;  // which may be of a part that goes with the change
+    const ZoneName refused = zone;  // which may be of a part that goes with the change
     if (!enter(run, std::move(changed), ApplicationState::kAccepted, "planning again: " + what)) return;
     ++run->round;
     if (!refused.empty()) run->excluded.insert(refused);
@@ -454,7 +452,7 @@ void ApplicationService::plan_again(const std::shared_ptr<Run>& run, const std::
 void ApplicationService::commit(const std::shared_ptr<Run>& run) {
     ZBS_EXPECTS(!run->app.status.parts.empty());  // entering `planned` stores them in the same write
     run->busy = true;
-    run->failed_zone.clear();
+    run->failed_zone = {};
     run->pending = static_cast<int>(run->app.status.parts.size());
     for (std::size_t i = 0; i < run->app.status.parts.size(); ++i) {
         const ApplicationPart& part = run->app.status.parts[i];

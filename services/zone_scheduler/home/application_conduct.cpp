@@ -35,7 +35,7 @@ void ApplicationService::note_promise(const std::shared_ptr<Run>& run, const Par
 
 /// An honest zone cannot deny an obligation: it has stored each promise before it made it, and it reports the reason of
 /// whatever ends a part early. A conflict has no reason: the part's state is requested.
-void ApplicationService::assess(const std::shared_ptr<Run>& run, const std::string& zone, const PartId& id,
+void ApplicationService::assess(const std::shared_ptr<Run>& run, const ZoneName& zone, const PartId& id,
                                 const Result<PartStatus>& answer) {
     const bool ours_to_end =
         run->app.status.cancel_requested || !run->app.status.stop_reason.empty() || is_final(run->app.status.state);
@@ -54,7 +54,7 @@ void ApplicationService::assess(const std::shared_ptr<Run>& run, const std::stri
     });
 }
 
-void ApplicationService::penalise(const std::shared_ptr<Run>& run, const std::string& zone, const PartId& id,
+void ApplicationService::penalise(const std::shared_ptr<Run>& run, const ZoneName& zone, const PartId& id,
                                   const std::string& words) {
     const ServiceAddress address = address_of(zone);
     log_.warn("word_broken", {{"application", to_string(run->app.request.id)},

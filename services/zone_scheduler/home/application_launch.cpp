@@ -50,7 +50,7 @@ bool ends_application(std::string_view reason) {
         [reason](std::string_view beginning) { return reason.starts_with(beginning); });
 }
 
-bool names_zone(const std::string& reason, const std::string& zone) {
+bool names_zone(const std::string& reason, const ZoneName& zone) {
     const std::string name = "zone " + zone;
     const std::size_t at = reason.find(name);
     return at != std::string::npos && (at + name.size() == reason.size() || reason[at + name.size()] == ' ');
@@ -96,8 +96,8 @@ bool is_signal(int exit_code) { return exit_code > 128 && exit_code < 128 + 65; 
 
 /// What was lost of MPICH's launcher, whose processes end by a signal only where something kills them; else empty. A
 /// proxy that loses the launcher ends with a code; behind a program that ends badly it does not.
-std::string lost_of_launcher(const Application& app, int code, std::string_view errors, const std::string& home) {
-    const auto lost = [](const std::string& what, const std::string& zone, int ended) {
+std::string lost_of_launcher(const Application& app, int code, std::string_view errors, const ZoneName& home) {
+    const auto lost = [](const std::string& what, const ZoneName& zone, int ended) {
         return "lost " + what + " in zone " + zone + " (signal " + std::to_string(ended - 128) + ")";
     };
     if (mpich::lost_a_proxy(errors)) {
@@ -126,7 +126,7 @@ std::string end_without_record(const ApplicationStatus& status, int signal, cons
 
 /// Why a launcher ended that nobody here stopped, though ranks of it got a SIGTERM; else empty. `is_launcher`: the step
 /// of the launcher was stopped. A SIGTERM to the launcher itself reaches all ranks.
-std::string stopped_by_other(const ApplicationStatus& status, bool is_launcher, const std::string& home) {
+std::string stopped_by_other(const ApplicationStatus& status, bool is_launcher, const ZoneName& home) {
     const auto is_stopped = [](const ApplicationPart& part) { return part.status.reason.starts_with(kStoppedReason); };
     if (is_launcher || std::ranges::all_of(status.parts, is_stopped))
         return "the MPI launcher was " + std::string(kStoppedReason) + " in zone " + home;
@@ -402,7 +402,7 @@ void ApplicationService::stop_everything(const std::shared_ptr<Run>& run) {
 }
 
 /// A zone that is away for a while signals its ranks when it is back, if the launcher still runs then.
-void ApplicationService::stop_part(const std::shared_ptr<Run>& run, const std::string& zone, const PartId& id) {
+void ApplicationService::stop_part(const std::shared_ptr<Run>& run, const ZoneName& zone, const PartId& id) {
     transport_.release_part(address_of(zone), id, run->app.status.stop_reason.substr(0, kMaxReason),
                             [this, run, zone, id](const Result<PartStatus>& answer) {
                                 if (answer || !is_passing(answer.error())) return;
@@ -522,7 +522,7 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
     const bool is_step_stopped = limit.starts_with(kStepStoppedReason) && !is_srun(run->app.request.launcher);
     std::string stopped;
     if (!is_walltime && !ends_application(limit) && !first && (is_step_stopped || *changed.exit_code == 0))
-        stopped = stopped_by_other(changed, is_step_stopped, config_.zone.name);
+        stopped = stopped_by_other(changed, is_step_stopped, config_.name());
     if (!stopped.empty()) limit = stopped;
     // The walltime of one zone ends peers of ranks in another one, and MPI aborts those.
     const std::string before_walltime =
@@ -561,7 +561,7 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
         std::string lost;
         if (run->app.request.launcher == Launcher::kMpich && signal == 0)
             lost = lost_of_launcher(run->app, end.exit_code, fault ? std::string_view(*fault) : std::string_view{},
-                                    config_.zone.name);
+                                    config_.name());
         // MPI aborts ranks whose peers are gone.
         const bool has_lost =
             !lost.empty() && (!first || (first->how == RankEndKind::kAborted && !lost.starts_with("lost connection")));

@@ -101,7 +101,7 @@ void ApplicationService::ask_turn(const std::shared_ptr<Run>& run) {
 void ApplicationService::look_elsewhere(const std::shared_ptr<Run>& run) {
     run->busy = true;
     const ProfileLibrary::Choice choice = choice_for(run);
-    std::set<std::string> avoided = zones_in_backoff(*run);
+    std::set<ZoneName> avoided = zones_in_backoff(*run);
     avoided.insert(run->app.status.parts.front().zone);
     collect_offers(run->app.owner, run->app.request, avoided, run->app.request.id,
                    [this, run, choice](const std::vector<Offer>& offers) {

@@ -33,8 +33,8 @@ void ApplicationService::await_start(const std::shared_ptr<Run>& run) {
 }
 
 /// Zones that have offered an earlier start not long ago, and refused it.
-std::set<std::string> ApplicationService::zones_in_backoff(const Run& run) const {
-    std::set<std::string> zones;
+std::set<ZoneName> ApplicationService::zones_in_backoff(const Run& run) const {
+    std::set<ZoneName> zones;
     for (const auto& [zone, backoff] : run.backoffs)
         if (backoff.until > clock_.steady_now()) zones.insert(zone);
     return zones;
@@ -83,7 +83,7 @@ void ApplicationService::look_for_earlier(const std::shared_ptr<Run>& run) {
 /// not within a third of the launch window, the start has slipped: everything is given back and planned again.
 void ApplicationService::check_ready(const std::shared_ptr<Run>& run) {
     run->busy = true;
-    run->failed_zone.clear();
+    run->failed_zone = {};
     run->pending = static_cast<int>(run->app.status.parts.size());
     for (std::size_t i = 0; i < run->app.status.parts.size(); ++i) {
         const ApplicationPart& part = run->app.status.parts[i];

@@ -37,19 +37,20 @@ struct ApplicationService::Run {
     std::optional<ApplicationModel> model;
     std::optional<ProfileLibrary::Choice> choice;  // what is learnt of its program
     Duration chosen{};                             // steady time of that
-    std::set<std::string> excluded;                // zones that refused in this series of plans
+    std::set<ZoneName> excluded;                   // zones that refused in this series of plans
     int round = 1;
     int pending = 0;  // answers outstanding in this phase
-    std::string failed_zone, failed_reason;
+    ZoneName failed_zone;
+    std::string failed_reason;
     bool swaps = false;  // new parts are held in place of reserved ones
     struct Backoff {
         Duration until{};  // steady time
         int times = 0;
     };
-    std::map<std::string, Backoff> backoffs;  // zones that offered an earlier start and then refused it
-    bool was_denied = false;                  // the zone refused for good, not for want of processors
-    bool launch_failed = false;               // a zone has not started its part, whether that could be stored or not
-    int denials = 0;                          // rounds that failed so
+    std::map<ZoneName, Backoff> backoffs;  // zones that offered an earlier start and then refused it
+    bool was_denied = false;               // the zone refused for good, not for want of processors
+    bool launch_failed = false;            // a zone has not started its part, whether that could be stored or not
+    int denials = 0;                       // rounds that failed so
     std::map<PartId, int> tries;
     struct Promise {
         Duration until{};  // steady time, as far as we know surely

@@ -126,7 +126,7 @@ class ApplicationService {
 
     /// Receives the conduct of an organisation's zones, at most once per part: held and ran it to a good end, or denied
     /// it while they owed it. Default nobody.
-    void use_reputation(std::function<void(const std::string& organisation, TrustEvent)> record_reputation) {
+    void use_reputation(std::function<void(const OrganisationName& organisation, TrustEvent)> record_reputation) {
         record_reputation_ = std::move(record_reputation);
     }
 
@@ -162,10 +162,10 @@ class ApplicationService {
     }
     static ApplicationStatus status_of(const std::shared_ptr<Run>& run);
 
-    std::string why_it_rests(const std::string& zone) const;
+    std::string why_it_rests(const ZoneName& zone) const;
     std::string why_it_awaits_start(const ApplicationStatus& status) const;
     Result<void> check_zones(const ApplicationRequest& request) const;
-    void collect_offers(const Caller& owner, const ApplicationRequest& request, const std::set<std::string>& excluded,
+    void collect_offers(const Caller& owner, const ApplicationRequest& request, const std::set<ZoneName>& excluded,
                         const std::optional<ApplicationId>& without, std::function<void(std::vector<Offer>)> done);
     struct Plan {
         ApplicationPlan plan;
@@ -181,16 +181,16 @@ class ApplicationService {
     void count_reservation(const Run& run);
     bool may_reserve(const std::shared_ptr<Run>& run) const;
     bool take_plan(const std::shared_ptr<Run>& run, Plan made);
-    void note(const std::shared_ptr<Run>& run, const std::string& zone, const char* what, bool ok,
+    void note(const std::shared_ptr<Run>& run, const ZoneName& zone, const char* what, bool ok,
               const std::string& answer);
     void note_promise(const std::shared_ptr<Run>& run, const PartId& id, Duration asked_at, const PartStatus& answer);
-    void assess(const std::shared_ptr<Run>& run, const std::string& zone, const PartId& id,
+    void assess(const std::shared_ptr<Run>& run, const ZoneName& zone, const PartId& id,
                 const Result<PartStatus>& answer);
-    void penalise(const std::shared_ptr<Run>& run, const std::string& zone, const PartId& id, const std::string& words);
+    void penalise(const std::shared_ptr<Run>& run, const ZoneName& zone, const PartId& id, const std::string& words);
     void note_kept(const std::shared_ptr<Run>& run);
     void note_offers(const std::shared_ptr<Run>& run, const std::vector<Offer>& offers);
     void await_start(const std::shared_ptr<Run>& run);
-    std::set<std::string> zones_in_backoff(const Run& run) const;
+    std::set<ZoneName> zones_in_backoff(const Run& run) const;
     void look_for_earlier(const std::shared_ptr<Run>& run);
     void check_ready(const std::shared_ptr<Run>& run);
     bool take_turn(ApplicationStatus& status, ApplicationPart& part, const PartStatus& answer) const;
@@ -229,16 +229,16 @@ class ApplicationService {
     void poll_parts(const std::shared_ptr<Run>& run);
     void stop(const std::shared_ptr<Run>& run, const std::string& reason);
     void stop_everything(const std::shared_ptr<Run>& run);
-    void stop_part(const std::shared_ptr<Run>& run, const std::string& zone, const PartId& id);
+    void stop_part(const std::shared_ptr<Run>& run, const ZoneName& zone, const PartId& id);
     void end_launcher(const std::shared_ptr<Run>& run);
     void ask_how_it_ended(const std::shared_ptr<Run>& run);
     std::string own_ranks_at_walltime(const Application& app) const;
     void finish(const std::shared_ptr<Run>& run);
-    void plan_again(const std::shared_ptr<Run>& run, const std::string& zone, const std::string& reason);
+    void plan_again(const std::shared_ptr<Run>& run, const ZoneName& zone, const std::string& reason);
     void release(const std::shared_ptr<Run>& run);
     void release_later(const std::shared_ptr<Run>& run);
     ServiceAddress own_address() const;
-    ServiceAddress address_of(const std::string& zone) const;
+    ServiceAddress address_of(const ZoneName& zone) const;
 
     const ZoneConfig& config_;
     Clock& clock_;
@@ -256,7 +256,8 @@ class ApplicationService {
     std::function<std::vector<std::string>(const Caller&)> groups_of_ = [](const Caller&) {
         return std::vector<std::string>{};
     };
-    std::function<void(const std::string&, TrustEvent)> record_reputation_ = [](const std::string&, TrustEvent) {};
+    std::function<void(const OrganisationName&, TrustEvent)> record_reputation_ = [](const OrganisationName&,
+                                                                                     TrustEvent) {};
     Log& log_;
     ProfileLibrary profiles_;
     Rng jitter_;

@@ -69,7 +69,7 @@ struct ApplicationService::ResultTransfer {
         });
     }
     /// NAME of the first of `files`, else NAME.ZONE, else NAME.ZONE.2 and so on: the first that no other result has.
-    std::string free_name(const std::string& zone) const {
+    std::string free_name(const ZoneName& zone) const {
         const std::string& name = files.front().name;
         const auto is_name = [](const std::string& text) {
             return [&text](const ResultFile& file) { return file.name == text; };
@@ -85,7 +85,7 @@ struct ApplicationService::ResultTransfer {
         return candidate;
     }
     /// All of the first of `files` is at home.
-    void take(const std::string& zone) {
+    void take(const ZoneName& zone) {
         const ResultFile& file = files.front();
         if (local_name != file.name)
             results.note(file.name + " of zone " + zone + " is called " + local_name +
@@ -182,7 +182,7 @@ void ApplicationService::stage_part(const std::shared_ptr<InputUpload>& work, st
         for (std::size_t i = 0; i < answer->files.size(); ++i) {
             if (!answer->files[i].complete) return send_file(work, part, i, answer->files[i].have);
         }
-        const std::string& zone = work->run->app.status.parts[part].zone;
+        const ZoneName& zone = work->run->app.status.parts[part].zone;
         if (work->done.insert(part).second)
             note(work->run, zone, "stage", true, "has its files; " + std::to_string(work->sent[part]) + " bytes sent");
         if (work->done.size() == work->parts) return end_staging(work);
@@ -231,7 +231,7 @@ void ApplicationService::staging_failed(const std::shared_ptr<InputUpload>& work
     if (may_pass && clock_.steady_now() < work->until)
         return static_cast<void>(clock_.after(kAskAgain, [this, work, part] { stage_part(work, part); }));
     const std::shared_ptr<Run> run = work->run;
-    const std::string zone = run->app.status.parts[part].zone;  // the parts are gone with the plan
+    const ZoneName zone = run->app.status.parts[part].zone;  // the parts are gone with the plan
     work->ended = true;
     run->busy = false;
     run->was_denied |= is_denied(error);
@@ -292,7 +292,7 @@ void ApplicationService::ask_results(const std::shared_ptr<ResultTransfer>& work
         return next_zone(work);
     }
     transport_.part_results(address_of(from.zone), from.id, [this, work](const Result<StagedResults>& answer) {
-        const std::string& zone = work->run->app.status.parts[work->part].zone;
+        const ZoneName& zone = work->run->app.status.parts[work->part].zone;
         const bool wait = answer ? !answer->complete : is_passing(answer.error());
         if (wait && clock_.steady_now() < work->until)
             return static_cast<void>(clock_.after(config_.poll_every, [this, work] { ask_results(work); }));

@@ -158,7 +158,7 @@ std::optional<QueueOffer> best_queue(int ranks, std::span<const Offer> offers) {
     return best;
 }
 
-std::vector<Offer> offers_of_queue(std::span<const Offer> offers, const std::string& zone) {
+std::vector<Offer> offers_of_queue(std::span<const Offer> offers, const ZoneName& zone) {
     std::vector<Offer> alone(offers.begin(), offers.end());
     for (Offer& offer : alone) {
         if (!offer.capacity) continue;
@@ -241,7 +241,7 @@ Result<ApplicationPlan> make_plan(const ApplicationRequest& request, const std::
         zone_of_task = zones->zone_of_task;
         plan.clusters = zones->clusters;
         for (const std::int32_t z : zones->zone_of_cluster)
-            plan.zone_of_cluster.push_back(aggregates.zones[static_cast<std::size_t>(z)].name);
+            plan.zone_of_cluster.emplace_back(aggregates.zones[static_cast<std::size_t>(z)].name);
     } else {
         Rng rng(request.seed);
         zone_of_task = request.mapper == kRoundRobin ? dealt
@@ -253,12 +253,12 @@ Result<ApplicationPlan> make_plan(const ApplicationRequest& request, const std::
             share[zone_of_task[t]].push_back(static_cast<TaskIndex>(t));
         for (auto& [z, tasks] : share) {
             plan.clusters.push_back(std::move(tasks));
-            plan.zone_of_cluster.push_back(aggregates.zones[static_cast<std::size_t>(z)].name);
+            plan.zone_of_cluster.emplace_back(aggregates.zones[static_cast<std::size_t>(z)].name);
         }
     }
-    std::map<std::string, int> placed;
+    std::map<ZoneName, int> placed;
     for (const std::int32_t z : zone_of_task) {
-        plan.zone_of_rank.push_back(aggregates.zones[static_cast<std::size_t>(z)].name);
+        plan.zone_of_rank.emplace_back(aggregates.zones[static_cast<std::size_t>(z)].name);
         ++placed[plan.zone_of_rank.back()];
     }
     for (const Offer& offer : offers) {
@@ -284,7 +284,7 @@ Result<ApplicationPlan> make_plan(const ApplicationRequest& request, const std::
 }
 
 PartRequest make_part(const Application& application, const std::optional<ApplicationModel>& model,
-                      const ApplicationPart& part, const std::string& home) {
+                      const ApplicationPart& part, const ZoneName& home) {
     PartRequest request{.id = part.id,
                         .application = application.request.id,
                         .user = application.owner,
@@ -303,11 +303,11 @@ PartRequest make_part(const Application& application, const std::optional<Applic
         return request;
     }
     request.graph = subgraph(model->graph, part.ranks);
-    std::map<std::string, PartRequest::Outside> outside;
-    const std::vector<std::string>& zone_of_rank = application.status.plan->zone_of_rank;
+    std::map<ZoneName, PartRequest::Outside> outside;
+    const std::vector<ZoneName>& zone_of_rank = application.status.plan->zone_of_rank;
     for (const TaskIndex rank : part.ranks) {
         for (const TaskGraph::Neighbour& n : model->graph.neighbours(rank)) {
-            const std::string& zone = zone_of_rank[static_cast<std::size_t>(n.task)];
+            const ZoneName& zone = zone_of_rank[static_cast<std::size_t>(n.task)];
             if (zone == part.zone) continue;
             PartRequest::Outside& sum = outside[zone];
             sum.zone = zone;

@@ -11,7 +11,7 @@ namespace zbs {
 
 /// What a zone answered when it was asked for capacity, or why it did not.
 struct Offer {
-    std::string zone;
+    ZoneName zone;
     std::optional<Capacity> capacity;
     std::string refusal;      ///< why it gives nothing now; beside a capacity: what it gives later counts
     bool may_change = false;  ///< silent or busy now; asking again later may help
@@ -35,14 +35,14 @@ std::optional<Duration> earliest_common_start(int ranks, std::span<const Offer> 
 
 /// A zone that could take all ranks into its queue.
 struct QueueOffer {
-    std::string zone;
+    ZoneName zone;
     std::optional<Duration> start;  ///< what can be expected; none: not known
 };
 /// The one that can be expected to start them first; none where no zone with a queue may ever hold so many.
 std::optional<QueueOffer> best_queue(int ranks, std::span<const Offer> offers);
 /// The same offers as they are for who waits in that zone's queue: all that the user may ever have there, and nothing
 /// elsewhere. Precondition: the zone is among them and has a queue.
-std::vector<Offer> offers_of_queue(std::span<const Offer> offers, const std::string& zone);
+std::vector<Offer> offers_of_queue(std::span<const Offer> offers, const ZoneName& zone);
 /// Whether one zone has all ranks in the plan, and a queue.
 bool is_for_one_queue(const ApplicationPlan& plan, std::span<const Offer> offers);
 
@@ -52,7 +52,7 @@ void set_starts(ApplicationPlan& plan, int ranks, std::span<const Offer> offers)
 /// The share of `zone` in a planned application: its tasks, the edges among them, and the traffic to other parts summed
 /// by zone.
 PartRequest make_part(const Application& application, const std::optional<ApplicationModel>& model,
-                      const ApplicationPart& part, const std::string& home);
+                      const ApplicationPart& part, const ZoneName& home);
 
 /// True for the level-1 mappers that `make_plan` knows.
 bool is_plan_mapper(const std::string& name);

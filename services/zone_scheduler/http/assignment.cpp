@@ -21,7 +21,7 @@ std::vector<RankRow> rows_of(const Application& application) {
     return rows;
 }
 
-std::string contact_of(const std::string& zone, const ZoneServices& services) {
+std::string contact_of(const ZoneName& zone, const ZoneServices& services) {
     std::string url = services.config.url;
     for (const Peer& peer : services.peers.peers()) {
         if (peer.zone == zone) url = peer.url;
@@ -34,7 +34,7 @@ std::string contact_of(const std::string& zone, const ZoneServices& services) {
 Result<std::string> rsl_of(const Application& application, const ZoneServices& services) {
     formats::RslRequest request;
     for (const ApplicationPart& part : application.status.parts) {
-        std::set<std::string> machines;
+        std::set<MachineName> machines;
         for (const RankPlace& place : part.status.assignment) machines.insert(place.machine);
         formats::RslSubjob subjob;
         subjob.contact = contact_of(part.zone, services);

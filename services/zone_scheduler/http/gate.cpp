@@ -73,7 +73,8 @@ Result<Object> object_of(Action action, const http::Call& call, const ZoneServic
         case Action::kGetPeering:
         case Action::kChangePeering:
         case Action::kRemovePeering:
-            return Object{ObjectKind::kPeering, {CallerKind::kZone, parameter(call, "organisation"), {}}, {}};
+            return Object{
+                ObjectKind::kPeering, {CallerKind::kZone, OrganisationName(parameter(call, "organisation")), {}}, {}};
         case Action::kRegisterNode:
             return Object{
                 ObjectKind::kNode, {CallerKind::kNode, services.config.organisation, parameter(call, "name")}, {}};
@@ -118,7 +119,7 @@ Result<void> ZoneGate::check(Action action, const http::Call& call) {
         return to_result(decision);
     }
     // A node that says again that it is there: what let it in is on record.
-    if (action == Action::kRegisterNode && services_.nodes.is_live(call.caller().name)) return {};
+    if (action == Action::kRegisterNode && services_.nodes.is_live(MachineName(call.caller().name))) return {};
     return decisions_.allow(action, call);
 }
 

@@ -47,7 +47,7 @@ Json encode(const SeriesView& series) {
     return json;
 }
 
-Json encode_links(const std::string& zone, const std::vector<LinkView>& links, const NodeLinkSensor& machines) {
+Json encode_links(const ZoneName& zone, const std::vector<LinkView>& links, const NodeLinkSensor& machines) {
     Json rows = Json::array();
     for (const LinkView& link : links) rows.push_back(encode_row(link));
     return {{"zone", zone}, {"links", std::move(rows)}, {"machines", encode_machines(machines)}};

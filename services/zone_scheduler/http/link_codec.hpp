@@ -11,6 +11,6 @@ namespace zbs::codec {
 /// As `LinkDelay` and `ProcessorShare` of schemas/openapi/zone.
 Json encode(const SeriesView& series);
 /// The links of a zone: to others, and between its machines.
-Json encode_links(const std::string& zone, const std::vector<LinkView>& links, const NodeLinkSensor& machines);
+Json encode_links(const ZoneName& zone, const std::vector<LinkView>& links, const NodeLinkSensor& machines);
 
 }  // namespace zbs::codec

@@ -7,8 +7,7 @@ void add_link_routes(http::Router& router, ZoneServices& services) {
     router.add_sync(
         "GET", "/v1/links", Action::kListLinks, http::Body::kNone, [&services](const http::Request& request) {
             if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
-            return http::ok(
-                codec::encode_links(services.config.zone.name, services.links.links(), services.node_links));
+            return http::ok(codec::encode_links(services.config.name(), services.links.links(), services.node_links));
         });
 }
 

@@ -19,7 +19,7 @@ Json encode_all(const Request& request, const ZoneServices& services, const std:
 }
 
 Reply show(const Request& request, ZoneServices& services) {
-    const std::string& organisation = request.call.parameters.at("organisation");
+    const OrganisationName organisation(request.call.parameters.at("organisation"));
     const auto views = services.peerings.views(organisation);
     std::vector<Peer> zones = services.peers.peers();
     std::erase_if(zones, [&](const Peer& peer) { return peer.organisation != organisation; });
@@ -34,7 +34,7 @@ Reply show(const Request& request, ZoneServices& services) {
 }
 
 Reply change(const Request& request, ZoneServices& services) {
-    const std::string& organisation = request.call.parameters.at("organisation");
+    const OrganisationName organisation(request.call.parameters.at("organisation"));
     const Result<PeeringChange> wanted = codec::decode_peering_change(request.json);
     if (!wanted) return http::problem(wanted.error());
     if (auto keys = services.membership.check_keys(); !keys) return http::problem(keys.error());
@@ -78,7 +78,7 @@ void add_peering_routes(http::Router& router, ZoneServices& services) {
                     [&services](const Request& request) { return change(request, services); });
     router.add_sync("DELETE", "/v1/peerings/{organisation}", Action::kRemovePeering, Body::kNone,
                     [&services](const Request& request) {
-                        const std::string& organisation = request.call.parameters.at("organisation");
+                        const OrganisationName organisation(request.call.parameters.at("organisation"));
                         const Result<void> gone = services.peerings.remove(organisation);
                         return gone ? http::ok(codec::encode_forgotten(organisation)) : http::problem(gone.error());
                     });

@@ -51,18 +51,18 @@ Json encode_full(const std::vector<PeeringService::View>& peerings) {
     return rows;
 }
 
-Json encode_organisation(const std::string& organisation, Json peerings, const std::vector<Peer>& peers) {
+Json encode_organisation(const OrganisationName& organisation, Json peerings, const std::vector<Peer>& peers) {
     Json rows = Json::array();
     for (const Peer& peer : peers) rows.push_back(encode(peer));
     return {{"organisation", organisation}, {"peerings", std::move(peerings)}, {"peers", std::move(rows)}};
 }
 
-Json encode_changed(const std::string& organisation, Json peerings, const std::vector<std::string>& notes) {
+Json encode_changed(const OrganisationName& organisation, Json peerings, const std::vector<std::string>& notes) {
     Json answer = {{"organisation", organisation}, {"peerings", std::move(peerings)}};
     if (!notes.empty()) answer["notes"] = notes;
     return answer;
 }
 
-Json encode_forgotten(const std::string& organisation) { return {{"organisation", organisation}}; }
+Json encode_forgotten(const OrganisationName& organisation) { return {{"organisation", organisation}}; }
 
 }  // namespace zbs::codec

@@ -14,10 +14,10 @@ Json encode_short(const std::vector<PeeringService::View>& peerings);
 Json encode_full(const std::vector<PeeringService::View>& peerings);
 
 /// One organisation; the peerings are encoded for the caller, by one of the two above.
-Json encode_organisation(const std::string& organisation, Json peerings, const std::vector<Peer>& peers);
+Json encode_organisation(const OrganisationName& organisation, Json peerings, const std::vector<Peer>& peers);
 /// The answer to a change.
-Json encode_changed(const std::string& organisation, Json peerings, const std::vector<std::string>& notes);
+Json encode_changed(const OrganisationName& organisation, Json peerings, const std::vector<std::string>& notes);
 /// The answer to a removal.
-Json encode_forgotten(const std::string& organisation);
+Json encode_forgotten(const OrganisationName& organisation);
 
 }  // namespace zbs::codec

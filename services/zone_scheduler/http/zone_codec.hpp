@@ -16,7 +16,7 @@ Json encode(const ApplicationService::LogIndex& index);
 
 /// A rank and the processor that it has.
 struct RankRow {
-    std::string zone;
+    ZoneName zone;
     RankPlace place;
 };
 /// `rows` by rank; `rsl_order` are the ranks in the order of the RSL text.
@@ -25,8 +25,8 @@ Json encode_assignment(const ApplicationId& id, const std::vector<RankRow>& rows
 
 /// The machines of a zone, and the agents on them.
 struct NodeList {
-    std::string zone;
-    std::string organisation;
+    ZoneName zone;
+    OrganisationName organisation;
     std::vector<PartService::NodeView> nodes;
     std::vector<NodeDirectory::Node> agents;
     bool has_addresses = false;  ///< addresses of agents are for operators

@@ -258,7 +258,7 @@ Reply list_queue(const Request& request, const ZoneServices& services) {
 Reply register_node(const Request& request, ZoneServices& services) {
     Result<NodeRegistration> registration = codec::decode_node_registration(request.json);
     if (!registration) return http::problem(registration.error());
-    return http::reply(services.nodes.put(request.call.parameters.at("name"), *std::move(registration)),
+    return http::reply(services.nodes.put(MachineName(request.call.parameters.at("name")), *std::move(registration)),
                        [](const NodeLease& lease) { return codec::encode(lease); });
 }
 
@@ -272,7 +272,7 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
     router.add_sync("GET", "/v1/nodes", Action::kListNodes, Body::kNone, [&services](const Request& request) {
         if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
         return http::ok(
-            codec::encode(codec::NodeList{.zone = services.config.zone.name,
+            codec::encode(codec::NodeList{.zone = services.config.name(),
                                           .organisation = services.config.organisation,
                                           .nodes = services.parts.nodes(),
                                           .agents = services.nodes.nodes(),

@@ -15,8 +15,8 @@ namespace zbs {
 /// A process that a zone starts for the launcher: a proxy of MPICH's, a daemon of Open MPI's, srun itself.
 struct LaunchProxy {
     int id = 0;
-    std::string zone;
-    std::string machine;
+    ZoneName zone;
+    MachineName machine;
     bool operator==(const LaunchProxy&) const = default;
 };
 std::vector<LaunchProxy> launch_proxies(const Application& application);

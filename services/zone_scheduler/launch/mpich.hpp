@@ -47,14 +47,14 @@ Options rank_environment(const Options& environment);
 /// A proxy of the job: the ranks it starts and where.
 struct ProxyPlan {
     int id = 0;
-    std::string zone;
-    std::string machine;
+    ZoneName zone;
+    MachineName machine;
     TaskIndex begin = 0, end = 0;  ///< half-open range of ranks
     bool operator==(const ProxyPlan&) const = default;
 };
 struct Place {
-    std::string zone;
-    std::string machine;
+    ZoneName zone;
+    MachineName machine;
     bool operator==(const Place&) const = default;
 };
 /// One proxy per run of consecutive ranks on one machine, numbered from 0: the order in which Hydra numbers them.

@@ -143,8 +143,9 @@ void PartService::refresh_machines() {
             for (const std::int32_t p : part->record.processors)
                 ours[static_cast<std::size_t>(p) % physical_count()] = true;
         }
-        std::map<std::string, std::size_t> number;
-        for (std::size_t m = 0; m < config_.zone.machines.size(); ++m) number[config_.zone.machines[m].name] = m;
+        std::map<MachineName, std::size_t> number;
+        for (std::size_t m = 0; m < config_.zone.machines.size(); ++m)
+            number[MachineName(config_.zone.machines[m].name)] = m;
         for (const MachineUse& use : *read)
             if (const auto m = number.find(use.machine); m != number.end()) note_use(m->second, use, ours);
         queue_changed_ = true;

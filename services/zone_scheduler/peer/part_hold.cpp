@@ -52,7 +52,7 @@ StartWindow PartService::count_free(const Question& question, Duration start, bo
     const Duration start_in = start - clock_.steady_now();
     const ProcessorCalendar::Interval when = interval_of(start_in, question.request.walltime, question.request.grace);
     const std::vector<bool> busy = busy_in(when, question.without, by_estimate);
-    const std::string& organisation = question.caller.organisation;
+    const OrganisationName& organisation = question.caller.organisation;
     const Entitlement entitlement =
         filter_.find({question.caller, question.request.user, question.request.groups, question.request.walltime,
                       usage_in(organisation, when, question.without, by_estimate), start_in});
@@ -169,11 +169,11 @@ Result<Capacity> PartService::capacity(const Caller& caller, const CapacityReque
         queue_.size() > 0)
         capacity.windows = find_windows(question, free.processors);
     if (!entitlement.given) capacity = {};
-    capacity.zone = config_.zone.name;
+    capacity.zone = config_.name();
     capacity.queues = has_queue_;
     if (drains_()) give_nothing_now(capacity);
     capacity.within_zone = link_within_();
-    for (const std::string& zone : request.zones) {
+    for (const ZoneName& zone : request.zones) {
         if (zone == config_.zone.name) continue;
         capacity.links.push_back({zone, link_to_(zone)});
     }
@@ -253,7 +253,7 @@ Result<PartService::Placement> PartService::place_in_row(const PartRequest& requ
         const auto machine = static_cast<std::size_t>(machine_of_[static_cast<std::size_t>(processor)]);
         placement.processors.push_back(processor);
         placement.assignment.push_back(
-            {request.ranks[task], config_.zone.machines[machine].name,
+            {request.ranks[task], MachineName(config_.zone.machines[machine].name),
              static_cast<std::int32_t>(static_cast<std::size_t>(processor) % physical_count()) - first_of_[machine]});
     }
     return placement;
@@ -346,7 +346,7 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
     part.record.account = *account;
     PartStatus& status = part.record.status;
     status = {.id = request.id,
-              .zone = config_.zone.name,
+              .zone = config_.name(),
               .state = PartState::kHeld,
               .token = *token,
               .can_profile = !config_.profiler.empty()};

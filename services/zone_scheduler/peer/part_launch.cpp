@@ -43,7 +43,7 @@ void preload(const std::string& profiler, std::vector<std::pair<std::string, std
 }
 
 /// What the end of a rank is for the reason: with zone and machine.
-std::string reason_of(const RankEnd& end, const PartRecord& record, const std::string& zone) {
+std::string reason_of(const RankEnd& end, const PartRecord& record, const ZoneName& zone) {
     const auto& places = record.status.assignment;
     const auto place = std::ranges::find(places, end.rank, &RankPlace::rank);
     return describe(end, zone + (place == places.end() ? "" : "." + place->machine));
@@ -58,7 +58,7 @@ Error wrong_token(const PartId& id) {
 }
 /// The reason of a part whose time is over, from that of its step, which may name a process that was left behind; else
 /// with what its ranks had done.
-std::string walltime_in(const std::string& zone, const std::string& why, const std::string& ranks) {
+std::string walltime_in(const ZoneName& zone, const std::string& why, const std::string& ranks) {
     const std::size_t rest = std::min(why.find(": "), why.size());
     return why.substr(0, rest) + " in zone " + zone + (rest < why.size() ? why.substr(rest) : ranks);
 }
@@ -142,7 +142,7 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
         if (!numbers.insert(proxy.id).second)
             return invalid("proxy " + std::to_string(proxy.id) + " is named twice", "/proxies");
     }
-    std::map<std::string, std::string> machines;  // as home knows them -> ours
+    std::map<MachineName, MachineName> machines;  // as home knows them -> ours
     const std::vector<RankPlace> shown = view(*part).assignment, &own = record.status.assignment;
     ZBS_EXPECTS(shown.size() == own.size());
     for (std::size_t i = 0; i < own.size(); ++i) machines.emplace(shown[i].machine, own[i].machine);
@@ -280,10 +280,10 @@ Result<StepSpec> PartService::proxy_step(const PartRecord& record, const LaunchR
 
 /// Whether two of these machines may be one host. Those without agent and Slurm are: this one. Of which nothing is
 /// known may be.
-bool PartService::share_a_host(const std::vector<std::string>& machines) const {
+bool PartService::share_a_host(const std::vector<MachineName>& machines) const {
     if (!allocations_.in_use()) return machines.size() > 1;
     std::set<std::string> hosts;
-    for (const std::string& machine : machines) {
+    for (const MachineName& machine : machines) {
         const auto known = hosts_.find(machine);
         if (!hosts.insert(known == hosts_.end() ? std::string{} : known->second).second) return true;
     }
@@ -295,11 +295,11 @@ std::vector<std::string> PartService::steps_of(const PartRecord& record) const {
 }
 
 /// By machine, the step in whose folder all proxies of that machine leave their profiles.
-std::map<std::string, std::string> PartService::profile_steps(const PartRecord& record) const {
-    std::map<std::string, std::string> first;
+std::map<MachineName, std::string> PartService::profile_steps(const PartRecord& record) const {
+    std::map<MachineName, std::string> first;
     const std::vector<std::string> steps = steps_of(record);
     for (std::size_t i = 0; i < steps.size(); ++i)
-        first.emplace(i < record.machines.size() ? record.machines[i] : std::string{}, steps[i]);
+        first.emplace(i < record.machines.size() ? record.machines[i] : MachineName{}, steps[i]);
     return first;
 }
 
@@ -420,7 +420,7 @@ void PartService::check_running(ActivePart& part) {
     if (!not_begun.empty())
         fault = std::string(kNotBegunReason) + " in zone " + config_.zone.name + ": " + not_begun;
     else if (worst != 0 && explains_end(why))
-        fault = why.starts_with(kWalltimeReason) ? walltime_in(config_.zone.name, why, where_ranks_are(part))
+        fault = why.starts_with(kWalltimeReason) ? walltime_in(config_.name(), why, where_ranks_are(part))
                                                  : why + " in zone " + config_.zone.name;
     else if (worst != 0)
         fault = "a proxy of zone " + config_.zone.name + " ended with code " + std::to_string(worst) +
@@ -433,7 +433,7 @@ void PartService::check_running(ActivePart& part) {
         if (fault.empty() && any_gone && !part.stopping) {
             const std::optional<RankEnd> end = first_end(part.record);
             if (end && end->before_finalize && std::chrono::abs(clock_.now() - end->at) > kLauncherEnds)
-                fault = reason_of(*end, part.record, config_.zone.name);
+                fault = reason_of(*end, part.record, config_.name());
         }
         if (!part.stopping && worst != 0 && not_begun.empty() && !explains_end(why)) {
             const std::optional<RankEnd> end = first_end(part.record);
@@ -451,7 +451,7 @@ void PartService::check_running(ActivePart& part) {
     const bool is_taken_back = !verdict.empty() && !part.stop_asked;
     if (is_taken_back) {
         const bool is_walltime = verdict.starts_with(kWalltimeReason);
-        fault = is_walltime ? walltime_in(config_.zone.name, verdict, where_ranks_are(part))
+        fault = is_walltime ? walltime_in(config_.name(), verdict, where_ranks_are(part))
                             : std::string(kTakenBackReason) + ": " + verdict + " in zone " + config_.zone.name;
         if (worst == 0) worst = kTerminated;
     }
@@ -485,7 +485,7 @@ void PartService::check_running(ActivePart& part) {
     if (first && (first->in_stop || (is_walltime && first->how == RankEndKind::kAborted))) first.reset();
     if (first && end == PartState::kFailed)
         reason = (is_walltime ? reason + std::string(kBeforeWalltimeReason) : "") +
-                 reason_of(*first, part.record, config_.zone.name);
+                 reason_of(*first, part.record, config_.name());
     changed.status.has_profile =
         part.record.profile && profile(part.record.home_caller, part.record.request.id).has_value();
     auto ok = failpoint::reach(failpoint::Point::kPeerEndSeen);
@@ -540,7 +540,7 @@ Result<ApplicationModel> PartService::profile(const Caller& caller, const PartId
     const ActivePart* const part = found->get();
     const Error none{ErrorCode::kNotFound, "part " + to_string(id) + " left no profile", {}};
     if (!part->record.profile || part->record.proxies.empty()) return none;
-    const std::map<std::string, std::string> steps = profile_steps(part->record);
+    const std::map<MachineName, std::string> steps = profile_steps(part->record);
     for (const auto& [machine, step] : steps) {
         const Result<std::string> text = executor_.read(step, model_file(), 0, kMaxModelBytes);
         if (!text) continue;

@@ -90,7 +90,7 @@ UsableProcessors PartService::usable_by_waiting() {
     UsableProcessors narrowed;
     for (const auto& [id, part] : parts_) {
         if (!is_queued(part->record)) continue;
-        const std::string& party = part->record.home_caller.organisation;
+        const OrganisationName& party = part->record.home_caller.organisation;
         const std::optional<PeeringRights> rights = peerings_.rights_now(party);
         if (party != config_.organisation && rights) queue_.set_weight(party, std::max(rights->share, kLeastWeight));
         std::vector<bool> usable = usable_by(part->record);

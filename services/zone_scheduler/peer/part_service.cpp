@@ -47,7 +47,7 @@ PartService::PartService(const ZoneConfig& config, Clock& clock, ZoneStore& stor
              [] { return std::move(make_policy("fcfs")).value(); }),
       allocations_(clock, log),
       elsewhere_(config.zone.processor_count() * static_cast<std::size_t>(config.slots), false) {
-    link_to_ = [this](const std::string& zone) {
+    link_to_ = [this](const ZoneName& zone) {
         const LinkToZone* declared = declared_link(config_, zone);
         return declared != nullptr ? declared->link : config_.default_link;
     };
@@ -316,7 +316,7 @@ Result<void> PartService::save(ActivePart& part, PartRecord changed, PartState s
 
 /// What the end of a part says of its home.
 void PartService::note_end(const ActivePart& part, PartState was) {
-    const std::string& organisation = part.record.home_caller.organisation;
+    const OrganisationName& organisation = part.record.home_caller.organisation;
     switch (part.record.status.state) {
         case PartState::kCompleted:
             peerings_.note(organisation, TrustEvent::kHoldKept);
@@ -378,7 +378,7 @@ Result<std::optional<Caller>> PartService::home_of(const PartId& id) const {
     return *part == nullptr ? std::nullopt : std::optional((*part)->record.home_caller);
 }
 
-PeeringUsage PartService::usage_of(const std::string& organisation) const {
+PeeringUsage PartService::usage_of(const OrganisationName& organisation) const {
     PeeringUsage usage;
     for (const auto& [id, part] : parts_) {
         const PartRecord& record = part->record;
@@ -389,7 +389,7 @@ PeeringUsage PartService::usage_of(const std::string& organisation) const {
     return usage;
 }
 
-PeeringUsage PartService::usage_in(const std::string& organisation, const ProcessorCalendar::Interval& when,
+PeeringUsage PartService::usage_in(const OrganisationName& organisation, const ProcessorCalendar::Interval& when,
                                    const std::set<PartId>& without, bool by_estimate) const {
     PeeringUsage usage;
     for (const auto& [id, promise] : queue_.calendar().promises()) {

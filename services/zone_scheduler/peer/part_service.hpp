@@ -51,7 +51,7 @@ class PartService {
         check_address_ = std::move(check);
     }
     /// The link to another zone as capacities announce it; default the declared or assumed one of the configuration.
-    void use_links(std::function<Link(const std::string& zone)> link_to) { link_to_ = std::move(link_to); }
+    void use_links(std::function<Link(const ZoneName& zone)> link_to) { link_to_ = std::move(link_to); }
     /// Between machines of the zone; without it what the configuration says.
     void use_link_within(std::function<Link()> link_within) { link_within_ = std::move(link_within); }
     /// Whose work is stopped and refused; default nobody's.
@@ -120,7 +120,7 @@ class PartService {
     Result<std::optional<Caller>> home_of(const PartId& id) const;
     int free_processors() const;
     /// What the organisation has held, committed or running here.
-    PeeringUsage usage_of(const std::string& organisation) const;
+    PeeringUsage usage_of(const OrganisationName& organisation) const;
     struct NodeView {
         Machine machine;
         int used = 0;
@@ -236,13 +236,13 @@ class PartService {
     void see_weights();
     void share_time();
     void begin_turns(Time now);
-    using RunningRows = std::map<std::size_t, std::map<std::string, std::vector<std::string>>>;
+    using RunningRows = std::map<std::size_t, std::map<MachineName, std::vector<std::string>>>;
     RunningRows running_rows() const;
     std::vector<int> running_shares(const RunningRows& rows) const;
-    SliceColumn column_of(const std::string& machine, const RunningRows& rows) const;
+    SliceColumn column_of(const MachineName& machine, const RunningRows& rows) const;
     std::map<PartId, std::vector<int>> levels() const;
     std::optional<StepWork> work_of(const PartRecord& record) const;
-    ShareTable shares_of(const std::string& machine) const;
+    ShareTable shares_of(const MachineName& machine) const;
     void ask_allocation(ActivePart& part);
     void take_grant(const PartId& id, const Result<void>& granted);
     void end_if_lost(ActivePart& part);
@@ -256,7 +256,7 @@ class PartService {
                               bool by_estimate = false) const;
     void promise_overruns();
     void learn(const ActivePart& part);
-    PeeringUsage usage_in(const std::string& organisation, const ProcessorCalendar::Interval& when,
+    PeeringUsage usage_in(const OrganisationName& organisation, const ProcessorCalendar::Interval& when,
                           const std::set<PartId>& without, bool by_estimate) const;
     struct Question;
     StartWindow count_free(const Question& question, Duration start, bool by_estimate) const;
@@ -280,9 +280,9 @@ class PartService {
     Result<void> check_launcher(const Caller& caller, const LaunchRequest& request);
     Result<StepSpec> proxy_step(const PartRecord& record, const LaunchRequest& request, std::size_t i,
                                 std::vector<std::string> command);
-    bool share_a_host(const std::vector<std::string>& machines) const;
+    bool share_a_host(const std::vector<MachineName>& machines) const;
     std::vector<std::string> steps_of(const PartRecord& record) const;
-    std::map<std::string, std::string> profile_steps(const PartRecord& record) const;
+    std::map<MachineName, std::string> profile_steps(const PartRecord& record) const;
     std::string where_ranks_are(const ActivePart& part) const;
     void place_steps(const PartRecord& record);
     void find_processors(PartRecord& record) const;
@@ -304,7 +304,7 @@ class PartService {
     ZoneObserver* observer_ = &no_observer();
     CheckDelegation check_delegation_;
     std::function<Result<void>(const std::string&)> check_address_ = [](const std::string&) { return Result<void>{}; };
-    std::function<Link(const std::string&)> link_to_;
+    std::function<Link(const ZoneName&)> link_to_;
     std::function<Link()> link_within_ = [this] { return config_.zone.within_zone; };
     std::function<bool(const Caller&)> is_blocked_ = [](const Caller&) { return false; };
     std::function<bool()> drains_ = [] { return false; };
@@ -323,8 +323,8 @@ class PartService {
     MachineUsageSource machine_usage_;
     Duration look_every_{};
     std::vector<bool> elsewhere_;                ///< by processor: others have it, or its machine is out of order
-    std::map<std::string, std::string> hosts_;   ///< of machines, where the site's scheduler reports them
-    std::map<std::string, std::string> faults_;  ///< of machines that are out of order
+    std::map<MachineName, std::string> hosts_;   ///< of machines, where the site's scheduler reports them
+    std::map<MachineName, std::string> faults_;  ///< of machines that are out of order
     std::vector<double> speed_;                  ///< by machine, as seen last
     bool has_queue_ = false;
     bool queue_changed_ = false;  ///< since the last decision

@@ -33,7 +33,7 @@ std::string PartService::sharing_mode() const {
 void PartService::see_weights() {
     if (config_.sharing != SharingMode::kShares) return;
     bool all_have = true;
-    for (const std::string& machine : config_.agents) {
+    for (const MachineName& machine : config_.agents) {
         const std::optional<bool> has = slices_->has_weights(machine);
         if (!has) return;  // until all agents have registered it stays as it is
         all_have = all_have && *has;
@@ -153,7 +153,7 @@ std::map<PartId, std::vector<int>> PartService::levels() const {
 
 /// Nice levels or weights of the steps that run on a machine. A control group's weight is divided among the processors
 /// that it uses, so it is the share times these.
-ShareTable PartService::shares_of(const std::string& machine) const {
+ShareTable PartService::shares_of(const MachineName& machine) const {
     ShareTable table;
     if (row_count() == 1 || takes_turns()) return table;
     const bool by_priority = config_.sharing == SharingMode::kPriority;

@@ -76,7 +76,7 @@ std::vector<int> PartService::running_shares(const RunningRows& rows) const {
     return shares;
 }
 
-SliceColumn PartService::column_of(const std::string& machine, const RunningRows& rows) const {
+SliceColumn PartService::column_of(const MachineName& machine, const RunningRows& rows) const {
     SliceColumn column{.epoch = slices_epoch_, .slice = config_.slice};
     if (rows.size() < 2 || !takes_turns()) return column;
     const bool fill = config_.sharing == SharingMode::kConcurrentGang;
@@ -127,7 +127,7 @@ void PartService::share_time() {
     slices_sent_ = true;
     if (!is_pending) begin_turns(now);
     const RunningRows rows = running_rows();
-    for (const std::string& machine : config_.agents) {
+    for (const MachineName& machine : config_.agents) {
         SliceColumn column = column_of(machine, rows);
         column.number = *number;
         slices_->set_column(machine, std::move(column));

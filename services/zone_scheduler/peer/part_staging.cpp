@@ -151,12 +151,12 @@ std::vector<StepSpec::Input> PartService::inputs_of(const PartRecord& record) co
 /// it starts.
 Result<bool> PartService::bring_inputs(ActivePart& part) {
     const PartRecord& record = part.record;
-    std::set<std::string> machines;
+    std::set<MachineName> machines;
     for (const RankPlace& place : record.status.assignment)
         if (config_.agents.contains(place.machine)) machines.insert(place.machine);
     if (part.has_inputs || machines.empty() || record.staging->inputs.empty()) return true;
     bool all = true;
-    for (const std::string& machine : machines) {
+    for (const MachineName& machine : machines) {
         const Result<bool> here = executor_.stage_inputs({to_string(record.request.id), machine, inputs_of(record)});
         if (!here) return here.error();
         all = *here && all;
@@ -199,11 +199,11 @@ Result<void> PartService::check_staged(const PartRecord& record) const {
 /// By step, the one in whose folder its ranks run: the first of the same host.
 std::vector<std::string> PartService::staged_steps(const PartRecord& record) const {
     const std::vector<std::string> steps = steps_of(record);
-    std::map<std::string, std::string> first;  // by machine with an agent; empty: this host
+    std::map<MachineName, std::string> first;  // by machine with an agent; empty: this host
     std::vector<std::string> staged;
     for (std::size_t i = 0; i < steps.size(); ++i) {
-        const std::string machine = i < record.machines.size() ? record.machines[i] : std::string{};
-        const std::string host = config_.agents.contains(machine) ? machine : std::string{};
+        const MachineName machine = i < record.machines.size() ? record.machines[i] : MachineName{};
+        const MachineName host = config_.agents.contains(machine) ? machine : MachineName{};
         staged.push_back(first.emplace(host, steps[i]).first->second);
     }
     return staged;

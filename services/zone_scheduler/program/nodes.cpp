@@ -5,14 +5,14 @@
 namespace zbs::zone_program {
 
 void Nodes::use(const NodeDirectory& directory) {
-    executor->use_directory([&directory](const std::string& machine) -> std::optional<node::KnownAgent> {
+    executor->use_directory([&directory](const MachineName& machine) -> std::optional<node::KnownAgent> {
         const NodeRegistration* known = directory.find(machine);
         if (known == nullptr) return std::nullopt;
         return node::KnownAgent{known->url, known->description.step_folder, known->description.weights};
     });
 }
 
-NodeLinkSensor::Ask Nodes::probe(const std::string& organisation, node::NodeExecutor::Post post) const {
+NodeLinkSensor::Ask Nodes::probe(const OrganisationName& organisation, node::NodeExecutor::Post post) const {
     return [client = client.get(), organisation, post = std::move(post)](
                const NodeLinkSensor::Agent& from, const ProbeRequest& to,
                std::function<void(Result<ProbeReport>)> respond) {

@@ -20,7 +20,7 @@ struct Nodes {
     /// Where agents are, as they register.
     void use(const NodeDirectory& directory);
     /// How one of them is made to probe another. `post` puts work on the domain's strand.
-    NodeLinkSensor::Ask probe(const std::string& organisation, node::NodeExecutor::Post post) const;
+    NodeLinkSensor::Ask probe(const OrganisationName& organisation, node::NodeExecutor::Post post) const;
 };
 
 /// None where no machine has an agent. What `storage` has must outlive it: steps of this host are its executor's.

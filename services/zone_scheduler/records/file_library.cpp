@@ -22,7 +22,7 @@ std::optional<Caller> owner_of_shelf(const std::string& shelf) {
     if (!shelf.starts_with(kUserShelf)) return std::nullopt;
     const std::size_t plus = shelf.find('+', first);
     if (plus == std::string::npos) return std::nullopt;
-    return Caller{CallerKind::kUser, shelf.substr(first, plus - first), shelf.substr(plus + 1)};
+    return Caller{CallerKind::kUser, OrganisationName(shelf.substr(first, plus - first)), shelf.substr(plus + 1)};
 }
 
 std::string mebibytes(std::uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
@@ -108,7 +108,7 @@ Result<void> FileLibrary::make_room(const Caller& owner, const std::string& dige
 }
 
 /// Cost: that of looking at all its files.
-Result<FileLibrary::Sum> FileLibrary::sum_of(const std::string& organisation) const {
+Result<FileLibrary::Sum> FileLibrary::sum_of(const OrganisationName& organisation) const {
     const Result<std::vector<std::string>> shelves = depot_.shelves();
     if (!shelves) return shelves.error();
     Sum sum;

@@ -55,7 +55,7 @@ class FileLibrary {
         std::uint64_t bytes = 0;  ///< begun files count whole
         std::size_t files = 0;
     };
-    Result<Sum> sum_of(const std::string& organisation) const;
+    Result<Sum> sum_of(const OrganisationName& organisation) const;
     Result<void> check_organisation(const Caller& owner, std::uint64_t bytes);
     Result<void> remove(const std::string& shelf, const std::string& name);
     Result<void> make_room(const Caller& owner, const std::string& digest, std::uint64_t bytes);
@@ -63,7 +63,7 @@ class FileLibrary {
     const ZoneConfig& config_;
     FileDepot& depot_;
     std::vector<InUse> in_use_;
-    std::map<std::string, Sum> sums_;  ///< of other organisations, until something is removed
+    std::map<OrganisationName, Sum> sums_;  ///< of other organisations, until something is removed
 };
 
 }  // namespace zbs

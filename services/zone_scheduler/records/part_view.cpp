@@ -55,13 +55,13 @@ std::string outside_reason(const PartStatus& part, bool asked) {
 
 PartStatus outside_view(PartStatus inside, bool asked) {
     struct Alias {
-        std::string name;
+        MachineName name;
         std::map<std::int32_t, std::int32_t> processors;
     };
-    std::map<std::string, Alias> aliases;
+    std::map<MachineName, Alias> aliases;
     for (RankPlace& place : inside.assignment) {
         Alias& alias = aliases[place.machine];
-        if (alias.name.empty()) alias.name = "n" + std::to_string(aliases.size() - 1);
+        if (alias.name.empty()) alias.name = MachineName("n" + std::to_string(aliases.size() - 1));
         const auto next = static_cast<std::int32_t>(alias.processors.size());
         place.machine = alias.name;
         place.processor = alias.processors.emplace(place.processor, next).first->second;

@@ -40,7 +40,7 @@ Result<SignedText> RegistrySession::entry(ZoneStanding standing) {
     const std::optional<std::string> bundle = trust_.bundle(config_.organisation);
     const Time issued = clock_.now();
     last_signed_ = std::max(last_signed_, issued);
-    return signing_.sign({.name = config_.zone.name,
+    return signing_.sign({.name = config_.name(),
                           .organisation = config_.organisation,
                           .contact = config_.contact,
                           .url = config_.url,
@@ -102,7 +102,7 @@ void RegistrySession::renew() {
     if (leaving_) return;
     // The registry does not know yet: publishing renews as well.
     if (drain_sent_ != draining_ || version_sent_ != entry_version_) return publish();
-    transport_.renew(config_.registry, config_.zone.name, [this](const Result<ZoneLease>& renewed) {
+    transport_.renew(config_.registry, config_.name(), [this](const Result<ZoneLease>& renewed) {
         if (renewed) {
             if (renewed->rival) note_rival(*renewed->rival);
             forget_ended_rival();
@@ -151,7 +151,7 @@ std::optional<RivalClaim> RegistrySession::rival() const {
 void RegistrySession::discover() { look_on({}); }
 
 /// Page after page; the list counts once all is there. A registry that never ends its list is ignored.
-void RegistrySession::look_on(const std::string& after) {
+void RegistrySession::look_on(const ZoneName& after) {
     if (leaving_) return;
     const ZoneQuery query{
         .category = kCategory, .interface_version = kInterfaceVersion, .after = after, .leases = true};
@@ -242,7 +242,7 @@ void RegistrySession::leave() {
     const Result<SignedText> last = entry(ZoneStanding::kLeft);
     if (!last) return;
     transport_.publish(config_.registry, *last, [this](const Result<ZoneLease>&) {
-        transport_.leave(config_.registry, config_.zone.name, [](const Result<ZoneLease>&) {});
+        transport_.leave(config_.registry, config_.name(), [](const Result<ZoneLease>&) {});
     });
 }
 

@@ -54,7 +54,7 @@ class RegistrySession {
     void publish();
     void renew();
     void discover();
-    void look_on(const std::string& after);
+    void look_on(const ZoneName& after);
     void published(const Result<ZoneLease>& lease);
     std::vector<ZoneEntry> verified(const ZonePage& page);
     void note_rival(const RivalClaim& rival);

@@ -17,7 +17,7 @@ namespace zbs {
 /// An organisation whose zones are to be asked to take the own users, and how it is known: by its bundle, by the
 /// bundle's fingerprint, or by both.
 struct AskedOrganisation {
-    std::string organisation;
+    OrganisationName organisation;
     std::string fingerprint;
     std::string bundle;  ///< PEM; empty: the one that the registry shows, if it has the fingerprint
     bool operator==(const AskedOrganisation&) const = default;
@@ -45,23 +45,26 @@ enum class SharingMode {
 
 /// What an operator settles for a zone. Read at start; what `settings_table` says of SIGHUP changes on the strand.
 struct ZoneConfig {
+    ZoneName name() const { return ZoneName(zone.name); }
+
     Zone zone;                          ///< name, machines, links inside
     bool declares_within_zone = false;  ///< the operator has said what `zone.within_zone` is; else it may be measured
-    std::string organisation;
+    OrganisationName organisation;
     std::string contact;
     std::string url;                ///< where others reach this zone
     std::vector<LinkToZone> links;  ///< declared links to other zones
     Link default_link = ResourceGraph::kDefaultZoneLink;
-    std::set<std::string> agents;            ///< machines whose own agents run the steps there; others: this host does
-    std::vector<std::string> partition_of;   ///< by machine; "main" where it says nothing
-    std::string account_map_file;            ///< where `accounts` comes from; empty where there are none
-    bool reuse_pool_accounts = false;        ///< the site cleans an account of a pool before its next user
-    std::optional<AccountMap> accounts;      ///< none: own users run as the zone, others as their peering says
-    std::vector<AutomaticRule> rules;        ///< accept organisations without the operator; default: nobody
-    std::vector<AskedOrganisation> asks;     ///< whom the zone asks by itself
-    std::vector<std::string> honour_blocks;  ///< organisations whose blocks of others' subjects count here, too
-    std::string registry_code;               ///< to enrol with; empty once that is done
-    ServiceAddress registry;                 ///< empty url = none
+    std::set<MachineName, std::less<>>
+        agents;                             ///< machines whose own agents run the steps there; others: this host does
+    std::vector<std::string> partition_of;  ///< by machine; "main" where it says nothing
+    std::string account_map_file;           ///< where `accounts` comes from; empty where there are none
+    bool reuse_pool_accounts = false;       ///< the site cleans an account of a pool before its next user
+    std::optional<AccountMap> accounts;     ///< none: own users run as the zone, others as their peering says
+    std::vector<AutomaticRule> rules;       ///< accept organisations without the operator; default: nobody
+    std::vector<AskedOrganisation> asks;    ///< whom the zone asks by itself
+    std::vector<OrganisationName> honour_blocks;  ///< organisations whose blocks of others' subjects count here, too
+    std::string registry_code;                    ///< to enrol with; empty once that is done
+    ServiceAddress registry;                      ///< empty url = none
 
     std::string level_two_mapper = "global";
     /// The queue discipline, as `queue_discipline` reads it; empty: nobody can wait in this zone's queue, and whose
@@ -116,7 +119,7 @@ inline Duration window_for_files(const ZoneConfig& config) {
 }
 
 /// What the operator has declared of the link to another zone; null where nothing is.
-const LinkToZone* declared_link(const ZoneConfig& config, const std::string& zone);
+const LinkToZone* declared_link(const ZoneConfig& config, const ZoneName& zone);
 
 /// The partitions that machines are in, sorted; "main" where the zone has none yet.
 std::vector<std::string> partitions_of(const ZoneConfig& config);

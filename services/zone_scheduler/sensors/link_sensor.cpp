@@ -22,7 +22,7 @@ const char* to_string(LinkView::Source source) {
     return "?";
 }
 
-const LinkToZone* declared_link(const ZoneConfig& config, const std::string& zone) {
+const LinkToZone* declared_link(const ZoneConfig& config, const ZoneName& zone) {
     const auto at = std::find_if(config.links.begin(), config.links.end(),
                                  [&](const LinkToZone& link) { return link.zone == zone; });
     return at == config.links.end() ? nullptr : &*at;
@@ -63,7 +63,7 @@ void LinkSensor::send_large(const std::shared_ptr<Probe>& probe) {
     probe->asked = clock_.steady_now();
     transport_.probe(probe->to, ProbeSize::kLarge, [this, probe](const Result<std::size_t>& answer) {
         if (!answer) return failed(*probe, answer.error());
-        measured_[probe->to.who.name].observe(
+        measured_[ZoneName(probe->to.who.name)].observe(
             {.round_trip = probe->round_trip, .bytes = *answer, .transfer = clock_.steady_now() - probe->asked},
             clock_.now(), config_.probe_every);
         probe_next();
@@ -71,23 +71,23 @@ void LinkSensor::send_large(const std::shared_ptr<Probe>& probe) {
 }
 
 void LinkSensor::failed(const Probe& probe, const Error& why) {
-    if (measured_[probe.to.who.name].fail())
+    if (measured_[ZoneName(probe.to.who.name)].fail())
         log_.info("probe_failed", {{"zone", to_uri(probe.to.who)}, {"reason", why.message}});
     probe_next();
 }
 
-std::optional<Link> LinkSensor::measured_link(const std::string& zone) const {
+std::optional<Link> LinkSensor::measured_link(const ZoneName& zone) const {
     const auto at = measured_.find(zone);
     return at == measured_.end() ? std::nullopt : at->second.forecast();
 }
 
-Link LinkSensor::link_to(const std::string& zone) const {
+Link LinkSensor::link_to(const ZoneName& zone) const {
     if (const LinkToZone* declared = declared_link(config_, zone)) return declared->link;
     return measured_link(zone).value_or(config_.default_link);
 }
 
 std::vector<LinkView> LinkSensor::links() const {
-    std::map<std::string, LinkView> views;
+    std::map<ZoneName, LinkView> views;
     for (const LinkToZone& link : config_.links) views[link.zone].zone = link.zone;
     for (const auto& [zone, link] : measured_) {
         LinkView& view = views[zone];

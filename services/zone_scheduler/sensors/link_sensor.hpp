@@ -19,7 +19,7 @@ namespace zbs {
 /// One link as this zone sees it now.
 struct LinkView {
     enum class Source { kDeclared, kMeasured, kAssumed };
-    std::string zone;
+    ZoneName zone;
     Link link;  ///< what plans are made with
     Source source = Source::kAssumed;
     using Series = SeriesView;
@@ -45,7 +45,7 @@ class LinkSensor {
     /// Begins to probe, if the configuration wants that.
     void start();
 
-    Link link_to(const std::string& zone) const;
+    Link link_to(const ZoneName& zone) const;
     std::vector<LinkView> links() const;  ///< to declared and to measured zones, by name
 
   private:
@@ -61,7 +61,7 @@ class LinkSensor {
     void send_small(const std::shared_ptr<Probe>& probe);
     void send_large(const std::shared_ptr<Probe>& probe);
     void failed(const Probe& probe, const Error& why);
-    std::optional<Link> measured_link(const std::string& zone) const;
+    std::optional<Link> measured_link(const ZoneName& zone) const;
 
     const ZoneConfig& config_;
     Clock& clock_;
@@ -69,7 +69,7 @@ class LinkSensor {
     Targets targets_;
     Log& log_;
     std::deque<ServiceAddress> waiting_;  ///< to be probed in this round
-    std::map<std::string, MeasuredLink> measured_;
+    std::map<ZoneName, MeasuredLink> measured_;
 };
 
 }  // namespace zbs

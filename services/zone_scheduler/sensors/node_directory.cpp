@@ -15,7 +15,7 @@ constexpr double kLeastSpeed = 0.05;
 
 }  // namespace
 
-Result<NodeLease> NodeDirectory::put(const std::string& name, NodeRegistration registration) {
+Result<NodeLease> NodeDirectory::put(const MachineName& name, NodeRegistration registration) {
     if (registration.description.name != name)
         return invalid("is of node '" + registration.description.name + "', the call of '" + name + "'",
                        "/description/name");
@@ -51,7 +51,7 @@ std::vector<NodeDirectory::Node> NodeDirectory::nodes() const {
     return nodes;
 }
 
-const NodeRegistration* NodeDirectory::find(const std::string& name) const {
+const NodeRegistration* NodeDirectory::find(const MachineName& name) const {
     const auto at = entries_.find(name);
     return at == entries_.end() ? nullptr : &at->second.registration;
 }
@@ -64,11 +64,11 @@ std::vector<MachineUse> NodeDirectory::uses_of(const std::vector<Machine>& machi
 }
 
 MachineUse NodeDirectory::use_of(const Machine& machine) const {
-    MachineUse use{.machine = machine.name};
-    const auto at = entries_.find(machine.name);
+    MachineUse use{.machine = MachineName(machine.name)};
+    const auto at = entries_.find(use.machine);
     if (at == entries_.end()) {
         use.fault = "no agent has registered";
-    } else if (!is_live(machine.name)) {
+    } else if (!is_live(use.machine)) {
         use.fault = "its agent does not answer";
     } else if (const int has = at->second.registration.description.processors; has < machine.processors) {
         use.fault = "its agent may use " + std::to_string(has) + " processors, not " +
@@ -79,7 +79,7 @@ MachineUse NodeDirectory::use_of(const Machine& machine) const {
     return use;
 }
 
-bool NodeDirectory::is_live(const std::string& name) const {
+bool NodeDirectory::is_live(const MachineName& name) const {
     const auto at = entries_.find(name);
     return at != entries_.end() && clock_.steady_now() < at->second.until;
 }

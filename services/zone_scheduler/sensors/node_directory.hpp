@@ -26,7 +26,7 @@ class NodeDirectory {
 
     /// Errors: kInvalidArgument where the description is of another node than `name`; kTooManyRequests over
     /// `limits::kMaxNodes`.
-    Result<NodeLease> put(const std::string& name, NodeRegistration registration);
+    Result<NodeLease> put(const MachineName& name, NodeRegistration registration);
 
     struct Node {
         NodeRegistration registration;  ///< the last one
@@ -38,15 +38,15 @@ class NodeDirectory {
     /// All that registered since the zone was started, by name.
     std::vector<Node> nodes() const;
     /// Null where it never registered.
-    const NodeRegistration* find(const std::string& name) const;
-    bool is_live(const std::string& name) const;
+    const NodeRegistration* find(const MachineName& name) const;
+    bool is_live(const MachineName& name) const;
 
     /// What machines with an agent have for parts of the zone: nothing where the agent is not there or may use fewer
     /// processors than the zone has of the machine. Their speed is the share of its processors that others will leave,
     /// as forecast from what the agent measures.
     std::vector<MachineUse> uses_of(const std::vector<Machine>& machines) const;
     /// The machines that the zone has by their agents: only of these a forecast is made, and `uses_of` speaks.
-    void use(std::set<std::string> agents) { agents_ = std::move(agents); }
+    void use(std::set<MachineName, std::less<>> agents) { agents_ = std::move(agents); }
 
   private:
     struct Entry {
@@ -58,8 +58,8 @@ class NodeDirectory {
     MachineUse use_of(const Machine& machine) const;
     const Clock& clock_;
     Log& log_;
-    std::map<std::string, Entry> entries_;
-    std::set<std::string> agents_;
+    std::map<MachineName, Entry, std::less<>> entries_;
+    std::set<MachineName, std::less<>> agents_;
 };
 
 }  // namespace zbs

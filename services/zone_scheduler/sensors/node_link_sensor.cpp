@@ -64,7 +64,7 @@ void NodeLinkSensor::update_median() {
     if (!median_) median_ = median_of_pairs(true);
 }
 
-bool NodeLinkSensor::is_present(const std::string& name) const {
+bool NodeLinkSensor::is_present(const MachineName& name) const {
     return std::ranges::binary_search(present_, name, {}, &Agent::name);
 }
 

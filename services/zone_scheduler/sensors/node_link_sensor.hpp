@@ -16,7 +16,7 @@ namespace zbs {
 
 /// One way between two machines of the zone, as measured.
 struct NodeLinkView {
-    std::string from, to;  ///< `from` has asked; the bytes came from `to`
+    MachineName from, to;  ///< `from` has asked; the bytes came from `to`
     std::optional<SeriesView> delay_s, bandwidth_Bps;
     std::optional<Time> measured;
     int failures = 0;  ///< probes without an answer since the last good one
@@ -38,7 +38,8 @@ class NodeLinkSensor {
     static constexpr Duration kForgottenAfter = std::chrono::hours{24};  ///< unasked, as of machines that are gone
 
     struct Agent {
-        std::string name, url;
+        MachineName name;
+        std::string url;
     };
     /// Those that are there now.
     using Agents = std::function<std::vector<Agent>()>;
@@ -60,7 +61,7 @@ class NodeLinkSensor {
     std::vector<NodeLinkView> worst() const;
 
   private:
-    using Pair = std::pair<std::string, std::string>;
+    using Pair = std::pair<MachineName, MachineName>;
     struct Entry {
         MeasuredLink link;
         Duration asked{};                     ///< last time, steady
@@ -74,7 +75,7 @@ class NodeLinkSensor {
     void note_failed(const Pair& pair, const Error& error);
     Duration overhead_of_both(const Pair& pair, const ProbeReport& report);
     void update_median();
-    bool is_present(const std::string& name) const;
+    bool is_present(const MachineName& name) const;
     std::optional<Link> median_of_pairs(bool also_failing) const;
     Entry& entry_of(const Pair& pair);
     void forget_old();

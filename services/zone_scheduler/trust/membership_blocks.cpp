@@ -34,7 +34,7 @@ Result<Block> MembershipService::block(const std::string& subject, const std::st
 bool MembershipService::is_known(const std::string& subject) const {
     const std::optional<Caller> caller = parse_identity(subject);
     if (caller && caller->is_user_of(config_.organisation)) return members_.contains(caller->name);
-    const std::string& organisation = caller ? caller->organisation : subject;
+    const OrganisationName organisation = caller ? caller->organisation : OrganisationName(subject);
     return organisation == config_.organisation || trust_.bundle(organisation).has_value();
 }
 
@@ -92,7 +92,7 @@ std::vector<MembershipService::AnnouncedBlock> MembershipService::announced_bloc
 /// How much the word of a zone is worth at this moment.
 MembershipService::Announcer MembershipService::announcer_of(const std::string& name) const {
     const Caller zone = parse_identity(name).value_or(Caller{});
-    const std::vector<std::string>& honoured = config_.honour_blocks;
+    const std::vector<OrganisationName>& honoured = config_.honour_blocks;
     return {.zone = zone,
             .believed = zone.organisation == config_.organisation || trust_.bundle(zone.organisation).has_value(),
             .honoured = std::find(honoured.begin(), honoured.end(), zone.organisation) != honoured.end()};
@@ -138,7 +138,7 @@ bool MembershipService::is_blocked(const Caller& subject) const {
     const std::string uri = to_uri(subject);
     if (blocks_.contains(uri) || blocks_.contains(subject.organisation)) return true;
     for (const auto& [announcer, announced] : announced_blocks_) {
-        for (const std::string& name : {uri, subject.organisation}) {
+        for (const std::string& name : {uri, subject.organisation.str()}) {
             if (announced.contains(name) && counts(announcer_of(announcer), name)) return true;
         }
     }

@@ -261,7 +261,7 @@ TrustStatement MembershipService::statement_for(const PeerIdentity& reader) cons
 }
 
 Result<void> MembershipService::take(const Caller& from, const TrustStatement& statement) {
-    const std::string& organisation = statement.organisation;
+    const OrganisationName& organisation = statement.organisation;
     if (from.kind != CallerKind::kZone || from.organisation != organisation)
         return Error{ErrorCode::kDenied,
                      to_uri(from) + " announced blocks of another organisation ('" + organisation + "')",

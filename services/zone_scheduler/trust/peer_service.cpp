@@ -71,7 +71,7 @@ void PeerService::found(const std::vector<ZoneEntry>& entries) {
     listed_ = entries;
     listed_at_ = clock_.steady_now();
     settle_asks();
-    const std::map<std::string, std::string> holders = name_holders();
+    const std::map<ZoneName, OrganisationName> holders = name_holders();
     for (const ZoneEntry& entry : entries) {
         if (entry.name == config_.zone.name && entry.organisation == config_.organisation) continue;
         // Home must know whom it talks to: an organisation that nobody here vouched for is not asked.
@@ -94,13 +94,13 @@ void PeerService::ask_known() {
     for (const ZoneEntry& entry : known) ask(entry);
 }
 
-bool PeerService::is_believed(const std::string& organisation) const {
+bool PeerService::is_believed(const OrganisationName& organisation) const {
     return organisation == config_.organisation || trust_.bundle(organisation).has_value();
 }
 
 /// Whose zones the names mean here: this zone, and peers until their organisation is removed.
-std::map<std::string, std::string> PeerService::name_holders() const {
-    std::map<std::string, std::string> holders{{config_.zone.name, config_.organisation}};
+std::map<ZoneName, OrganisationName> PeerService::name_holders() const {
+    std::map<ZoneName, OrganisationName> holders{{config_.name(), config_.organisation}};
     for (const auto& [name, peer] : peers_) {
         if (is_believed(peer.organisation)) holders.emplace(name, peer.organisation);
     }
@@ -110,7 +110,7 @@ std::map<std::string, std::string> PeerService::name_holders() const {
 
 /// False where the name means a zone of another organisation: neither a registry that lies nor a peer puts its own zone
 /// in the place of somebody else's.
-bool PeerService::may_have_name(const ZoneEntry& entry, const std::map<std::string, std::string>& holders) {
+bool PeerService::may_have_name(const ZoneEntry& entry, const std::map<ZoneName, OrganisationName>& holders) {
     const auto holder = holders.find(entry.name);
     if (holder == holders.end() || holder->second == entry.organisation) return true;
     if (!clash_logged_.emplace(entry.name, entry.organisation).second) return false;
@@ -163,10 +163,10 @@ Result<void> PeerService::believe(const AskedOrganisation& wish) {
     return {};
 }
 
-Result<void> PeerService::ask_organisation(const std::string& organisation, const std::string& fingerprint,
+Result<void> PeerService::ask_organisation(const OrganisationName& organisation, const std::string& fingerprint,
                                            const std::string& bundle) {
     if (auto believed = believe({organisation, fingerprint, bundle}); !believed) return believed;
-    const std::map<std::string, std::string> holders = name_holders();
+    const std::map<ZoneName, OrganisationName> holders = name_holders();
     for (const ZoneEntry& entry : listed_) {
         if (entry.organisation != organisation || !may_have_name(entry, holders)) continue;
         asked_.erase(entry.name);
@@ -175,7 +175,7 @@ Result<void> PeerService::ask_organisation(const std::string& organisation, cons
     return {};
 }
 
-void PeerService::recheck(const std::string& zone) {
+void PeerService::recheck(const ZoneName& zone) {
     const auto peer = peers_.find(zone);
     if (peer == peers_.end() || peer->second.they_accept_us != PeeringState::kAccepted) return;
     const auto last = attempts_.find(zone);
@@ -196,7 +196,7 @@ void PeerService::ask(const ZoneEntry& entry) {
     if (same_address && asked != asked_.end() && clock_.steady_now() - asked->second < pause) return;
     asked_[entry.name] = clock_.steady_now();
     const Caller zone{CallerKind::kZone, entry.organisation, entry.name};
-    PeeringRequest request{.zone = config_.zone.name, .organisation = config_.organisation, .url = config_.url};
+    PeeringRequest request{.zone = config_.name(), .organisation = config_.organisation, .url = config_.url};
     if (entry.organisation != config_.organisation && keys_ != nullptr) {
         Result<PeeringRequest> proven = make_peering_request(request, zone, clock_.now(), *keys_, trust_);
         if (!proven) return log_.warn("peering_failed", {{"zone", entry.name}, {"reason", proven.error().message}});
@@ -279,7 +279,7 @@ void PeerService::save(const Peer& peer) {
 }
 
 std::vector<Peer> PeerService::peers() const {
-    std::map<std::string, Peer> all = peers_;
+    std::map<ZoneName, Peer> all = peers_;
     for (const auto& [organisation, zone] : peerings_.accepted_zones()) {
         Peer peer{.zone = zone.name, .organisation = organisation, .url = zone.url, .last_heard = zone.seen};
         all.emplace(zone.name, std::move(peer));  // who asked us, and was not asked by us yet
@@ -309,8 +309,8 @@ std::vector<Peer> PeerService::peers() const {
     return list;
 }
 
-std::set<std::string> PeerService::zone_names() const {
-    std::set<std::string> names;
+std::set<ZoneName> PeerService::zone_names() const {
+    std::set<ZoneName> names;
     for (const Peer& peer : peers()) names.insert(peer.zone);
     for (const ZoneEntry& entry : listed_) names.insert(entry.name);
     return names;

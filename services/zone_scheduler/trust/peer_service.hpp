@@ -33,24 +33,24 @@ class PeerService {
     /// An operator wants this organisation asked: believes `bundle`, or (empty) the one that the registry shows for its
     /// zones, if it has that fingerprint. Asks at once and at every look. Errors: kNotFound where the registry lists
     /// none; kInvalidArgument where the fingerprint is missing or another; kConflict where another is believed.
-    Result<void> ask_organisation(const std::string& organisation, const std::string& fingerprint,
+    Result<void> ask_organisation(const OrganisationName& organisation, const std::string& fingerprint,
                                   const std::string& bundle);
     /// A call to this zone was refused, or had no answer: one that is on record as accepting is asked whether it still
     /// does, at most every 5 s.
-    void recheck(const std::string& zone);
+    void recheck(const ZoneName& zone);
     /// Organisations to ask as `ask_organisation` does, without an operator, each once its zones are listed. One that
     /// is believed already is asked anyway. A request that fails is logged once and tried again after every list.
     void set_asks(const std::vector<AskedOrganisation>& asks);
     /// Zones that were asked or have an accepted peering, with both directions and the condition of each.
     std::vector<Peer> peers() const;
     /// Names of those, and of the zones that the registry listed last.
-    std::set<std::string> zone_names() const;
+    std::set<ZoneName> zone_names() const;
     /// Whether the registry has listed its zones since this scheduler began.
     bool has_listing() const { return listed_at_.has_value(); }
     /// By how much a zone's clock is ahead, found with one of its answers; zero: no difference is proved.
     void note_clock(const Caller& zone, Duration ahead);
     /// As the registry listed it last. A zone that is not active finishes what it has and takes nothing new.
-    ZoneStanding standing(const std::string& zone) const {
+    ZoneStanding standing(const ZoneName& zone) const {
         const auto at = resting_.find(zone);
         return at == resting_.end() ? ZoneStanding::kActive : at->second.standing;
     }
@@ -70,9 +70,9 @@ class PeerService {
     PeerCondition condition_of(const Peer& peer) const;
     Result<void> believe(const AskedOrganisation& wish);
     void settle_asks();
-    bool is_believed(const std::string& organisation) const;
-    std::map<std::string, std::string> name_holders() const;
-    bool may_have_name(const ZoneEntry& entry, const std::map<std::string, std::string>& holders);
+    bool is_believed(const OrganisationName& organisation) const;
+    std::map<ZoneName, OrganisationName> name_holders() const;
+    bool may_have_name(const ZoneEntry& entry, const std::map<ZoneName, OrganisationName>& holders);
     void ask(const ZoneEntry& entry);
     void save(const Peer& peer);
 
@@ -84,17 +84,18 @@ class PeerService {
     const TrustBundles& trust_;
     PeeringService& peerings_;
     Log& log_;
-    std::map<std::string, Peer> peers_;
-    std::map<std::string, Duration> asked_;         ///< steady time of the last request, by zone
-    std::map<std::string, Attempt> attempts_;       ///< by zone
+    std::map<ZoneName, Peer> peers_;
+    std::map<ZoneName, Duration> asked_;            ///< steady time of the last request, by zone
+    std::map<ZoneName, Attempt> attempts_;          ///< by zone
     std::map<std::string, Duration> clocks_ahead_;  ///< by name as a URI: of clocks that differ
     std::vector<ZoneEntry> listed_;                 ///< by the registry, at the last look
     std::optional<Duration> listed_at_;             ///< steady time of that look
-    std::map<std::string, Resting> resting_;        ///< the zones that are not active
-    std::set<std::pair<std::string, std::string>>
-        clash_logged_;                               ///< zone's name and the organisation that it is not of
-    std::vector<AskedOrganisation> asks_;            ///< not believed yet
-    std::map<std::string, std::string> ask_logged_;  ///< by organisation: why it could not be asked, as the log has it
+    std::map<ZoneName, Resting> resting_;           ///< the zones that are not active
+    std::set<std::pair<ZoneName, OrganisationName>>
+        clash_logged_;                     ///< zone's name and the organisation that it is not of
+    std::vector<AskedOrganisation> asks_;  ///< not believed yet
+    std::map<OrganisationName, std::string>
+        ask_logged_;  ///< by organisation: why it could not be asked, as the log has it
 };
 
 }  // namespace zbs

@@ -21,7 +21,7 @@ PeeringAction action_of(PeeringVerb verb) {
 }  // namespace
 
 /// The record that the operator means.
-Result<PeeringRecord*> PeeringService::choose(const std::string& organisation, const PeeringChange& change) {
+Result<PeeringRecord*> PeeringService::choose(const OrganisationName& organisation, const PeeringChange& change) {
     std::vector<PeeringRecord*> fitting;
     std::string fingerprints;
     for (const std::string& key : keys_of(organisation)) {
@@ -46,7 +46,7 @@ Result<PeeringRecord*> PeeringService::choose(const std::string& organisation, c
         "/organisation"};
 }
 
-Result<PeeringRecord> PeeringService::change(const std::string& organisation, const PeeringChange& change,
+Result<PeeringRecord> PeeringService::change(const OrganisationName& organisation, const PeeringChange& change,
                                              const Caller& by) {
     if (!is_valid_name(organisation) || organisation == config_.organisation)
         return invalid("must be the name of another organisation", "/organisation");
@@ -100,7 +100,7 @@ Result<PeeringRecord> PeeringService::change(const std::string& organisation, co
     return record;
 }
 
-Result<void> PeeringService::remove(const std::string& organisation) {
+Result<void> PeeringService::remove(const OrganisationName& organisation) {
     if (organisation == config_.organisation) return invalid("is this zone's own organisation", "/organisation");
     const std::vector<std::string> keys = keys_of(organisation);
     if (keys.empty() && !trust_.bundle(organisation))

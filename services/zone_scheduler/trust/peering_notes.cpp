@@ -15,7 +15,8 @@ std::string quoted_list(const std::vector<std::string>& names) {
 }  // namespace
 
 /// The fingerprint of a bundle that may be the organisation's.
-Result<std::string> PeeringService::check_bundle(const std::string& organisation, const std::string& bundle) const {
+Result<std::string> PeeringService::check_bundle(const OrganisationName& organisation,
+                                                 const std::string& bundle) const {
     Result<std::string> fingerprint = trust_.fingerprint(bundle);
     if (!fingerprint) return invalid(fingerprint.error().message, "/bundle");
     const Result<BundleNames> names = trust_.names_in(bundle);
@@ -34,7 +35,7 @@ SiteNames PeeringService::site_names() const {
     return {partitions_of(config_), accounts_(), config_.account_map_file, check_account_};
 }
 
-std::vector<std::string> PeeringService::bundle_notes(const std::string& organisation) const {
+std::vector<std::string> PeeringService::bundle_notes(const OrganisationName& organisation) const {
     const std::optional<std::string> bundle = trust_.bundle(organisation);
     if (!bundle) return {};
     const Result<BundleNames> names = trust_.names_in(*bundle);
@@ -46,9 +47,9 @@ std::vector<std::string> PeeringService::bundle_notes(const std::string& organis
 }
 
 /// A home names its users, so as many as it likes: a pool that organisations share can be used up by any of them.
-std::string PeeringService::pool_note(const std::string& organisation, const std::string& pool) const {
+std::string PeeringService::pool_note(const OrganisationName& organisation, const std::string& pool) const {
     const SiteNames site = site_names();
-    const auto uses = [&](const std::string& other, const PeeringRights& rights) {
+    const auto uses = [&](const OrganisationName& other, const PeeringRights& rights) {
         const std::vector<std::string> pools = find_pools(other, rights, site);
         return std::find(pools.begin(), pools.end(), pool) != pools.end();
     };
@@ -70,7 +71,7 @@ std::string PeeringService::pool_note(const std::string& organisation, const std
            " --account pool:NAME' to give it a pool of its own";
 }
 
-std::vector<std::string> PeeringService::notes(const std::string& organisation) const {
+std::vector<std::string> PeeringService::notes(const OrganisationName& organisation) const {
     std::vector<std::string> notes = bundle_notes(organisation);
     const PeeringRecord* record = settled(organisation);
     if (record == nullptr || record->state != PeeringState::kAccepted) return notes;

@@ -68,14 +68,15 @@ void PeeringService::set_rules(std::vector<AutomaticRule> rules) {
         for (const std::string& organisation : rule.organisations) {
             if (organisation.find('*') != std::string::npos) continue;
             // Known by name and bundle: it can be asked, too, before it has asked us.
-            if (auto believed = believe(organisation, rule.bundle); !believed)
+            if (auto believed = believe(OrganisationName(organisation), rule.bundle); !believed)
                 log_.warn("rule_bundle_not_taken",
                           {{"organisation", organisation}, {"reason", believed.error().message}});
         }
     }
 }
 
-const AutomaticRule* PeeringService::rule_for(const std::string& organisation, const std::string& fingerprint) const {
+const AutomaticRule* PeeringService::rule_for(const OrganisationName& organisation,
+                                              const std::string& fingerprint) const {
     for (const AutomaticRule& rule : rules_) {
         if (match_rule({&rule, 1}, organisation) == nullptr) continue;
         if (rule.fingerprint == fingerprint || (rule.trust_on_first_use && rule.fingerprint.empty())) return &rule;
@@ -83,18 +84,18 @@ const AutomaticRule* PeeringService::rule_for(const std::string& organisation, c
     return nullptr;
 }
 
-PeeringRecord* PeeringService::settled(const std::string& organisation) {
+PeeringRecord* PeeringService::settled(const OrganisationName& organisation) {
     return const_cast<PeeringRecord*>(std::as_const(*this).settled(organisation));
 }
 
-const PeeringRecord* PeeringService::settled(const std::string& organisation) const {
+const PeeringRecord* PeeringService::settled(const OrganisationName& organisation) const {
     for (const std::string& key : keys_of(organisation)) {
         if (const PeeringRecord& record = records_.at(key); holds_seat(record)) return &record;
     }
     return nullptr;
 }
 
-std::vector<std::string> PeeringService::keys_of(const std::string& organisation) const {
+std::vector<std::string> PeeringService::keys_of(const OrganisationName& organisation) const {
     std::vector<std::string> keys;
     const std::string start = organisation + " ";
     for (auto at = records_.lower_bound(start); at != records_.end() && at->first.starts_with(start); ++at)
@@ -130,7 +131,7 @@ Result<void> PeeringService::pin(const PeeringRecord& record) {
     return trust_.pin(record.organisation, record.bundle);
 }
 
-Result<void> PeeringService::believe(const std::string& organisation, const std::string& bundle) {
+Result<void> PeeringService::believe(const OrganisationName& organisation, const std::string& bundle) {
     if (!is_valid_name(organisation) || organisation == config_.organisation)
         return invalid("must be the name of another organisation", "/organisation");
     const Result<std::string> fingerprint = check_bundle(organisation, bundle);
@@ -151,7 +152,7 @@ Result<void> PeeringService::believe(const std::string& organisation, const std:
 }
 
 PeeringAnswer PeeringService::answer_of(const PeeringRecord& record) const {
-    PeeringAnswer answer{config_.zone.name, config_.organisation, record.state, record.reason};
+    PeeringAnswer answer{config_.name(), config_.organisation, record.state, record.reason};
     if (record.state == kRequested) answer.reason = "waits for the operator of zone " + config_.zone.name;
     if (answer.reason.empty() && record.state != kAccepted)
         answer.reason = std::string(to_string(record.state)) + " by " + config_.contact;
@@ -184,7 +185,7 @@ Result<PeeringAnswer> PeeringService::request(const Caller& caller, const Peerin
     const Caller self{CallerKind::kZone, config_.organisation, config_.zone.name};
     if (request.zone == self.name)
         return Error{ErrorCode::kConflict, "this zone's own name is '" + request.zone + "'", "/zone"};
-    PeeringAnswer answer{config_.zone.name, config_.organisation, kAccepted, {}};
+    PeeringAnswer answer{config_.name(), config_.organisation, kAccepted, {}};
     const bool own = request.organisation == config_.organisation;
     if (own && caller.kind != CallerKind::kZone)
         return Error{ErrorCode::kUnauthenticated, "a zone of this organisation shows its certificate", {}};
@@ -272,7 +273,7 @@ bool PeeringService::accepts(const Caller& zone) const {
     return zone.kind == CallerKind::kZone && state_of(zone.organisation) == kAccepted;
 }
 
-std::optional<PeeringState> PeeringService::state_of(const std::string& organisation) const {
+std::optional<PeeringState> PeeringService::state_of(const OrganisationName& organisation) const {
     if (organisation == config_.organisation) return kAccepted;
     if (const PeeringRecord* record = settled(organisation)) return record->state;
     std::optional<PeeringState> state;
@@ -283,13 +284,13 @@ std::optional<PeeringState> PeeringService::state_of(const std::string& organisa
     return state;
 }
 
-std::optional<PeeringRights> PeeringService::rights_now(const std::string& organisation) const {
+std::optional<PeeringRights> PeeringService::rights_now(const OrganisationName& organisation) const {
     const PeeringRecord* record = settled(organisation);
     if (record == nullptr || record->state != kAccepted) return std::nullopt;
     return effective_rights(record->rights, explain(record->history, clock_.now()).score);
 }
 
-void PeeringService::note(const std::string& organisation, TrustEvent event) {
+void PeeringService::note(const OrganisationName& organisation, TrustEvent event) {
     PeeringRecord* record = settled(organisation);
     if (record == nullptr) return;
     record->history = apply(record->history, event, clock_.now());
@@ -346,7 +347,7 @@ std::vector<PeeringService::View> PeeringService::views() const {
     return all;
 }
 
-std::vector<PeeringService::View> PeeringService::views(const std::string& organisation) const {
+std::vector<PeeringService::View> PeeringService::views(const OrganisationName& organisation) const {
     std::vector<View> all;
     for (const std::string& key : keys_of(organisation)) all.push_back(view_of(records_.at(key)));
     return all;

@@ -36,7 +36,7 @@ class PeeringService {
     /// Whether jobs may run as an account of this host; default: not asked.
     void use_host_accounts(std::function<Result<void>(const std::string&)> check) { check_account_ = std::move(check); }
     /// What an organisation has here now; default nothing.
-    void use_usage(std::function<PeeringUsage(const std::string&)> usage) { usage_ = std::move(usage); }
+    void use_usage(std::function<PeeringUsage(const OrganisationName&)> usage) { usage_ = std::move(usage); }
 
     /// A zone asks that its users be taken. `caller` is what its connection proved: the zone itself, or nobody while
     /// its organisation is unknown here. An unknown one leaves a pending record, no more. Errors: kUnauthenticated;
@@ -47,25 +47,25 @@ class PeeringService {
     /// Errors: kNotFound; kConflict where the state does not allow it, or several bundles claim the name and none was
     /// chosen; kInvalidArgument with the field's pointer, also for a bundle of another organisation and for rights that
     /// name a partition, a pool or an account which is not there.
-    Result<PeeringRecord> change(const std::string& organisation, const PeeringChange& change, const Caller& by);
+    Result<PeeringRecord> change(const OrganisationName& organisation, const PeeringChange& change, const Caller& by);
     /// Forgets the organisation, also as one to ask. Errors: kNotFound; kConflict while parts of it are here.
-    Result<void> remove(const std::string& organisation);
+    Result<void> remove(const OrganisationName& organisation);
     /// Believes this bundle as the organisation's, without any right here. Errors: kConflict where another is believed;
     /// kInvalidArgument for a bundle of another organisation.
-    Result<void> believe(const std::string& organisation, const std::string& bundle);
+    Result<void> believe(const OrganisationName& organisation, const std::string& bundle);
     /// What an operator should know of what was settled with an organisation and would not see: that its bundle is
     /// bound to no organisation, that nobody of it has an account, that another uses its pool, too. Each one sentence
     /// with its remedy.
-    std::vector<std::string> notes(const std::string& organisation) const;
+    std::vector<std::string> notes(const OrganisationName& organisation) const;
 
     /// True for zones of the own organisation and of those that are accepted.
     bool accepts(const Caller& zone) const;
     /// How it stands with an organisation; none where it never asked. The own one: accepted.
-    std::optional<PeeringState> state_of(const std::string& organisation) const;
+    std::optional<PeeringState> state_of(const OrganisationName& organisation) const;
     /// Rights at the trust of this moment; none unless accepted. Not for the own organisation.
-    std::optional<PeeringRights> rights_now(const std::string& organisation) const;
+    std::optional<PeeringRights> rights_now(const OrganisationName& organisation) const;
     /// Remembers what a proven peer did; others are ignored.
-    void note(const std::string& organisation, TrustEvent event);
+    void note(const OrganisationName& organisation, TrustEvent event);
     /// Writes down what was noted; else it is done every few seconds.
     void flush();
 
@@ -81,31 +81,31 @@ class PeeringService {
         std::vector<Event> last;  ///< since this zone's start, oldest first, at most `kLastEvents`
     };
     struct KnownZone {
-        std::string organisation;
+        OrganisationName organisation;
         PeerZone zone;
     };
     /// Zones of accepted organisations that asked.
     std::vector<KnownZone> accepted_zones() const;
-    std::vector<View> views() const;                                 ///< by organisation and fingerprint
-    std::vector<View> views(const std::string& organisation) const;  ///< several while bundles compete
+    std::vector<View> views() const;                                      ///< by organisation and fingerprint
+    std::vector<View> views(const OrganisationName& organisation) const;  ///< several while bundles compete
 
   private:
     using Records = std::map<std::string, PeeringRecord>;  // by key_of
 
-    PeeringRecord* settled(const std::string& organisation);
-    const PeeringRecord* settled(const std::string& organisation) const;
-    std::vector<std::string> keys_of(const std::string& organisation) const;
-    const AutomaticRule* rule_for(const std::string& organisation, const std::string& fingerprint) const;
-    Result<std::string> check_bundle(const std::string& organisation, const std::string& bundle) const;
+    PeeringRecord* settled(const OrganisationName& organisation);
+    const PeeringRecord* settled(const OrganisationName& organisation) const;
+    std::vector<std::string> keys_of(const OrganisationName& organisation) const;
+    const AutomaticRule* rule_for(const OrganisationName& organisation, const std::string& fingerprint) const;
+    Result<std::string> check_bundle(const OrganisationName& organisation, const std::string& bundle) const;
     SiteNames site_names() const;
-    std::vector<std::string> bundle_notes(const std::string& organisation) const;
-    std::string pool_note(const std::string& organisation, const std::string& pool) const;
+    std::vector<std::string> bundle_notes(const OrganisationName& organisation) const;
+    std::string pool_note(const OrganisationName& organisation, const std::string& pool) const;
     Result<void> save(const PeeringRecord& record);
     Result<void> pin(const PeeringRecord& record);
     Result<void> make_room();
     Result<void> take_seat(PeeringRecord accepted);
     PeeringAnswer answer_of(const PeeringRecord& record) const;
-    Result<PeeringRecord*> choose(const std::string& organisation, const PeeringChange& change);
+    Result<PeeringRecord*> choose(const OrganisationName& organisation, const PeeringChange& change);
     View view_of(const PeeringRecord& record) const;
     void save_later();
 
@@ -115,7 +115,9 @@ class PeeringService {
     TrustBundles& trust_;
     Log& log_;
     std::function<bool(const Caller&)> is_blocked_ = [](const Caller&) { return false; };
-    std::function<PeeringUsage(const std::string&)> usage_ = [](const std::string&) { return PeeringUsage{}; };
+    std::function<PeeringUsage(const OrganisationName&)> usage_ = [](const OrganisationName&) {
+        return PeeringUsage{};
+    };
     std::function<const AccountMap*()> accounts_;
     std::function<Result<void>(const std::string&)> check_account_;
     std::vector<AutomaticRule> rules_;

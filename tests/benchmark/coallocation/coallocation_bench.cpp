@@ -37,7 +37,7 @@ class Federation {
         install_disks(disks_);
         for (int z = 0; z < zones; ++z) {
             names_.push_back("z" + std::to_string(z));
-            around_.organisations.push_back("org-" + names_.back());
+            around_.organisations.emplace_back("org-" + names_.back());
             disks_[names_.back()];
         }
         registry_ = std::make_unique<RegistryNode>(around_);

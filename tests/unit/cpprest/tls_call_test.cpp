@@ -69,8 +69,9 @@ class TlsCallTest : public testing::Test {
   protected:
     void SetUp() override {
         for (const auto& [organisation, zone] : {std::pair{"org-a", "alpha"}, {"org-b", "beta"}}) {
-            ASSERT_TRUE(openssl::create_organisation(folder.path(zone), organisation, zone, kToday));
-            ASSERT_TRUE(trust.pin(organisation, content_of(folder.path(zone) + "/bundle.pem")));
+            ASSERT_TRUE(openssl::create_organisation(folder.path(zone), OrganisationName(organisation), ZoneName(zone),
+                                                     kToday));
+            ASSERT_TRUE(trust.pin(OrganisationName(organisation), content_of(folder.path(zone) + "/bundle.pem")));
         }
         alpha = *openssl::KeyFolder::open(folder.path("alpha"), clock);
         beta = *openssl::KeyFolder::open(folder.path("beta"), clock);
@@ -98,7 +99,9 @@ class TlsCallTest : public testing::Test {
         io.stop();
         thread.join();
     }
-    Caller name(const char* organisation, const char* zone) const { return {CallerKind::kZone, organisation, zone}; }
+    Caller name(const char* organisation, const char* zone) const {
+        return {CallerKind::kZone, OrganisationName(organisation), zone};
+    }
     HttpCall call(const Caller& who) const {
         return {.to = {"https://127.0.0.1:" + std::to_string(server->port()), who}, .path = "/x"};
     }

@@ -34,7 +34,7 @@ class DecisionLogTest : public testing::Test {
         refused.address = address;
         for (int i = 0; i < times; ++i) decisions.refuse(Action::kListUsers, refused, "denied", "not yours");
     }
-    static PeerIdentity user_of(const std::string& organisation, const std::string& name = "eve") {
+    static PeerIdentity user_of(const OrganisationName& organisation, const std::string& name = "eve") {
         return {{CallerKind::kUser, organisation, name}, Evidence::kCertificate};
     }
     std::size_t recorded_of(const std::string& text) {

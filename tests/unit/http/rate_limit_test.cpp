@@ -17,7 +17,7 @@ using std::chrono::seconds;
 constexpr RateLimits kSmall{.user = {10, 20}, .zone = {100, 200}, .anonymous = {5, 10}, .connection = {2, 3}};
 
 PeerIdentity known(CallerKind kind, const char* organisation, const char* name) {
-    return {{kind, organisation, name}, Evidence::kCertificate};
+    return {{kind, OrganisationName(organisation), name}, Evidence::kCertificate};
 }
 const PeerIdentity kAna = known(CallerKind::kUser, "org-a", "ana");
 

@@ -84,8 +84,8 @@ TEST_F(KeyFolderTest, IsNeverOverwritten) {
 
 TEST_F(KeyFolderTest, NamesThatAreNoneMakeNothing) {
     for (const char* bad : {"", "Org", "a/b", "a,b", "a\nb"}) {
-        EXPECT_FALSE(openssl::create_organisation(temporary.path("x"), bad, "alpha", now)) << bad;
-        EXPECT_FALSE(openssl::create_organisation(temporary.path("x"), "org", bad, now)) << bad;
+        EXPECT_FALSE(openssl::create_organisation(temporary.path("x"), OrganisationName(bad), "alpha", now)) << bad;
+        EXPECT_FALSE(openssl::create_organisation(temporary.path("x"), "org", ZoneName(bad), now)) << bad;
         EXPECT_FALSE(openssl::create_organisation(temporary.path("x"), "org", "alpha", now, {.operator_name = bad}));
     }
     EXPECT_FALSE(fs::exists(temporary.path("x")));

@@ -101,8 +101,9 @@ TEST(BundleNames, BoundBundleMayBeOfItsOrganisationsOnly) {
 
 TEST(TrustStore, OnlyNamesArePinned) {
     TrustWorld w;
-    for (const char* name : {"", "Org", "a/b", "a b", "../x"}) EXPECT_FALSE(w.trust.pin(name, pem_of(w.ca_a))) << name;
-    EXPECT_EQ(w.trust.organisations(), (std::vector<std::string>{"org-a", "org-b", "org-g", "org-s1", "org-s2"}));
+    for (const char* name : {"", "Org", "a/b", "a b", "../x"})
+        EXPECT_FALSE(w.trust.pin(OrganisationName(name), pem_of(w.ca_a))) << name;
+    EXPECT_EQ(w.trust.organisations(), (std::vector<OrganisationName>{"org-a", "org-b", "org-g", "org-s1", "org-s2"}));
 }
 
 TEST(TrustStore, PinAndUnpinCountAtOnce) {

@@ -17,7 +17,7 @@ using testing::IsEmpty;
 
 class RegistryTest : public RegistryWorld {
   protected:
-    void bring_in(const std::string& name, const std::string& organisation = "alpha") {
+    void bring_in(const std::string& name, const OrganisationName& organisation = "alpha") {
         ASSERT_EQ(enrol(code(), entry(name, organisation)), "good");
     }
     ZoneEntry with_lease(const std::string& name, Duration lease) {
@@ -304,7 +304,7 @@ TEST_F(RegistryTest, WhatCannotBeStoredIsNotShown) {
 TEST_F(RegistryTest, IsFullAtItsLimit) {
     for (int i = 1; i < limits::kMaxZonesInRegistry; ++i) {
         const std::string name = "z" + std::to_string(i);
-        ASSERT_TRUE(store.zones().save({name, "alpha", sign(entry(name)), seconds{40}}));
+        ASSERT_TRUE(store.zones().save({ZoneName(name), "alpha", sign(entry(name)), seconds{40}}));
     }
     start();
     EXPECT_EQ(enrol(code(), entry("last")), "good");
@@ -321,7 +321,7 @@ TEST_F(RegistryTest, FiveThousandZonesAreListedInPages) {
         const std::string name = "z" + std::to_string(10'000 + i);
         SignedText text = sign(entry(name));
         text.chain = std::string(6'800, 'c');
-        ASSERT_TRUE(store.zones().save({name, "alpha", text, std::chrono::seconds{300}}));
+        ASSERT_TRUE(store.zones().save({ZoneName(name), "alpha", text, std::chrono::seconds{300}}));
     }
     start();
     std::vector<std::string> found;
@@ -346,11 +346,11 @@ TEST_F(RegistryTest, APageHoldsWhatWasAskedForAndAtLeastOne) {
     for (const char* name : {"a", "b", "c", "d"}) {
         SignedText text = sign(entry(name));
         if (name[0] != 'a') text.chain = std::string(limits::kMaxPageBytes, 'c');
-        ASSERT_TRUE(store.zones().save({name, "alpha", text, std::chrono::seconds{40}}));
+        ASSERT_TRUE(store.zones().save({ZoneName(name), "alpha", text, std::chrono::seconds{40}}));
     }
     start();
     const auto page = [&](const char* after, std::size_t limit) {
-        const ZonePage got = registry->list({.after = after, .limit = limit});
+        const ZonePage got = registry->list({.after = ZoneName(after), .limit = limit});
         std::string text;
         for (const SignedText& one : got.entries) text += entries.at(std::stoul(one.text)).name;
         return text + ">" + got.next;

@@ -34,11 +34,11 @@ class RegistryWorld : public testing::Test {
         EXPECT_TRUE(registry->resume());
     }
 
-    static Caller zone(const std::string& name, const std::string& organisation = "alpha") {
+    static Caller zone(const std::string& name, const OrganisationName& organisation = "alpha") {
         return {CallerKind::kZone, organisation, name};
     }
-    ZoneEntry entry(const std::string& name, const std::string& organisation = "alpha") {
-        return {.name = name,
+    ZoneEntry entry(const std::string& name, const OrganisationName& organisation = "alpha") {
+        return {.name = ZoneName(name),
                 .organisation = organisation,
                 .contact = "ops",
                 .url = "https://" + name + ":1",
@@ -51,7 +51,7 @@ class RegistryWorld : public testing::Test {
         entries.push_back(signed_entry);
         return {std::to_string(entries.size() - 1), "chain", "signature"};
     }
-    std::string code(const std::string& organisation = "", Duration lifetime = std::chrono::hours{1}) {
+    std::string code(const OrganisationName& organisation = "", Duration lifetime = std::chrono::hours{1}) {
         const Result<Registry::Invitation> made = registry->invite(organisation, lifetime);
         EXPECT_TRUE(made);
         return parse_join_token(made->token)->code;

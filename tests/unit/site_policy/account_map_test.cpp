@@ -20,7 +20,7 @@ beta   ann     *        -> annb
 *.edu  *       staff    -> edu
 )";
 
-Caller user(std::string organisation, std::string name) {
+Caller user(OrganisationName organisation, std::string name) {
     return {CallerKind::kUser, std::move(organisation), std::move(name)};
 }
 AccountMap map_of(std::string_view text) {

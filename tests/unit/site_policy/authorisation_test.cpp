@@ -14,9 +14,9 @@ using namespace zbs::test;
 using testing::HasSubstr;
 using Verdict = Decision::Verdict;
 
-Caller user_at(std::string organisation, std::string name) { return {CallerKind::kUser, organisation, name}; }
-Caller operator_of(std::string organisation) { return {CallerKind::kOperator, organisation, "olga"}; }
-Caller zone(std::string organisation, std::string name) { return {CallerKind::kZone, organisation, name}; }
+Caller user_at(OrganisationName organisation, std::string name) { return {CallerKind::kUser, organisation, name}; }
+Caller operator_of(OrganisationName organisation) { return {CallerKind::kOperator, organisation, "olga"}; }
+Caller zone(OrganisationName organisation, std::string name) { return {CallerKind::kZone, organisation, name}; }
 
 /// Every column of the table, seen from organisation alpha.
 const std::map<std::string, PeerIdentity> kSubjects = {

@@ -27,8 +27,8 @@ constexpr Time kEvening = kNoon + std::chrono::hours{6};
 
 /// In these tests an entry of the log is "zone NAME" or "organisation NAME" where it allowed a removal.
 std::optional<RemovedFromRegistry> removal_in(const AuditEntry& entry) {
-    if (entry.action == "zone") return RemovedFromRegistry{entry.object, {}};
-    if (entry.action == "organisation") return RemovedFromRegistry{{}, entry.object};
+    if (entry.action == "zone") return RemovedFromRegistry{ZoneName(entry.object), {}};
+    if (entry.action == "organisation") return RemovedFromRegistry{{}, OrganisationName(entry.object)};
     return std::nullopt;
 }
 
@@ -36,12 +36,12 @@ class RegistryBackup : public testing::Test {
   protected:
     RegistryBackup() {
         open();
-        for (const char* name : {"one", "two"}) EXPECT_TRUE(registry->zones().save(some_enrolled_zone(name)));
+        for (const char* name : {"one", "two"}) EXPECT_TRUE(registry->zones().save(some_enrolled_zone(ZoneName(name))));
         EnrolledZone other = some_enrolled_zone("three");
         other.organisation = "gamma";
         EXPECT_TRUE(registry->zones().save(other));
         for (const char* name : {"beta", "gamma"})
-            EXPECT_TRUE(registry->organisations().save(some_trusted_organisation(name)));
+            EXPECT_TRUE(registry->organisations().save(some_trusted_organisation(OrganisationName(name))));
         EnrolmentRight unused = some_enrolment_right("cd");
         unused.used_by.clear();
         for (const EnrolmentRight& right : {some_enrolment_right("ab"), unused})

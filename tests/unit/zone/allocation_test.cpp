@@ -124,7 +124,7 @@ class AllocationTest : public testing::Test {
     }
     PartState state(const PartId& id) { return zone().status(home, id)->state; }
     /// `machines`: on which it has a proxy; default the first.
-    PartStatus running(int ranks, std::vector<std::string> machines = {}) {
+    PartStatus running(int ranks, std::vector<MachineName> machines = {}) {
         const auto held = hold(request(ranks));
         EXPECT_TRUE(held) << held.error();
         EXPECT_TRUE(zone().commit(home, held->id, held->token));
@@ -134,7 +134,7 @@ class AllocationTest : public testing::Test {
                              .operation = launch_operation(held->id),
                              .options = {{"control-port", "127.0.0.1:9"}},
                              .proxies = {}};
-        for (const std::string& machine : machines)
+        for (const MachineName& machine : machines)
             launch.proxies.push_back({static_cast<int>(launch.proxies.size()), machine});
         EXPECT_TRUE(zone().launch(home, held->id, launch));
         return *held;

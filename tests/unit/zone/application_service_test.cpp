@@ -360,7 +360,7 @@ TEST_F(ApplicationServiceTest, ARankThatEndedBadlyBeforeTheWalltimeIsNamedAfterI
         ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
         world.run(60s);
         const ApplicationStatus status = world.status(request.id);
-        const auto part = std::ranges::find(status.parts, zone, &ApplicationPart::zone);
+        const auto part = std::ranges::find(status.parts, ZoneName(zone), &ApplicationPart::zone);
         ASSERT_NE(part, status.parts.end());
         EXPECT_EQ(status.exit_code, 143);
         EXPECT_EQ(status.reason, "walltime of 600 s reached in zone c; before it rank " +

@@ -53,7 +53,7 @@ class AuthorizationFilterTest : public testing::Test {
                                           {CallerKind::kOperator, "org-b", "o"});
         ASSERT_TRUE(done) << done.error();
     }
-    Caller user(const std::string& name, const std::string& organisation = "org-a") const {
+    Caller user(const std::string& name, const OrganisationName& organisation = "org-a") const {
         return {CallerKind::kUser, organisation, name};
     }
     Capacity capacity(const Caller& who, std::vector<std::string> groups = {}, Duration walltime = 1h) {

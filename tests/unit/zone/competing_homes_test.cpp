@@ -18,7 +18,7 @@ struct CompetingHomesTest : testing::Test {
     std::map<ApplicationId, std::string> submitted;
 
     void submit(const std::string& home, int ranks) {
-        const Caller user{CallerKind::kUser, "org-" + home, "ana"};
+        const Caller user{CallerKind::kUser, OrganisationName("org-" + home), "ana"};
         const ApplicationRequest request = world.request(ranks, user);
         ASSERT_TRUE(world.node(home).applications->submit(user, request));
         submitted.emplace(request.id, home);
@@ -31,7 +31,8 @@ struct CompetingHomesTest : testing::Test {
     }
     ApplicationStatus status(const ApplicationId& id) {
         const std::string& home = submitted.at(id);
-        return (*world.node(home).applications->find({CallerKind::kUser, "org-" + home, "ana"}, id))->status;
+        return (*world.node(home).applications->find({CallerKind::kUser, OrganisationName("org-" + home), "ana"}, id))
+            ->status;
     }
 };
 

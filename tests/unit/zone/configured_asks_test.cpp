@@ -22,7 +22,7 @@ class AcceptingZones : public ZoneTransport {
         asked.push_back(to_uri(to.who));
         clock_.after(Duration{1}, [r, to, this] {
             if (fault) return r(*fault);
-            r(PeeringAnswer{name.empty() ? to.who.name : name, to.who.organisation, state, {}});
+            r(PeeringAnswer{ZoneName(name.empty() ? to.who.name : name), to.who.organisation, state, {}});
         });
     }
     void ask_capacity(const ServiceAddress&, const CapacityRequest&, Respond<Capacity>) override {}
@@ -42,8 +42,8 @@ class AcceptingZones : public ZoneTransport {
     void fetch_trust(const ServiceAddress&, Respond<TrustStatement>) override {}
     void enrol(const ServiceAddress&, const std::string&, const SignedText&, Respond<ZoneLease>) override {}
     void publish(const ServiceAddress&, const SignedText&, Respond<ZoneLease>) override {}
-    void renew(const ServiceAddress&, const std::string&, Respond<ZoneLease>) override {}
-    void leave(const ServiceAddress&, const std::string&, Respond<ZoneLease>) override {}
+    void renew(const ServiceAddress&, const ZoneName&, Respond<ZoneLease>) override {}
+    void leave(const ServiceAddress&, const ZoneName&, Respond<ZoneLease>) override {}
     void list_zones(const ServiceAddress&, const ZoneQuery&, Respond<ZonePage>) override {}
 
     PeeringState state = PeeringState::kAccepted;
@@ -75,7 +75,7 @@ class ConfiguredAsks : public testing::Test {
         clock.advance(std::chrono::seconds{31});
         return transport.asked;
     }
-    static ZoneEntry entry(const std::string& name, const std::string& organisation, const std::string& bundle) {
+    static ZoneEntry entry(const ZoneName& name, const OrganisationName& organisation, const std::string& bundle) {
         return {.name = name, .organisation = organisation, .url = "https://" + name + ":1", .bundle = bundle};
     }
     std::string print(const std::string& bundle) const { return *trust.fingerprint(bundle); }

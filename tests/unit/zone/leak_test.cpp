@@ -109,7 +109,7 @@ TEST_F(LeakTest, HomeOfTheSameOrganisationSeesRealNames) {
     request.user.organisation = "org-b";
     const auto held = parts().hold(sister, request);
     ASSERT_TRUE(held) << held.error();
-    EXPECT_TRUE(held->assignment.at(0).machine.starts_with("canary-machine"));
+    EXPECT_TRUE(held->assignment.at(0).machine.str().starts_with("canary-machine"));
 }
 
 TEST(OutsideView, CountsMachinesAndProcessorsInTheOrderOfRanks) {

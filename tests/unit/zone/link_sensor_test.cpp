@@ -14,14 +14,15 @@ using namespace std::chrono_literals;
 struct LinkSensorTest : testing::Test {
     FederationWorld world{{4, 4, 4}};
     FederationWorld::Node& home = world.node("a");
-    LinkSensor sensor{home.config, *home.clock, *home.transport,
-                      [] {
-                          std::vector<ServiceAddress> others;
-                          for (const char* zone : {"b", "c"})
-                              others.push_back({zone, {CallerKind::kZone, std::string("org-") + zone, zone}});
-                          return others;
-                      },
-                      home.log};
+    LinkSensor sensor{
+        home.config, *home.clock, *home.transport,
+        [] {
+            std::vector<ServiceAddress> others;
+            for (const char* zone : {"b", "c"})
+                others.push_back({zone, {CallerKind::kZone, OrganisationName(std::string("org-") + zone), zone}});
+            return others;
+        },
+        home.log};
 
     void add_delay(const std::string& zone, Duration delay) {
         world.answer_delay = [zone, delay](const std::string& from, const std::string& what) {

@@ -122,7 +122,7 @@ TEST_F(MaintenanceTest, APlanThatFitsElsewhereAvoidsTheZoneThatDrains) {
     const ApplicationId id = submit(4);
     world.run(1min);
     EXPECT_EQ(world.status(id).state, ApplicationState::kCompleted);
-    EXPECT_EQ(world.status(id).plan->zone_of_rank, std::vector<std::string>(4, "a"));
+    EXPECT_EQ(world.status(id).plan->zone_of_rank, std::vector<ZoneName>(4, "a"));
     EXPECT_EQ(world.status(id).plan->round, 1);
 }
 

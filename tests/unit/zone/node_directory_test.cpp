@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 class NodeDirectoryTest : public testing::Test {
   protected:
-    Result<NodeLease> put(const std::string& name, double available = 1) {
+    Result<NodeLease> put(const MachineName& name, double available = 1) {
         NodeRegistration registration = test::some_node_registration();
         registration.description.name = name;
         registration.load.cpu_available = available;
@@ -96,7 +96,7 @@ TEST_F(NodeDirectoryTest, AMachineHasWhatItsAgentSays) {
 }
 
 TEST_F(NodeDirectoryTest, KeepsOnlySoMany) {
-    for (int i = 0; i < limits::kMaxNodes; ++i) ASSERT_TRUE(put("n" + std::to_string(i)));
+    for (int i = 0; i < limits::kMaxNodes; ++i) ASSERT_TRUE(put(MachineName("n" + std::to_string(i))));
     EXPECT_EQ(put("one-more").error().code, ErrorCode::kTooManyRequests);
     EXPECT_TRUE(put("n0"));
 }

@@ -19,7 +19,7 @@ struct NodeLinkSensorTest : testing::Test {
     void use_agents(int count) {
         agents.clear();
         for (int i = 0; i < count; ++i) {
-            const std::string name = "n" + std::to_string(10 + i);
+            const MachineName name("n" + std::to_string(10 + i));
             agents.push_back({name, "https://" + name + ":1"});
         }
     }

@@ -28,14 +28,14 @@ class PeeringServiceTest : public testing::Test {
         service = std::make_unique<PeeringService>(config, clock, store, trust, log);
         ASSERT_TRUE(service->resume());
     }
-    PeeringRequest signed_request(const std::string& organisation, const std::string& shown,
-                                  const std::string& zone = "z1") {
+    PeeringRequest signed_request(const OrganisationName& organisation, const std::string& shown,
+                                  const ZoneName& zone = "z1") {
         const FakeKeys keys({CallerKind::kZone, organisation, zone}, shown);
         return *make_peering_request({.zone = zone, .organisation = organisation, .url = "https://z:1"}, self,
                                      clock.now(), keys, trust);
     }
     /// What an unknown zone is answered.
-    PeeringState ask(const std::string& organisation, const std::string& shown, const std::string& zone = "z1") {
+    PeeringState ask(const OrganisationName& organisation, const std::string& shown, const ZoneName& zone = "z1") {
         const auto answer = service->request({}, signed_request(organisation, shown, zone));
         EXPECT_TRUE(answer) << answer.error();
         return answer ? answer->state : kRejected;
@@ -207,7 +207,8 @@ TEST_F(PeeringServiceTest, RuleDoesNotOverrideTheOperator) {
 
 TEST_F(PeeringServiceTest, PendingRequestsAreBoundedAndTheSilentOneGoes) {
     for (std::size_t i = 0; i < limits::kMaxPendingPeerings; ++i) {
-        ask("org-" + std::to_string(i), "BUNDLE " + std::to_string(i), "z" + std::to_string(i));
+        ask(OrganisationName("org-" + std::to_string(i)), "BUNDLE " + std::to_string(i),
+            ZoneName("z" + std::to_string(i)));
         clock.advance(1s);
     }
     ask("org-0", "BUNDLE 0", "z0");  // asks again: not the silent one any more
@@ -296,7 +297,7 @@ TEST_F(PeeringServiceTest, APoolThatOthersUseTooIsToldWithItsRemedy) {
     config.accounts = *AccountMap::parse(
         "pool all = a[1-4]\npool own = b[1-4]\npool c = c[1-4]\norg-b * * -> pool:own\norg-d * * -> pool:all\n",
         "accounts.map");
-    const auto accept = [&](const std::string& organisation, const std::string& rule) {
+    const auto accept = [&](const OrganisationName& organisation, const std::string& rule) {
         PeeringChange wanted{.verb = PeeringVerb::kAccept, .bundle = "BUNDLE of " + organisation};
         wanted.rights.account_rule = rule;
         return service->change(organisation, wanted, operator_b);
@@ -305,7 +306,7 @@ TEST_F(PeeringServiceTest, APoolThatOthersUseTooIsToldWithItsRemedy) {
     EXPECT_THAT(service->notes("org-c"), testing::IsEmpty()) << "nobody else is accepted";
     ASSERT_TRUE(accept("org-d", "map"));
     for (const auto& [organisation, other] :
-         {std::pair<std::string, std::string>{"org-c", "org-d"}, {"org-d", "org-c"}}) {
+         {std::pair<OrganisationName, std::string>{"org-c", "org-d"}, {"org-d", "org-c"}}) {
         EXPECT_THAT(service->notes(organisation),
                     testing::ElementsAre(testing::AllOf(testing::HasSubstr("pool 'all' is also of '" + other + "'"),
                                                         testing::HasSubstr("/etc/zbs/accounts.map"),
@@ -317,7 +318,7 @@ TEST_F(PeeringServiceTest, APoolThatOthersUseTooIsToldWithItsRemedy) {
     apart.rights.account_rule = "pool:c";
     ASSERT_TRUE(service->change("org-c", apart, operator_b));
     for (const char* organisation : {"org-c", "org-d"})
-        EXPECT_THAT(service->notes(organisation), testing::IsEmpty()) << organisation;
+        EXPECT_THAT(service->notes(OrganisationName(organisation)), testing::IsEmpty()) << organisation;
 }
 
 TEST_F(PeeringServiceTest, RightsNameOnlyWhatIsThere) {

@@ -7,7 +7,7 @@
 namespace zbs {
 namespace {
 
-Offer offer(const std::string& zone, int free, int total = -1) {
+Offer offer(const ZoneName& zone, int free, int total = -1) {
     Capacity c{.zone = zone,
                .processors = free,
                .total_processors = total < 0 ? free : total,

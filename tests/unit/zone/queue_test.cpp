@@ -430,7 +430,7 @@ TEST_F(ZoneQueueTest, WaitingApplicationGoesWhereItCanStartNow) {
     world.node("c").executor->script("", {.runtime = 1min});
     for (const char* name : {"a", "b", "c"}) {
         ApplicationRequest fills = world.request(4);
-        fills.zones = {name};
+        fills.zones = {ZoneName(name)};
         ASSERT_TRUE(world.node("a").applications->submit(world.user(), fills));
     }
     world.run(5s);
@@ -456,7 +456,7 @@ TEST_F(ZoneQueueTest, AZoneThatRefusesWhatItOfferedCostsNoPlaceInAQueue) {
     world.node("c").executor->script("", {.runtime = 1min});
     for (const char* name : {"a", "b", "c"}) {
         ApplicationRequest fills = world.request(4);
-        fills.zones = {name};
+        fills.zones = {ZoneName(name)};
         ASSERT_TRUE(world.node("a").applications->submit(world.user(), fills));
     }
     world.run(5s);
@@ -493,7 +493,7 @@ TEST_F(ZoneQueueTest, AZoneThatIsSilentAfterItsOfferCostsNoPlaceInAQueueEither) 
     world.node("c").executor->script("", {.runtime = 1min});
     for (const char* name : {"a", "b", "c"}) {
         ApplicationRequest fills = world.request(4);
-        fills.zones = {name};
+        fills.zones = {ZoneName(name)};
         ASSERT_TRUE(world.node("a").applications->submit(world.user(), fills));
     }
     world.run(5s);

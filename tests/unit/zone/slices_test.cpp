@@ -20,9 +20,9 @@ using testing::UnorderedElementsAre;
 
 class Columns : public SliceSink {
   public:
-    void set_column(const std::string& machine, SliceColumn column) override { of[machine] = std::move(column); }
-    void set_shares(const std::string& machine, ShareTable table) override { shares[machine] = std::move(table); }
-    std::optional<bool> has_weights(const std::string& machine) const override {
+    void set_column(const MachineName& machine, SliceColumn column) override { of[machine] = std::move(column); }
+    void set_shares(const MachineName& machine, ShareTable table) override { shares[machine] = std::move(table); }
+    std::optional<bool> has_weights(const MachineName& machine) const override {
         const auto at = weigh.find(machine);
         return at == weigh.end() ? std::nullopt : std::optional(at->second);
     }
@@ -55,7 +55,7 @@ class SlicesTest : public testing::Test {
         PartRequest r{.id = PartId{ids.fresh(home)},
                       .application = ApplicationId{ids.fresh(home)},
                       .user = {CallerKind::kUser, home.organisation, "bo"},
-                      .home = home.name};
+                      .home = ZoneName(home.name)};
         for (int i = 0; i < ranks; ++i) r.ranks.push_back(i);
         r.graph = *TaskGraph::make(std::vector<double>(static_cast<std::size_t>(ranks), 1.0), {});
         r.walltime = 5min;

@@ -124,7 +124,7 @@ TEST_F(StagingTest, AFileOnItsWayCountsWholeAndKeepsItsSize) {
 
 TEST_F(StagingTest, UsersOfAPeerShareABound) {
     world.node("a").config.staging.user_bytes = 10;
-    const auto put = [&](const std::string& organisation, char user) {
+    const auto put = [&](const OrganisationName& organisation, char user) {
         return files("a").put({CallerKind::kUser, organisation, std::string("u") + user}, std::string(64, user),
                               {0, 10, 0, "x"});
     };

@@ -54,7 +54,7 @@ class ZoneCoreTest : public testing::Test {
     Answer get(const std::string& path, const Caller& caller = {}) { return ask({.path = path}, caller); }
     Answer put_node(const std::string& name, const Caller& caller) {
         NodeRegistration registration = some_node_registration();
-        registration.description.name = name;
+        registration.description.name = MachineName(name);
         return ask({.method = "PUT", .path = "/v1/nodes/" + name, .body = codec::dump(codec::encode(registration))},
                    caller);
     }

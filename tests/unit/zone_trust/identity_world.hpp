@@ -27,12 +27,12 @@ inline std::string content_of(const std::string& path) {
 
 /// A zone with real keys, as far as it deals with identities. Several share one clock.
 struct IdentityZone {
-    IdentityZone(VirtualClock& the_clock, const std::string& organisation, const std::string& name)
+    IdentityZone(VirtualClock& the_clock, const OrganisationName& organisation, const std::string& name)
         : clock(the_clock), trust([&the_clock] { return the_clock.now(); }) {
         config.zone = {name, {{"m0", 2, 1.0}}};
         config.organisation = organisation;
         config.url = "https://" + name + ":1";
-        ZBS_EXPECTS(openssl::create_organisation(folder.path("identity"), organisation, name, clock.now()));
+        ZBS_EXPECTS(openssl::create_organisation(folder.path("identity"), organisation, config.name(), clock.now()));
         start();
     }
     /// Also a new start on the same store.

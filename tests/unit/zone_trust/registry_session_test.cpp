@@ -36,11 +36,11 @@ class ScriptedTransport : public ZoneTransport {
         published.push_back(entry);
         later(r, lease);
     }
-    void renew(const ServiceAddress&, const std::string& zone, Respond<ZoneLease> r) override {
+    void renew(const ServiceAddress&, const ZoneName& zone, Respond<ZoneLease> r) override {
         calls.push_back("renew " + zone);
         later(r, lease);
     }
-    void leave(const ServiceAddress&, const std::string& zone, Respond<ZoneLease> r) override {
+    void leave(const ServiceAddress&, const ZoneName& zone, Respond<ZoneLease> r) override {
         calls.push_back("leave " + zone);
         later(r, lease);
     }
@@ -102,7 +102,7 @@ class RegistrySessionTest : public IdentityWorld {
         session->on_enrolled([this] { ++forgotten; });
     }
     ZoneEntry entry(const IdentityZone& zone) const {
-        return {.name = zone.config.zone.name,
+        return {.name = zone.config.name(),
                 .organisation = zone.config.organisation,
                 .contact = "ops",
                 .url = zone.config.url,
@@ -278,7 +278,7 @@ TEST_F(RegistrySessionTest, HalfAListIsNotTold) {
 TEST_F(RegistrySessionTest, AListWithoutEndIsGivenUp) {
     int page = 0;
     transport.pages = [&](const ZoneQuery&) -> Result<ZonePage> {
-        return ZonePage{std::vector<SignedText>(1'000), "zone" + std::to_string(1'000 + ++page)};
+        return ZonePage{std::vector<SignedText>(1'000), ZoneName("zone" + std::to_string(1'000 + ++page))};
     };
     session->start();
     clock.advance(home.config.discover_every);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "services/common/adapters/openssl/trust/trust_store.hpp"
+#include "services/common/messages/names/name_types.hpp"
 #include "services/common/ports/trust.hpp"
 
 struct ssl_ctx_st;  // SSL_CTX
@@ -83,11 +84,11 @@ struct OrganisationOptions {
 /// names), a zone's key and certificate, and in `operator/` the operator's. The folder is made whole or not at all,
 /// mode 0700, files 0600. Errors: the folder exists and is not empty (nothing is ever overwritten), names that are
 /// none.
-Result<void> create_organisation(const std::string& folder, const std::string& organisation,
-                                 const std::string& zone_name, Time now, const OrganisationOptions& options = {});
+Result<void> create_organisation(const std::string& folder, const OrganisationName& organisation,
+                                 const ZoneName& zone_name, Time now, const OrganisationOptions& options = {});
 /// The same for a registry's organisation.
-Result<void> make_registry(const std::string& folder, const std::string& organisation, const std::string& registry_name,
-                           Time now, const OrganisationOptions& options = {});
+Result<void> make_registry(const std::string& folder, const OrganisationName& organisation,
+                           const std::string& registry_name, Time now, const OrganisationOptions& options = {});
 
 /// An identity made elsewhere, all PEM; `ca_key` and `ca` may be empty, both or none.
 struct IdentityFiles {

@@ -21,10 +21,11 @@ constexpr const char* kShowNoEntry = "UPDATE record SET value=json_set(value, '$
 Result<bool> remove_again(Database& database, const RemovedFromRegistry& removed) {
     bool found = false;
     for (const auto& [sql, name] :
-         {std::pair{"DELETE FROM record WHERE kind='zone' AND key=? RETURNING key", &removed.zone},
+         {std::pair{"DELETE FROM record WHERE kind='zone' AND key=? RETURNING key", &removed.zone.str()},
           std::pair{"DELETE FROM record WHERE kind='zone' AND json_extract(value, '$.organisation')=? RETURNING key",
-                    &removed.organisation},
-          std::pair{"DELETE FROM record WHERE kind='organisation' AND key=? RETURNING key", &removed.organisation}}) {
+                    &removed.organisation.str()},
+          std::pair{"DELETE FROM record WHERE kind='organisation' AND key=? RETURNING key",
+                    &removed.organisation.str()}}) {
         if (name->empty()) continue;
         Database::Query query(database, sql);
         query.bind(*name);

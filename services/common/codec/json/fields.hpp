@@ -145,7 +145,11 @@ constexpr auto cut_text(const char* key, auto member, std::size_t max_bytes = Js
                  [=](JsonReader& in, const char* k) { return in.text(k, max_bytes); }};
 }
 constexpr auto texts(const char* key, auto member, std::size_t max_count, std::size_t max_bytes) {
-    return Field{key, member, kAsIs, [=](JsonReader& in, const char* k) { return in.texts(k, max_count, max_bytes); }};
+    using Texts = Value<decltype(member)>;
+    return Field{key, member, kAsIs, [=](JsonReader& in, const char* k) {
+                     const std::vector<std::string> texts = in.texts(k, max_count, max_bytes);
+                     return Texts(texts.begin(), texts.end());
+                 }};
 }
 constexpr auto name(const char* key, auto member) { return Field{key, member, kAsIs, read_name}; }
 constexpr auto digest(const char* key, auto member) { return Field{key, member, kAsIs, read_digest}; }

@@ -11,6 +11,7 @@
 #include "services/common/codec/json/json.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/common/messages/names/name_types.hpp"
 #include "services/common/messages/steps/environment.hpp"
 
 /// Field readers shared by the message codecs.
@@ -75,11 +76,21 @@ inline Caller read_identity(JsonReader& in, const char* key) {
     return *caller;
 }
 
-inline std::string read_name(JsonReader& in, const char* key) {
+/// A name as it was read: becomes text, or the kind of name that its field has.
+struct NameText {
+    std::string text;
+    operator std::string() && { return std::move(text); }
+    template <class Kind>
+    operator Name<Kind>() && {
+        return Name<Kind>(std::move(text));
+    }
+};
+
+inline NameText read_name(JsonReader& in, const char* key) {
     std::string name = in.text(key, 64);
     if (in.ok() && !is_valid_name(name))
         in.fail(key, "must be 1 to 64 of a-z 0-9 . _ -, starting with a letter or digit");
-    return name;
+    return {std::move(name)};
 }
 
 /// Microseconds since 1970, not before it.

@@ -44,7 +44,8 @@ std::optional<Caller> parse_identity(std::string_view uri) {
     const std::size_t second = uri.find('/', first + 1);
     if (second == std::string_view::npos) return std::nullopt;
     const std::string_view kind = uri.substr(first + 1, second - first - 1);
-    Caller caller{CallerKind::kAnonymous, std::string(uri.substr(0, first)), std::string(uri.substr(second + 1))};
+    Caller caller{CallerKind::kAnonymous, OrganisationName(std::string(uri.substr(0, first))),
+                  std::string(uri.substr(second + 1))};
     if (kind == "user") caller.kind = CallerKind::kUser;
     if (kind == "zone") caller.kind = CallerKind::kZone;
     if (kind == "operator") caller.kind = CallerKind::kOperator;

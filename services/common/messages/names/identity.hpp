@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "services/common/messages/names/name_types.hpp"
+
 namespace zbs {
 
 enum class CallerKind { kAnonymous, kUser, kZone, kOperator, kRegistry, kNode };
@@ -17,12 +19,14 @@ constexpr bool is_service(CallerKind kind) {
 /// `PeerIdentity`.
 struct Caller {
     CallerKind kind = CallerKind::kAnonymous;
-    std::string organisation;
+    OrganisationName organisation;
     std::string name;
     bool operator==(const Caller&) const = default;
 
-    bool is_user_of(std::string_view org) const { return kind == CallerKind::kUser && organisation == org; }
-    bool is_operator_of(std::string_view org) const { return kind == CallerKind::kOperator && organisation == org; }
+    bool is_user_of(const OrganisationName& org) const { return kind == CallerKind::kUser && organisation == org; }
+    bool is_operator_of(const OrganisationName& org) const {
+        return kind == CallerKind::kOperator && organisation == org;
+    }
 };
 
 /// How a connection proved who it is.

@@ -24,7 +24,7 @@ struct PartRecord {
     std::string operation;                 ///< of its launch; empty before
     std::vector<std::int32_t> processors;  ///< by rank, in the zone's own numbering
     std::vector<int> proxies;              ///< of its launch
-    std::vector<std::string> machines{};   ///< of its launch, by proxy
+    std::vector<MachineName> machines{};   ///< of its launch, by proxy
     bool profile = false;
     /// Once its processes have ended: why the site's own scheduler ended them; empty where it did not.
     std::optional<std::string> verdict{};

@@ -16,21 +16,21 @@ bool is_passing(const Error& error) {
            error.code == ErrorCode::kTooManyRequests;
 }
 
-void AgentTurns::note_refused(const char* what, const std::string& machine, const Error& error) {
+void AgentTurns::note_refused(const char* what, const MachineName& machine, const Error& error) {
     const char* const what_now = error.code == ErrorCode::kDenied
                                      ? "give the machine's zbs-node the right to it (root, CAP_SYS_NICE)"
                                      : "where the zone's database is new, restart the machine's zbs-node";
     log_.warn(what, {{"machine", machine}, {"reason", error.message}, {"what_now", what_now}});
 }
 
-void AgentTurns::set_column(const std::string& machine, SliceColumn column) {
+void AgentTurns::set_column(const MachineName& machine, SliceColumn column) {
     const std::uint64_t number = column.number;
     columns_[machine] = std::move(column);
     send_column(machine, number);
 }
 
 /// Until there is a newer one.
-void AgentTurns::send_column(const std::string& machine, std::uint64_t number) {
+void AgentTurns::send_column(const MachineName& machine, std::uint64_t number) {
     if (columns_.at(machine).number != number) return;
     const auto again = [this, machine, number](Duration pause) {
         clock_.after(pause, [this, machine, number] { send_column(machine, number); });
@@ -47,14 +47,14 @@ void AgentTurns::send_column(const std::string& machine, std::uint64_t number) {
     });
 }
 
-void AgentTurns::set_shares(const std::string& machine, ShareTable table) {
+void AgentTurns::set_shares(const MachineName& machine, ShareTable table) {
     const std::uint64_t number = table.number;
     shares_[machine] = std::move(table);
     send_shares(machine, number);
 }
 
 /// Until there are newer ones. What an agent may not do it will not do the next time either: that is said once.
-void AgentTurns::send_shares(const std::string& machine, std::uint64_t number) {
+void AgentTurns::send_shares(const MachineName& machine, std::uint64_t number) {
     if (shares_.at(machine).number != number) return;
     const auto again = [this, machine, number](Duration pause) {
         clock_.after(pause, [this, machine, number] { send_shares(machine, number); });

@@ -18,29 +18,29 @@ bool is_passing(const Error& error);
 class AgentTurns {
   public:
     /// Null where the machine's agent has never registered.
-    using FindClient = std::function<http::NodeClient*(const std::string& machine)>;
+    using FindClient = std::function<http::NodeClient*(const MachineName& machine)>;
     /// Before a call that was not answered is repeated.
-    using Pause = std::function<Duration(const std::string& machine)>;
+    using Pause = std::function<Duration(const MachineName& machine)>;
 
     /// Both must outlive this.
     AgentTurns(FindClient find, Pause pause, Clock& clock, Log& log)
         : find_(std::move(find)), pause_(std::move(pause)), clock_(clock), log_(log) {}
 
-    void set_column(const std::string& machine, SliceColumn column);
-    void set_shares(const std::string& machine, ShareTable table);
+    void set_column(const MachineName& machine, SliceColumn column);
+    void set_shares(const MachineName& machine, ShareTable table);
 
   private:
-    void send_column(const std::string& machine, std::uint64_t number);
-    void send_shares(const std::string& machine, std::uint64_t number);
-    void note_refused(const char* what, const std::string& machine, const Error& error);
+    void send_column(const MachineName& machine, std::uint64_t number);
+    void send_shares(const MachineName& machine, std::uint64_t number);
+    void note_refused(const char* what, const MachineName& machine, const Error& error);
 
     FindClient find_;
     Pause pause_;
     Clock& clock_;
     Log& log_;
-    std::map<std::string, SliceColumn> columns_;
-    std::map<std::string, ShareTable> shares_;
-    std::map<std::string, std::uint64_t> logged_refusals_;  ///< number of the shares that the log has a refusal of
+    std::map<MachineName, SliceColumn> columns_;
+    std::map<MachineName, ShareTable> shares_;
+    std::map<MachineName, std::uint64_t> logged_refusals_;  ///< number of the shares that the log has a refusal of
 };
 
 }  // namespace zbs::node

@@ -54,21 +54,21 @@ void InputTransfer::take_back(const std::string& who) {
     }
 }
 
-void InputTransfer::forget(const std::string& machine) { lines_[machine].here.clear(); }
+void InputTransfer::forget(const MachineName& machine) { lines_[machine].here.clear(); }
 
 void InputTransfer::erase(Line& line, const Content& content) {
     line.transfers.erase(content);
     std::erase(line.order, content);
 }
 
-InputTransfer::Transfer* InputTransfer::find(const std::string& machine, const Content& content) {
+InputTransfer::Transfer* InputTransfer::find(const MachineName& machine, const Content& content) {
     Line& line = lines_[machine];
     const auto at = line.transfers.find(content);
     return at == line.transfers.end() ? nullptr : &at->second;
 }
 
 /// The next one that may be tried now. Whatever was under way has ended.
-void InputTransfer::go_on(const std::string& machine) {
+void InputTransfer::go_on(const MachineName& machine) {
     Line& line = lines_[machine];
     line.busy = false;
     if (line.order.empty()) return;
@@ -84,7 +84,7 @@ void InputTransfer::go_on(const std::string& machine) {
     ask(machine, content);
 }
 
-void InputTransfer::rest(const std::string& machine, Duration until) {
+void InputTransfer::rest(const MachineName& machine, Duration until) {
     if (std::exchange(lines_[machine].rests, true)) return;
     clock_.after(until - clock_.steady_now(), [this, machine] {
         Line& line = lines_[machine];
@@ -93,7 +93,7 @@ void InputTransfer::rest(const std::string& machine, Duration until) {
     });
 }
 
-void InputTransfer::ask(const std::string& machine, const Content& content) {
+void InputTransfer::ask(const MachineName& machine, const Content& content) {
     http::NodeClient* const client = client_of_(machine);
     if (client == nullptr) return retry(machine, content, no_agent());
     client->find_input(content.digest, [this, machine, content](const Result<FilePresence>& answer) {
@@ -106,7 +106,7 @@ void InputTransfer::ask(const std::string& machine, const Content& content) {
     });
 }
 
-void InputTransfer::send(const std::string& machine, const Content& content) {
+void InputTransfer::send(const MachineName& machine, const Content& content) {
     const Transfer& transfer = *find(machine, content);
     if (*transfer.have > content.size)
         return end(machine, content,
@@ -128,7 +128,7 @@ void InputTransfer::send(const std::string& machine, const Content& content) {
           });
 }
 
-void InputTransfer::put(const std::string& machine, const Content& content, std::uint64_t from, std::string bytes) {
+void InputTransfer::put(const MachineName& machine, const Content& content, std::uint64_t from, std::string bytes) {
     http::NodeClient* const client = client_of_(machine);
     if (client == nullptr) return retry(machine, content, no_agent());
     const std::uint64_t end_of_piece = from + bytes.size();
@@ -139,7 +139,7 @@ void InputTransfer::put(const std::string& machine, const Content& content, std:
                       });
 }
 
-void InputTransfer::take(const std::string& machine, const Content& content, std::uint64_t end_of_piece,
+void InputTransfer::take(const MachineName& machine, const Content& content, std::uint64_t end_of_piece,
                          const Result<FilePresence>& answer) {
     Transfer* const transfer = find(machine, content);
     if (transfer == nullptr) return go_on(machine);
@@ -162,7 +162,7 @@ void InputTransfer::take(const std::string& machine, const Content& content, std
 
 /// Silence, a gap, a wrong checksum and a full agent are no end: what it has is asked anew, after others had their
 /// turn.
-void InputTransfer::retry(const std::string& machine, const Content& content, const Error& error) {
+void InputTransfer::retry(const MachineName& machine, const Content& content, const Error& error) {
     Line& line = lines_[machine];
     Transfer& transfer = line.transfers.at(content);
     const Duration now = clock_.steady_now();
@@ -179,7 +179,7 @@ void InputTransfer::retry(const std::string& machine, const Content& content, co
     clock_.after(Duration{0}, [this, machine] { go_on(machine); });
 }
 
-void InputTransfer::end(const std::string& machine, const Content& content, const std::optional<Error>& fault) {
+void InputTransfer::end(const MachineName& machine, const Content& content, const std::optional<Error>& fault) {
     Line& line = lines_[machine];
     const Transfer& done = line.transfers.at(content);
     if (fault) {
@@ -197,7 +197,7 @@ void InputTransfer::end(const std::string& machine, const Content& content, cons
 }
 
 /// One of those who need it cannot have it.
-void InputTransfer::fail(const std::string& machine, const Content& content, const std::string& who,
+void InputTransfer::fail(const MachineName& machine, const Content& content, const std::string& who,
                          const Error& error) {
     Line& line = lines_[machine];
     Transfer& transfer = line.transfers.at(content);

@@ -24,7 +24,7 @@ namespace zbs::node {
 class InputTransfer {
   public:
     /// Null where the machine's agent has never registered.
-    using ClientOf = std::function<http::NodeClient*(const std::string& machine)>;
+    using ClientOf = std::function<http::NodeClient*(const MachineName& machine)>;
 
     /// All must outlive this.
     InputTransfer(ClientOf client_of, ReadPiece read, Clock& clock, Log& log)
@@ -35,7 +35,7 @@ class InputTransfer {
     /// As `Executor::end_staging`.
     void take_back(const std::string& who);
     /// The agent has lost something: what it has is asked anew.
-    void forget(const std::string& machine);
+    void forget(const MachineName& machine);
 
   private:
     struct Content {
@@ -63,24 +63,24 @@ class InputTransfer {
         std::map<std::string, Error> faults;  ///< by the step to be notified
     };
 
-    void go_on(const std::string& machine);
-    void rest(const std::string& machine, Duration until);
-    Transfer* find(const std::string& machine, const Content& content);
-    void ask(const std::string& machine, const Content& content);
-    void send(const std::string& machine, const Content& content);
-    void put(const std::string& machine, const Content& content, std::uint64_t from, std::string bytes);
-    void take(const std::string& machine, const Content& content, std::uint64_t end,
+    void go_on(const MachineName& machine);
+    void rest(const MachineName& machine, Duration until);
+    Transfer* find(const MachineName& machine, const Content& content);
+    void ask(const MachineName& machine, const Content& content);
+    void send(const MachineName& machine, const Content& content);
+    void put(const MachineName& machine, const Content& content, std::uint64_t from, std::string bytes);
+    void take(const MachineName& machine, const Content& content, std::uint64_t end,
               const Result<FilePresence>& answer);
-    void retry(const std::string& machine, const Content& content, const Error& error);
-    void end(const std::string& machine, const Content& content, const std::optional<Error>& fault);
-    void fail(const std::string& machine, const Content& content, const std::string& who, const Error& error);
+    void retry(const MachineName& machine, const Content& content, const Error& error);
+    void end(const MachineName& machine, const Content& content, const std::optional<Error>& fault);
+    void fail(const MachineName& machine, const Content& content, const std::string& who, const Error& error);
     void erase(Line& line, const Content& content);
 
     ClientOf client_of_;
     ReadPiece read_;
     Clock& clock_;
     Log& log_;
-    std::map<std::string, Line> lines_;  ///< by machine
+    std::map<MachineName, Line> lines_;  ///< by machine
 };
 
 }  // namespace zbs::node

@@ -18,8 +18,8 @@ constexpr int kCannotStart = 127;  ///< exit code, as of a shell
 
 }  // namespace
 
-NodeExecutor::NodeExecutor(NodeExecutorOptions options, std::string organisation, Executor& local, HttpClient& client,
-                           Post post, Clock& clock, Log& log)
+NodeExecutor::NodeExecutor(NodeExecutorOptions options, OrganisationName organisation, Executor& local,
+                           HttpClient& client, Post post, Clock& clock, Log& log)
     : options_(std::move(options)),
       organisation_(std::move(organisation)),
       local_(local),
@@ -29,13 +29,13 @@ NodeExecutor::NodeExecutor(NodeExecutorOptions options, std::string organisation
       log_(log),
       results_(options_.folder, {options_.reserve_bytes, options_.reserve_percent}, options_.make_durable),
       turns_(
-          [this](const std::string& machine) -> http::NodeClient* {
+          [this](const MachineName& machine) -> http::NodeClient* {
               Agent* const agent = agent_of(machine);
               return agent == nullptr ? nullptr : agent->client.get();
           },
-          [this](const std::string& machine) { return pause_for(machine); }, clock_, log_),
+          [this](const MachineName& machine) { return pause_for(machine); }, clock_, log_),
       inputs_(
-          [this](const std::string& machine) -> http::NodeClient* {
+          [this](const MachineName& machine) -> http::NodeClient* {
               Agent* const agent = agent_of(machine);
               return agent == nullptr ? nullptr : agent->client.get();
           },
@@ -43,7 +43,7 @@ NodeExecutor::NodeExecutor(NodeExecutorOptions options, std::string organisation
 
 NodeExecutor::~NodeExecutor() = default;
 
-Duration NodeExecutor::pause_for(const std::string& machine) const {
+Duration NodeExecutor::pause_for(const MachineName& machine) const {
     const auto at = agents_.find(machine);
     const bool is_lost = at != agents_.end() && at->second->is_lost(clock_.steady_now(), options_.lost_after);
     return is_lost ? kLongPause : kPause;
@@ -57,7 +57,7 @@ NodeExecutor::SharedStep NodeExecutor::find(const std::string& operation) const 
 }
 
 /// Null where the machine's agent has never registered. Where it has moved, its new place counts.
-NodeExecutor::Agent* NodeExecutor::agent_of(const std::string& machine) {
+NodeExecutor::Agent* NodeExecutor::agent_of(const MachineName& machine) {
     std::unique_ptr<Agent>& agent = agents_[machine];
     if (agent == nullptr) {
         agent = std::make_unique<Agent>();
@@ -72,7 +72,7 @@ NodeExecutor::Agent* NodeExecutor::agent_of(const std::string& machine) {
     return agent->client == nullptr ? nullptr : agent.get();
 }
 
-void NodeExecutor::place(const std::string& operation, const std::string& machine) {
+void NodeExecutor::place(const std::string& operation, const MachineName& machine) {
     if (!options_.machines.contains(machine) || steps_.contains(operation)) return;
     steps_[operation] = std::make_shared<Step>(Step{.operation = operation, .machine = machine});
 }
@@ -188,7 +188,7 @@ StepStatus NodeExecutor::status(const std::string& operation) {
 }
 
 /// Asks the agent for its steps until none of them is left. O(steps that run there), once a look.
-void NodeExecutor::watch(const std::string& machine) {
+void NodeExecutor::watch(const MachineName& machine) {
     Agent* const agent = agent_of(machine);
     Agent& known = *agents_.at(machine);
     if (known.is_watching || known.running.empty()) return;
@@ -220,7 +220,7 @@ void NodeExecutor::watch(const std::string& machine) {
     });
 }
 
-void NodeExecutor::take_page(const std::string& machine, const std::vector<std::string>& asked, const StepPage& page) {
+void NodeExecutor::take_page(const MachineName& machine, const std::vector<std::string>& asked, const StepPage& page) {
     std::map<std::string, const StepReport*> reports;
     for (const StepReport& report : page.steps) reports[report.operation] = &report;
     for (const std::string& operation : asked) {
@@ -245,7 +245,7 @@ void NodeExecutor::take_page(const std::string& machine, const std::vector<std::
     }
 }
 
-void NodeExecutor::give_up_lost(const std::string& machine) {
+void NodeExecutor::give_up_lost(const MachineName& machine) {
     Agent& agent = *agents_.at(machine);
     if (!agent.is_lost(clock_.steady_now(), options_.lost_after)) return;
     const std::string why = std::string(kLostMachineReason) + ": machine " + machine + " has not answered for " +
@@ -284,15 +284,15 @@ void NodeExecutor::send_stop(const SharedStep& step) {
     });
 }
 
-void NodeExecutor::set_column(const std::string& machine, SliceColumn column) {
+void NodeExecutor::set_column(const MachineName& machine, SliceColumn column) {
     turns_.set_column(machine, std::move(column));
 }
 
-void NodeExecutor::set_shares(const std::string& machine, ShareTable table) {
+void NodeExecutor::set_shares(const MachineName& machine, ShareTable table) {
     turns_.set_shares(machine, std::move(table));
 }
 
-std::optional<bool> NodeExecutor::has_weights(const std::string& machine) const {
+std::optional<bool> NodeExecutor::has_weights(const MachineName& machine) const {
     const std::optional<KnownAgent> known = directory_(machine);
     if (!known) return std::nullopt;
     return known->weights;

@@ -23,8 +23,9 @@
 namespace zbs::node {
 
 struct NodeExecutorOptions {
-    std::set<std::string> machines;  ///< those that have an agent of their own; steps for others run on this host
-    std::string folder;              ///< where results of steps are kept that were fetched from agents; made if missing
+    std::set<MachineName, std::less<>>
+        machines;        ///< those that have an agent of their own; steps for others run on this host
+    std::string folder;  ///< where results of steps are kept that were fetched from agents; made if missing
     /// Files whose names begin so are fetched when a step has ended, as profiles and the output of ranks that their
     /// launcher does not bring home; all others go with the step.
     std::vector<std::string> wanted_files = {std::string(own_files::kProfile), std::string(own_files::kOut),
@@ -58,17 +59,17 @@ struct KnownAgent {
 class NodeExecutor : public Executor, public SliceSink {
   public:
     /// None where the machine's agent has never registered.
-    using Directory = std::function<std::optional<KnownAgent>(const std::string& machine)>;
+    using Directory = std::function<std::optional<KnownAgent>(const MachineName& machine)>;
     using Post = std::function<void(std::function<void()>)>;
 
     /// All must outlive this. `organisation`: of the agents.
-    NodeExecutor(NodeExecutorOptions options, std::string organisation, Executor& local, HttpClient& client, Post post,
-                 Clock& clock, Log& log);
+    NodeExecutor(NodeExecutorOptions options, OrganisationName organisation, Executor& local, HttpClient& client,
+                 Post post, Clock& clock, Log& log);
     ~NodeExecutor() override;
     /// Before anything is placed.
     void use_directory(Directory directory) { directory_ = std::move(directory); }
 
-    void place(const std::string& operation, const std::string& machine) override;
+    void place(const std::string& operation, const MachineName& machine) override;
     Result<bool> stage_inputs(const Need& need) override;
     void end_staging(const std::string& who) override;
     void request_results(const std::string& operation, Wanted wanted) override;
@@ -83,9 +84,9 @@ class NodeExecutor : public Executor, public SliceSink {
     std::vector<File> list_all(const std::string& operation) override;
     Result<void> remove_files(const std::string& operation, const std::vector<std::string>& names) override;
     Result<Removal> remove(const std::string& operation, std::size_t at_most) override;
-    void set_column(const std::string& machine, SliceColumn column) override;
-    void set_shares(const std::string& machine, ShareTable table) override;
-    std::optional<bool> has_weights(const std::string& machine) const override;
+    void set_column(const MachineName& machine, SliceColumn column) override;
+    void set_shares(const MachineName& machine, ShareTable table) override;
+    std::optional<bool> has_weights(const MachineName& machine) const override;
 
   private:
     struct Step;
@@ -93,16 +94,16 @@ class NodeExecutor : public Executor, public SliceSink {
     using SharedStep = std::shared_ptr<Step>;
 
     SharedStep find(const std::string& operation) const;
-    Agent* agent_of(const std::string& machine);
+    Agent* agent_of(const MachineName& machine);
     void send_start(const SharedStep& step);
     bool has_inputs(const SharedStep& step);
     void start_answered(const SharedStep& step, const Result<StepReport>& report);
     void not_started(const SharedStep& step, const Error& error);
     void send_stop(const SharedStep& step);
-    void watch(const std::string& machine);
+    void watch(const MachineName& machine);
     void set_running(const SharedStep& step);
-    void take_page(const std::string& machine, const std::vector<std::string>& asked, const StepPage& page);
-    void give_up_lost(const std::string& machine);
+    void take_page(const MachineName& machine, const std::vector<std::string>& asked, const StepPage& page);
+    void give_up_lost(const MachineName& machine);
     void end(const SharedStep& step, StepStatus status, bool fetch);
     void end_without_results(const SharedStep& step, const std::string& why);
     void fetch_list(const SharedStep& step);
@@ -118,20 +119,20 @@ class NodeExecutor : public Executor, public SliceSink {
     void fetch_next(const SharedStep& step);
     void settle(const SharedStep& step);
     void forget_at_agent(const SharedStep& step);
-    Duration pause_for(const std::string& machine) const;
+    Duration pause_for(const MachineName& machine) const;
     void later(Duration pause, std::function<void()> again);
 
     NodeExecutorOptions options_;
-    std::string organisation_;
+    OrganisationName organisation_;
     Executor& local_;
     HttpClient& client_;
     Post post_;
     Clock& clock_;
     Log& log_;
-    Directory directory_ = [](const std::string&) { return std::nullopt; };
+    Directory directory_ = [](const MachineName&) { return std::nullopt; };
     StepResults results_;
     std::map<std::string, SharedStep> steps_;  ///< those placed on agents in this life, by operation
-    std::map<std::string, std::unique_ptr<Agent>> agents_;
+    std::map<MachineName, std::unique_ptr<Agent>> agents_;
     AgentTurns turns_;
     InputTransfer inputs_;
     std::uint64_t awaited_ = 0;  ///< bytes of results that are to be fetched

@@ -24,7 +24,8 @@ struct NodeExecutor::Step {
         kFetching,  ///< it has ended; its files are being fetched
         kEnded,
     };
-    std::string operation, machine;
+    std::string operation;
+    MachineName machine;
     Phase phase = Phase::kPlaced;
     StepSpec spec{};
     Duration asked{};  ///< steady time of its start

@@ -194,7 +194,7 @@ Result<StepSpec> SlurmAllocations::step_in(const AllocationKey& key, const Alloc
                                        .argv = std::move(step.argv),
                                        .environment = std::move(step.environment),
                                        .directory = step.directory,
-                                       .places = tasks.machines,
+                                       .places = {tasks.machines.begin(), tasks.machines.end()},
                                        .pmi = tasks.pmi,
                                        .output_folder = tasks.folder,
                                        .walltime = step.walltime,
@@ -212,7 +212,8 @@ void SlurmAllocations::machines(std::function<void(Result<std::vector<MachineUse
     const auto deliver = [done = std::move(done)](const Result<std::vector<Node>>& nodes) {
         if (!nodes) return done(nodes.error());
         std::vector<MachineUse> uses;
-        for (const Node& node : *nodes) uses.push_back({node.name, node.allocated, node.fault, 1, node.host});
+        for (const Node& node : *nodes)
+            uses.push_back({MachineName(node.name), node.allocated, node.fault, 1, node.host});
         done(std::move(uses));
     };
     ask(

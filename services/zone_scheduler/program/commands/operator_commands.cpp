@@ -96,7 +96,7 @@ void init(const OperatorCommand& shared, const Output& output, const InitOptions
     const Result<void> made =
         imports ? import(state, options)
                 : openssl::create_organisation(
-                      state.identity(), settings->zone.organisation, settings->zone.zone.name, wall_clock(),
+                      state.identity(), settings->zone.organisation, settings->zone.name(), wall_clock(),
                       {.hosts = serving_hosts(settings->advertised_host, settings->listen_address),
                        .operator_name = options.operator_name});
     if (!made) return shared.fail(made.error(), output);

@@ -44,7 +44,7 @@ std::vector<std::string> AccountMap::pool_names() const {
     return names;
 }
 
-std::vector<std::string> AccountMap::pools_of(std::string_view organisation) const {
+std::vector<std::string> AccountMap::pools_of(const OrganisationName& organisation) const {
     std::set<std::string> names;
     for (const Line& line : lines_) {
         if (line.decision.kind == AccountDecision::Kind::kPool && matches_glob(line.organisation, organisation))
@@ -53,7 +53,7 @@ std::vector<std::string> AccountMap::pools_of(std::string_view organisation) con
     return {names.begin(), names.end()};
 }
 
-bool AccountMap::gives_account_to(std::string_view organisation) const {
+bool AccountMap::gives_account_to(const OrganisationName& organisation) const {
     return std::any_of(lines_.begin(), lines_.end(), [&](const Line& line) {
         return line.decision.gives_account() && matches_glob(line.organisation, organisation);
     });

@@ -51,9 +51,9 @@ class AccountMap {
     /// By name.
     std::vector<std::string> pool_names() const;
     /// True where a line gives some user of the organisation an account; lines above it may still deny her.
-    bool gives_account_to(std::string_view organisation) const;
+    bool gives_account_to(const OrganisationName& organisation) const;
     /// Pools from which a line gives accounts to users of the organisation, by name.
-    std::vector<std::string> pools_of(std::string_view organisation) const;
+    std::vector<std::string> pools_of(const OrganisationName& organisation) const;
     std::size_t line_count() const { return lines_.size(); }
     bool operator==(const AccountMap&) const = default;
 

@@ -9,7 +9,7 @@ namespace zbs {
 
 /// The grid users of one organisation: exact subject -> user name.
 struct GridUsers {
-    std::string organisation;
+    OrganisationName organisation;
     std::map<std::string, std::string> subjects;
     bool operator==(const GridUsers&) const = default;
 };

@@ -171,7 +171,7 @@ std::optional<Time> find_allowed_start(const PeeringRights& rights, Time from) {
     return std::nullopt;
 }
 
-const AutomaticRule* match_rule(std::span<const AutomaticRule> rules, std::string_view organisation) {
+const AutomaticRule* match_rule(std::span<const AutomaticRule> rules, const OrganisationName& organisation) {
     const auto at = std::find_if(rules.begin(), rules.end(), [&](const AutomaticRule& rule) {
         return std::any_of(rule.organisations.begin(), rule.organisations.end(),
                            [&](const std::string& pattern) { return matches_glob(pattern, organisation); });

@@ -60,7 +60,7 @@ struct AutomaticRule {
     bool operator==(const AutomaticRule&) const = default;
 };
 /// The first rule with a pattern that fits; null where none does.
-const AutomaticRule* match_rule(std::span<const AutomaticRule> rules, std::string_view organisation);
+const AutomaticRule* match_rule(std::span<const AutomaticRule> rules, const OrganisationName& organisation);
 
 /// What may happen to a peering, and through whom.
 enum class PeeringAction {

@@ -47,7 +47,7 @@ Result<void> check_names(const PeeringRights& rights, const SiteNames& site, con
     return {};
 }
 
-std::string find_account_gap(const std::string& organisation, const PeeringRights& rights, const SiteNames& site) {
+std::string find_account_gap(const OrganisationName& organisation, const PeeringRights& rights, const SiteNames& site) {
     const Result<AccountRule> rule = parse_account_rule(rights.account_rule);
     if (rule && rule->kind == AccountRule::Kind::kAccount) return {};
     const std::string start = "no user of '" + organisation + "' gets anything here, because ";
@@ -67,7 +67,7 @@ std::string find_account_gap(const std::string& organisation, const PeeringRight
            otherwise;
 }
 
-std::vector<std::string> find_pools(const std::string& organisation, const PeeringRights& rights,
+std::vector<std::string> find_pools(const OrganisationName& organisation, const PeeringRights& rights,
                                     const SiteNames& site) {
     const Result<AccountRule> rule = parse_account_rule(rights.account_rule);
     if (rule && rule->kind == AccountRule::Kind::kPool) return {rule->name};

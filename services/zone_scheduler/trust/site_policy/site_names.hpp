@@ -23,10 +23,10 @@ struct SiteNames {
 Result<void> check_names(const PeeringRights& rights, const SiteNames& site, const std::string& pointer = {});
 
 /// Why no user of `organisation` gets an account under these rights, and what to write where; empty where some may.
-std::string find_account_gap(const std::string& organisation, const PeeringRights& rights, const SiteNames& site);
+std::string find_account_gap(const OrganisationName& organisation, const PeeringRights& rights, const SiteNames& site);
 
 /// The pools from which users of `organisation` get accounts under these rights, by name.
-std::vector<std::string> find_pools(const std::string& organisation, const PeeringRights& rights,
+std::vector<std::string> find_pools(const OrganisationName& organisation, const PeeringRights& rights,
                                     const SiteNames& site);
 
 }  // namespace zbs

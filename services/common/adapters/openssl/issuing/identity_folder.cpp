@@ -79,13 +79,13 @@ Result<void> create(const std::string& folder, const Caller& service, const char
 
 }  // namespace
 
-Result<void> create_organisation(const std::string& folder, const std::string& organisation,
-                                 const std::string& zone_name, Time now, const OrganisationOptions& options) {
+Result<void> create_organisation(const std::string& folder, const OrganisationName& organisation,
+                                 const ZoneName& zone_name, Time now, const OrganisationOptions& options) {
     return create(folder, {CallerKind::kZone, organisation, zone_name}, "a zone", now, options);
 }
 
-Result<void> make_registry(const std::string& folder, const std::string& organisation, const std::string& registry_name,
-                           Time now, const OrganisationOptions& options) {
+Result<void> make_registry(const std::string& folder, const OrganisationName& organisation,
+                           const std::string& registry_name, Time now, const OrganisationOptions& options) {
     return create(folder, {CallerKind::kRegistry, organisation, registry_name}, "a registry", now, options);
 }
 

@@ -93,7 +93,7 @@ void add_extension(X509* certificate, X509* issuer, int nid, const std::string& 
     ZBS_EXPECTS(extension && X509_add_ext(certificate, extension.get(), -1) == 1);
 }
 
-Certificate make_authority(EVP_PKEY* key, const std::string& organisation, Validity validity) {
+Certificate make_authority(EVP_PKEY* key, const OrganisationName& organisation, Validity validity) {
     Certificate ca = begin_certificate(key, validity);
     X509_NAME* name = X509_get_subject_name(ca.get());
     add_name(name, "O", organisation);

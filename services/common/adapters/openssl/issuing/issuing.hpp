@@ -26,7 +26,7 @@ struct Validity {
 };
 
 /// A CA for `organisation`'s own names: path length 0, key usage certificates and lists, name constraints.
-Certificate make_authority(EVP_PKEY* key, const std::string& organisation, Validity validity);
+Certificate make_authority(EVP_PKEY* key, const OrganisationName& organisation, Validity validity);
 /// Authority of `ca` over `key`: extended key usage by the kind of `name`; alternative names are its URI and `hosts`
 /// (DNS names and literal addresses, as check_advertised_host takes them), for programs that know hosts only.
 Certificate make_end_entity(EVP_PKEY* key, const Caller& name, Validity validity, X509* ca, EVP_PKEY* ca_key,

@@ -15,8 +15,8 @@
 namespace zbs::openssl {
 namespace {
 
-using Organisations = std::map<std::string, std::shared_ptr<const Organisation>>;
-using Subjects = std::map<std::string, std::shared_ptr<const SubjectMap>>;
+using Organisations = std::map<OrganisationName, std::shared_ptr<const Organisation>>;
+using Subjects = std::map<OrganisationName, std::shared_ptr<const SubjectMap>>;
 
 Error refused(std::string message) { return {ErrorCode::kUnauthenticated, std::move(message), {}}; }
 
@@ -157,7 +157,7 @@ bool may_vouch(const Bundle& bundle, ChainView chain) {
 }
 
 /// The user as whom an organisation's map has the subject of this certificate.
-std::optional<std::string> find_user(X509* end_entity, const std::string& organisation, const Subjects& subjects) {
+std::optional<std::string> find_user(X509* end_entity, const OrganisationName& organisation, const Subjects& subjects) {
     const auto map = subjects.find(organisation);
     if (map == subjects.end()) return std::nullopt;
     auto at = map->second->find(subject_text(end_entity));

@@ -27,7 +27,8 @@ struct BelievedChain {
 /// Every check on a chain, leaf first: sizes, keys, proxies, the end entity's name and form, the one bundle that may
 /// vouch for that name, revocations. Errors: kUnauthenticated, fit for the peer.
 Result<BelievedChain> check_chain(ChainView chain, const ChainQuestion& question,
-                                  const std::map<std::string, std::shared_ptr<const Organisation>>& organisations,
-                                  const std::map<std::string, std::shared_ptr<const SubjectMap>>& subjects, Time now);
+                                  const std::map<OrganisationName, std::shared_ptr<const Organisation>>& organisations,
+                                  const std::map<OrganisationName, std::shared_ptr<const SubjectMap>>& subjects,
+                                  Time now);
 
 }  // namespace zbs::openssl

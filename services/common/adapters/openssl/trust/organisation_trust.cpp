@@ -99,7 +99,7 @@ bool has_authority(const Bundle& bundle, std::string_view digest) {
                                [&](const Certificate& authority) { return key_digest(authority.get()) == digest; });
 }
 
-Result<Revocations> read_list(std::string_view pem, const Bundle& bundle, const std::string& organisation) {
+Result<Revocations> read_list(std::string_view pem, const Bundle& bundle, const OrganisationName& organisation) {
     const std::string what = "the revocation list of '" + organisation + "'";
     const Result<RevocationList> read = read_revocations(pem, what);
     if (!read) return read.error();

@@ -39,7 +39,7 @@ struct Revocations {
     std::vector<std::string> serials;  ///< sorted
 };
 /// Errors: not signed by an authority of `bundle` that may sign lists, only a part of a list (delta, indirect).
-Result<Revocations> read_list(std::string_view pem, const Bundle& bundle, const std::string& organisation);
+Result<Revocations> read_list(std::string_view pem, const Bundle& bundle, const OrganisationName& organisation);
 /// True where `next` may take the place of `known`: a higher number, a later time where one has no number, or the same
 /// list again.
 bool replaces(const Revocations& next, const Revocations& known);

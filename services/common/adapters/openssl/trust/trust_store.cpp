@@ -15,7 +15,7 @@ namespace {
 
 Error refused(std::string message) { return {ErrorCode::kUnauthenticated, std::move(message), {}}; }
 
-std::string bundle_of(const std::string& organisation) { return "the bundle of '" + organisation + "'"; }
+std::string bundle_of(const OrganisationName& organisation) { return "the bundle of '" + organisation + "'"; }
 
 /// Why a chain that is good opens no connection.
 const char* find_bar(ProxyRights rights) {
@@ -35,8 +35,8 @@ const char* find_bar(ProxyRights rights) {
 
 /// Who is believed at one instant.
 struct TrustStore::Snapshot {
-    std::map<std::string, std::shared_ptr<const Organisation>> organisations;
-    std::map<std::string, std::shared_ptr<const SubjectMap>> subjects;  ///< of grid users, by organisation
+    std::map<OrganisationName, std::shared_ptr<const Organisation>> organisations;
+    std::map<OrganisationName, std::shared_ptr<const SubjectMap>> subjects;  ///< of grid users, by organisation
 };
 
 TrustStore::TrustStore(Now now) : now_(std::move(now)), snapshot_(std::make_shared<const Snapshot>()) {}
@@ -59,7 +59,7 @@ Result<BundleNames> TrustStore::names_in(std::string_view bundle_pem) const {
     return openssl::names_in(**bundle);
 }
 
-Result<void> TrustStore::pin(const std::string& organisation, const std::string& bundle_pem) {
+Result<void> TrustStore::pin(const OrganisationName& organisation, const std::string& bundle_pem) {
     if (!is_valid_name(organisation))
         return invalid("'" + printable(organisation) + "' is no name of an organisation (1..64 of a-z 0-9 . _ -)");
     Result<std::shared_ptr<const Bundle>> bundle = read_bundle(bundle_pem, bundle_of(organisation));
@@ -76,27 +76,27 @@ Result<void> TrustStore::pin(const std::string& organisation, const std::string&
     return {};
 }
 
-void TrustStore::unpin(const std::string& organisation) {
+void TrustStore::unpin(const OrganisationName& organisation) {
     const std::lock_guard lock(mutex_);
     auto next = std::make_shared<Snapshot>(*snapshot_);
     next->organisations.erase(organisation);
     snapshot_ = std::move(next);
 }
 
-std::optional<std::string> TrustStore::bundle(const std::string& organisation) const {
+std::optional<std::string> TrustStore::bundle(const OrganisationName& organisation) const {
     const auto now = snapshot();
     const auto at = now->organisations.find(organisation);
     if (at == now->organisations.end()) return std::nullopt;
     return at->second->bundle->pem;
 }
 
-std::vector<std::string> TrustStore::organisations() const {
-    std::vector<std::string> names;
+std::vector<OrganisationName> TrustStore::organisations() const {
+    std::vector<OrganisationName> names;
     for (const auto& entry : snapshot()->organisations) names.push_back(entry.first);
     return names;
 }
 
-Result<void> TrustStore::set_revocations(const std::string& organisation, const std::string& crl_pem) {
+Result<void> TrustStore::set_revocations(const OrganisationName& organisation, const std::string& crl_pem) {
     const auto before = snapshot();
     const auto at = before->organisations.find(organisation);
     if (at == before->organisations.end())
@@ -121,13 +121,14 @@ Result<void> TrustStore::set_revocations(const std::string& organisation, const 
     return {};
 }
 
-bool TrustStore::is_revoked(const std::string& organisation, std::string_view serial) const {
+bool TrustStore::is_revoked(const OrganisationName& organisation, std::string_view serial) const {
     const auto now = snapshot();
     const auto at = now->organisations.find(organisation);
     return at != now->organisations.end() && at->second->is_revoked(serial);
 }
 
-Result<void> TrustStore::set_subject_map(const std::string& organisation, std::map<std::string, std::string> subjects) {
+Result<void> TrustStore::set_subject_map(const OrganisationName& organisation,
+                                         std::map<std::string, std::string> subjects) {
     if (!is_valid_name(organisation))
         return invalid("'" + printable(organisation) + "' is no name of an organisation (1..64 of a-z 0-9 . _ -)");
     if (subjects.size() > limits::kMaxSubjectMapEntries)

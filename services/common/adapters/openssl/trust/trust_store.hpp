@@ -35,12 +35,12 @@ class TrustStore : public TrustBundles {
     Result<std::string> fingerprint(std::string_view bundle_pem) const override;
     Result<BundleNames> names_in(std::string_view bundle_pem) const override;
     /// A revocation list stays in force for as long as the key that signed it is in the bundle; `unpin` forgets it.
-    Result<void> pin(const std::string& organisation, const std::string& bundle_pem) override;
-    void unpin(const std::string& organisation) override;
-    std::optional<std::string> bundle(const std::string& organisation) const override;
-    std::vector<std::string> organisations() const override;
-    Result<void> set_revocations(const std::string& organisation, const std::string& crl_pem) override;
-    bool is_revoked(const std::string& organisation, std::string_view serial) const override;
+    Result<void> pin(const OrganisationName& organisation, const std::string& bundle_pem) override;
+    void unpin(const OrganisationName& organisation) override;
+    std::optional<std::string> bundle(const OrganisationName& organisation) const override;
+    std::vector<OrganisationName> organisations() const override;
+    Result<void> set_revocations(const OrganisationName& organisation, const std::string& crl_pem) override;
+    bool is_revoked(const OrganisationName& organisation, std::string_view serial) const override;
     Result<CertificateInfo> verify_text(std::string_view purpose, const SignedText& text,
                                         std::optional<std::string_view> bundle_pem = std::nullopt) const override;
     Result<DelegationInfo> verify_delegation(std::string_view purpose, const SignedText& proof) const override;
@@ -51,7 +51,7 @@ class TrustStore : public TrustBundles {
     /// matched where an attribute itself holds '/', because that form is ambiguous then). Counts where this
     /// organisation pinned the certificate's CA and no other that did has the subject, too. Replaces the map set
     /// before; may come before the pin. Errors: a user or organisation name that is none, over `kMaxSubjectMapEntries`.
-    Result<void> set_subject_map(const std::string& organisation, std::map<std::string, std::string> subjects);
+    Result<void> set_subject_map(const OrganisationName& organisation, std::map<std::string, std::string> subjects);
 
     /// The peer that showed `leaf` and `chain`, or `PeerIdentity::refused` with a reason fit for it; without `leaf`
     /// anonymous. All checks are made here, so the TLS library is set to request a certificate and accept any. `chain`
