@@ -13,7 +13,7 @@ namespace zbs::collectives {
 
 using Bytes = std::uint64_t;
 
-struct Place {
+struct CommRank {
     int p = 1;     ///< size of the communicator
     int rank = 0;  ///< the rank whose messages are wanted
 };
@@ -49,7 +49,7 @@ constexpr int floor_power_of_two(int p) {
 
 /// Dissemination: log2(p) rounded up empty messages from every rank.
 template <class Send>
-void barrier(Place at, Send&& send) {
+void barrier(CommRank at, Send&& send) {
     for (int step = 1; step < at.p; step *= 2) send((at.rank + step) % at.p, Bytes{0}, growing(step));
 }
 
@@ -62,12 +62,12 @@ void binomial_children(int p, int relative, Child&& child) {
         if (relative + step < p) child(relative + step, std::min(step, p - relative - step), shrinking(step));
     }
 }
-constexpr int relative_rank(Place at, int root) { return (at.rank - root + at.p) % at.p; }
+constexpr int relative_rank(CommRank at, int root) { return (at.rank - root + at.p) % at.p; }
 
 /// Binomial tree; large messages on 8 ranks or more: binomial scatter, then allgather by recursive doubling
 /// (power of two, up to 512 KiB) or by a ring.
 template <class Send>
-void bcast(Place at, int root, Bytes bytes, bool nonblocking, Send&& send) {
+void bcast(CommRank at, int root, Bytes bytes, bool nonblocking, Send&& send) {
     const int p = at.p, relative = relative_rank(at, root);
     const auto absolute = [&](int r) { return (r + root) % p; };
     if (bytes == 0 || p == 1) return;
@@ -151,7 +151,7 @@ inline BlockRange range_before(int power, int inner, int step) {
 
 /// Recursive doubling for short messages, else reduce-scatter (recursive halving) and allgather.
 template <class Send>
-void allreduce(Place at, const Reduction& data, Send&& send) {
+void allreduce(CommRank at, const Reduction& data, Send&& send) {
     const Bytes bytes = data.bytes();
     if (bytes == 0 || at.p == 1) return;
     const Fold fold(at.p, /*odd=*/true);
@@ -174,7 +174,7 @@ void allreduce(Place at, const Reduction& data, Send&& send) {
 
 /// Binomial tree for short messages, else reduce-scatter (recursive halving) and a binomial gather.
 template <class Send>
-void reduce(Place at, int root, const Reduction& data, Send&& send) {
+void reduce(CommRank at, int root, const Reduction& data, Send&& send) {
     const Bytes bytes = data.bytes();
     if (bytes == 0 || at.p == 1) return;
     const Fold fold(at.p, /*odd=*/false);
@@ -219,7 +219,7 @@ void reduce(Place at, int root, const Reduction& data, Send&& send) {
 
 /// Binomial tree; every rank but the root sends its subtree to its parent. `each` = bytes of one rank's part.
 template <class Send>
-void gather(Place at, int root, Bytes each, Send&& send) {
+void gather(CommRank at, int root, Bytes each, Send&& send) {
     const int relative = relative_rank(at, root);
     if (relative == 0 || each == 0) return;
     const int lowest = relative & -relative;
@@ -228,7 +228,7 @@ void gather(Place at, int root, Bytes each, Send&& send) {
 }
 
 template <class Send>
-void scatter(Place at, int root, Bytes each, Send&& send) {
+void scatter(CommRank at, int root, Bytes each, Send&& send) {
     if (each == 0) return;
     binomial_children(at.p, relative_rank(at, root), [&](int child, int subtree, int round) {
         send((child + root) % at.p, each * static_cast<Bytes>(subtree), round);
@@ -237,7 +237,7 @@ void scatter(Place at, int root, Bytes each, Send&& send) {
 
 /// Recursive doubling (power of two) or Bruck for short totals, else a ring. `size(r)` = bytes that rank r contributes.
 template <class Size, class Send>
-void allgather(Place at, Bytes total, Size&& size, Send&& send) {
+void allgather(CommRank at, Bytes total, Size&& size, Send&& send) {
     const int p = at.p, rank = at.rank;
     if (total == 0 || p == 1) return;
     const auto sum = [&](int first, int count) {
@@ -258,7 +258,7 @@ void allgather(Place at, Bytes total, Size&& size, Send&& send) {
 
 /// Bruck for short messages on 8 ranks or more, else one message to every other rank. `each` = bytes per pair.
 template <class Send>
-void alltoall(Place at, Bytes each, bool in_place, bool nonblocking, Send&& send) {
+void alltoall(CommRank at, Bytes each, bool in_place, bool nonblocking, Send&& send) {
     const int p = at.p;
     if (each == 0) return;
     if (!in_place && p >= kSmallCommunicator && each <= (nonblocking ? kIalltoallBruck : kAlltoallBruck)) {
@@ -274,7 +274,7 @@ void alltoall(Place at, Bytes each, bool in_place, bool nonblocking, Send&& send
 
 /// Recursive halving for short totals, else one message to every other rank. `size(r)` = bytes of rank r's result.
 template <class Size, class Send>
-void reduce_scatter(Place at, Bytes total, Size&& size, Send&& send) {
+void reduce_scatter(CommRank at, Bytes total, Size&& size, Send&& send) {
     const int p = at.p;
     if (total == 0 || p == 1) return;
     if (total >= kReduceScatterLong) {
@@ -305,7 +305,7 @@ void reduce_scatter(Place at, Bytes total, Size&& size, Send&& send) {
 
 /// Scan and Exscan: recursive doubling, the whole vector at every step.
 template <class Send>
-void scan(Place at, Bytes bytes, Send&& send) {
+void scan(CommRank at, Bytes bytes, Send&& send) {
     if (bytes == 0) return;
     for (int step = 1; step < at.p; step *= 2) {
         if ((at.rank ^ step) < at.p) send(at.rank ^ step, bytes, growing(step));

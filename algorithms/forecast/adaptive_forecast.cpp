@@ -17,7 +17,7 @@ constexpr double kBlendRate = 0.05;
 /// A longer gap has the same effect.
 constexpr std::int64_t kMaxMissing = 1'000'000;
 /// Larger than any sum of errors can be.
-constexpr double kMostSum = 1e250;
+constexpr double kMaxSum = 1e250;
 
 double loss_of(Loss loss, double error) { return loss == Loss::kAbsolute ? std::abs(error) : error * error; }
 double recent_of(Loss loss, const ErrorSums& sums) {
@@ -31,7 +31,7 @@ void add(ErrorSums& sums, double error) {
     sums.recent_squared = kFade * sums.recent_squared + error * error;
 }
 
-bool is_sum(double sum) { return sum >= 0 && sum <= kMostSum; }
+bool is_sum(double sum) { return sum >= 0 && sum <= kMaxSum; }
 bool are_sums(const ErrorSums& sums) {
     return is_sum(sums.absolute) && is_sum(sums.squared) && is_sum(sums.recent_absolute) && is_sum(sums.recent_squared);
 }

@@ -11,9 +11,9 @@ namespace {
 
 /// How long a job that got its processors keeps them; beyond 1,000 years the same as for ever.
 Duration undisturbed_time(const LazyJob& job, const LazyOptions& options) {
-    constexpr double kMost = 1000 * 366 * 86400e6;
+    constexpr double kMax = 1000 * 366 * 86400e6;
     const double us = static_cast<double>(options.undisturbed_per_memory.count()) * static_cast<double>(job.memory);
-    return Duration{static_cast<std::int64_t>(std::min(us, kMost))};
+    return Duration{static_cast<std::int64_t>(std::min(us, kMax))};
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ using Kind = Pattern::Kind;
 constexpr double kSteepest = 3;
 constexpr double kNoSpread = 1e-6;
 /// How far a slope is taken to a natural one.
-constexpr double kLeastRounding = 0.05, kMaxRounding = 0.2;
+constexpr double kMinRounding = 0.05, kMaxRounding = 0.2;
 /// Half of a doubling from level to level: beyond it the volumes follow the size of a subtree.
 const double kGrowing = std::log(2.0) / 2;
 
@@ -54,7 +54,7 @@ struct SlopeSums {
     /// The slope, or the multiple of `unit` that may as well be meant.
     double natural_slope(double unit) const {
         const double variance = freedom > 0 ? std::max(0.0, yy - xy * xy / xx) / freedom : 0;
-        const double reach = std::min(kMaxRounding, std::max(kLeastRounding, 2 * std::sqrt(variance / xx)));
+        const double reach = std::min(kMaxRounding, std::max(kMinRounding, 2 * std::sqrt(variance / xx)));
         const double natural = unit * std::round(slope() / unit);
         return std::abs(slope() - natural) <= reach ? natural : slope();
     }

@@ -133,13 +133,13 @@ double ambiguity(std::span<const TaskGraph* const> known, PatternFitter& fitter,
     double most = 0;
     std::vector<Pattern> patterns;
     for (const PatternFit::Part& part : fit.parts) patterns.push_back(part.pattern);
-    std::size_t looked_at = 0;
+    std::size_t examined_count = 0;
     for (const Pattern& rival : fit.rivals) {
         // Where the numbers of ranks do not determine the order of a grid, the order of MPI_Cart_create is taken.
         if (fit.parts[0].pattern.grid.shape == GridRule::Shape::kBalanced &&
             rival.grid.shape == GridRule::Shape::kReversed)
             continue;
-        if (++looked_at > kMaxRivals) break;
+        if (++examined_count > kMaxRivals) break;
         patterns[0] = rival;
         const auto other = fitter.fit_these(patterns);
         if (!other || other->misfit > fit.misfit + kAsGood) continue;

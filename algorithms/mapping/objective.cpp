@@ -345,9 +345,9 @@ WeighedTraffic weigh_traffic(const TaskGraph& graph, const ResourceGraph& resour
     }
     std::vector<TaskEdge> edges(graph.edges().begin(), graph.edges().end());
     // Delays, bandwidths and traffic at the ends of their ranges together leave those of a number.
-    constexpr double kMost = 1e200;
+    constexpr double kMax = 1e200;
     for (TaskEdge& edge : edges)
-        edge.bytes = std::min(kMost, edge.bytes / slowest.bandwidth_Bps + edge.messages * slowest.delay_s);
+        edge.bytes = std::min(kMax, edge.bytes / slowest.bandwidth_Bps + edge.messages * slowest.delay_s);
     Result<TaskGraph> weighed = TaskGraph::make({graph.compute().begin(), graph.compute().end()}, std::move(edges));
     ZBS_EXPECTS(weighed.has_value());
     made.graph = *std::move(weighed);

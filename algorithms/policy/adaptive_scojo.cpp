@@ -45,8 +45,9 @@ namespace {
 /// Idle slots of a row from now on, as far as jobs that run and jobs that have been promised a start there leave some.
 class RowFuture {
   public:
-    /// Counts the steps that it looks at in `looked_at`, which outlives it.
-    RowFuture(Time now, std::int32_t idle, std::uint64_t& looked_at) : steps_{{now, idle}}, looked_at_(&looked_at) {}
+    /// Counts the steps that it looks at in `examined_count`, which outlives it.
+    RowFuture(Time now, std::int32_t idle, std::uint64_t& examined_count)
+        : steps_{{now, idle}}, examined_count_(&examined_count) {}
 
     /// A job that runs leaves the row. To be called in any order, before all else but `close`.
     void add_end(Time at, std::int32_t processors) { steps_.push_back({at, processors}); }
@@ -58,7 +59,7 @@ class RowFuture {
     /// Whether so many slots stay idle from now until `end`.
     bool admits(std::int32_t size, Time end) const {
         for (const Step& step : steps_) {
-            ++*looked_at_;
+            ++*examined_count_;
             if (step.at >= end) return true;
             if (step.idle < size) return false;
         }
@@ -68,7 +69,7 @@ class RowFuture {
     Time first_fit(std::int32_t size, Duration length) const {
         std::optional<Time> begin;
         for (const Step& step : steps_) {
-            ++*looked_at_;
+            ++*examined_count_;
             if (begin && step.at - *begin >= length) return *begin;
             if (step.idle < size)
                 begin.reset();
@@ -80,7 +81,7 @@ class RowFuture {
     /// Takes so many slots from `begin` until `end`.
     void take(std::int32_t size, Time begin, Time end) {
         const std::size_t first = step_at(begin), last = step_at(end);
-        *looked_at_ += last - first;
+        *examined_count_ += last - first;
         for (std::size_t i = first; i < last; ++i) steps_[i].idle -= size;
     }
 
@@ -93,13 +94,13 @@ class RowFuture {
     std::size_t step_at(Time at) {
         const auto found = std::ranges::lower_bound(steps_, at, {}, &Step::at);
         const auto index = static_cast<std::size_t>(found - steps_.begin());
-        *looked_at_ += steps_.size() - index;  // which move up
+        *examined_count_ += steps_.size() - index;  // which move up
         if (found == steps_.end() || found->at != at) steps_.insert(found, {at, steps_[index - 1].idle});
         return index;
     }
 
     std::vector<Step> steps_;  ///< by time; of steps at one instant the last one counts
-    std::uint64_t* looked_at_;
+    std::uint64_t* examined_count_;
 };
 
 }  // namespace

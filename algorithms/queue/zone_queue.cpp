@@ -255,7 +255,7 @@ Plan ZoneQueue::ask(const Round& round) const {
     return make_policy_()->plan(state.snapshot());
 }
 
-void ZoneQueue::note_promises(const Round& round, const Plan& plan) {
+void ZoneQueue::record_promises(const Round& round, const Plan& plan) {
     for (Entry* entry : round.order) {
         if (round.aside.contains(entry->part.id)) entry->promised = kNoStart;
         const auto made = std::find_if(plan.reservations.begin(), plan.reservations.end(),
@@ -314,7 +314,7 @@ QueueDecision ZoneQueue::decide(Duration now, const UsableProcessors& usable) {
             round.expected[entry->part.id] = placed++ < kMaxOutlooks ? round.take_first(*entry) : kNoStart;
             again = true;
         }
-        if (!again) note_promises(round, plan);
+        if (!again) record_promises(round, plan);
     }
     std::size_t place = 0;
     for (Entry* entry : round.order) {

@@ -88,7 +88,7 @@ class ZoneQueue {
     std::vector<Entry*> fair_order();
     Plan ask(const Round& round) const;
     void set_rest_aside(Round& round) const;
-    void note_promises(const Round& round, const Plan& plan);
+    void record_promises(const Round& round, const Plan& plan);
 
     MakePolicy make_policy_;
     std::string policy_text_;

@@ -51,7 +51,7 @@ CollectiveSchedule collective_schedule(CollectiveKind kind, std::int32_t members
         const auto send = [&](int to, collectives::Bytes size, int round) {
             messages.push_back({rank, to, round, static_cast<double>(size)});
         };
-        const collectives::Place at{members, rank};
+        const collectives::CommRank at{members, rank};
         switch (kind) {
             case CollectiveKind::kAllgather:
                 collectives::allgather(

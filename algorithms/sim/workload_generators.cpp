@@ -16,7 +16,7 @@
 namespace zbs {
 namespace {
 
-constexpr double kMost = kMaxGeneratedRuntime_s;
+constexpr double kMax = kMaxGeneratedRuntime_s;
 constexpr double kMaxSubmit_s = 1e12;
 constexpr std::int32_t kMaxHarmonicProcessors = 1'000'000;  ///< the table of probabilities has one entry each
 
@@ -61,24 +61,24 @@ void visit(UniformWorkload& options, OptionVisitor& visitor) {
     visitor.integer("min_size", options.least_size, 1, ZoneState::kMaxProcessors, "processors of the smallest job");
     visitor.integer("max_size", options.most_size, 0, ZoneState::kMaxProcessors,
                     "processors of the largest job; 0: the machine");
-    visitor.integer("min_runtime", options.least_runtime_s, 1, static_cast<std::int64_t>(kMost),
+    visitor.integer("min_runtime", options.least_runtime_s, 1, static_cast<std::int64_t>(kMax),
                     "shortest run time, seconds");
-    visitor.integer("max_runtime", options.most_runtime_s, 1, static_cast<std::int64_t>(kMost),
+    visitor.integer("max_runtime", options.most_runtime_s, 1, static_cast<std::int64_t>(kMax),
                     "longest run time, seconds");
-    visitor.number("gap", options.mean_gap_s, 0, kMost, "mean seconds between submissions");
+    visitor.number("gap", options.mean_gap_s, 0, kMax, "mean seconds between submissions");
 }
 void visit(Feitelson96Workload& options, OptionVisitor& visitor) {
     visit(options.common, visitor);
     visitor.number("size_order", options.size_order, 0, 20, "probability of size n falls as n^-order");
     visitor.number("power_of_two", options.power_of_two_weight, 1, 1e6, "weight of sizes that are powers of two");
-    visitor.number("unit", options.unit_s, 1e-3, kMost, "seconds of the unit of run times");
+    visitor.number("unit", options.unit_s, 1e-3, kMax, "seconds of the unit of run times");
     visitor.number("short_mean", options.short_mean, 1e-6, 1e6, "mean of the short run times, units");
     visitor.number("long_mean", options.long_mean, 1e-6, 1e6, "mean of the long run times, units");
     visitor.number("short_base", options.short_base, 0, 1, "probability of a short run time for small jobs");
     visitor.number("short_slope", options.short_slope, 0, 1, "what that loses up to the size of the machine");
     visitor.number("repeat_order", options.repeat_order, 0, 20, "probability of r runs falls as r^-order");
     visitor.integer("repeats", options.most_repeats, 1, 100'000, "most runs of one job");
-    visitor.number("gap", options.mean_gap_s, 0, kMost, "mean seconds between first runs (Poisson)");
+    visitor.number("gap", options.mean_gap_s, 0, kMax, "mean seconds between first runs (Poisson)");
 }
 constexpr std::string_view kLublinTypes[] = {"all", "batch", "interactive", "both"};
 void visit(LublinWorkload& options, OptionVisitor& visitor) {
@@ -97,7 +97,7 @@ constexpr std::string_view kScojoTables[] = {"1", "2"};
 void visit(ScojoWorkload& options, OptionVisitor& visitor) {
     visit(options.common, visitor);
     visitor.word("workload", options.table, kScojoTables, "1 or 2, the columns of table 7-2");
-    visitor.number("gap", options.mean_gap_s, 0, kMost, "T, mean seconds between submissions; 0: the formula");
+    visitor.number("gap", options.mean_gap_s, 0, kMax, "T, mean seconds between submissions; 0: the formula");
 }
 
 class Checker final : public OptionVisitor {
@@ -226,7 +226,7 @@ class Collector {
             too_late_ = true;
             return;
         }
-        const double runtime = std::clamp(std::round(runtime_s), 1.0, kMost);
+        const double runtime = std::clamp(std::round(runtime_s), 1.0, kMax);
         double walltime = runtime;
         // A stream of its own: the jobs are the same with exact estimates.
         if (common_.most_overestimate > 1)
@@ -352,7 +352,7 @@ Result<Workload> generate(const Feitelson96Workload& options) {
                       {.processors = run.size, .user = static_cast<std::int32_t>(run.user)});
         if (run.left > 0) {
             --run.left;
-            run.submit_s += std::clamp(std::round(run.runtime_s), 1.0, kMost);
+            run.submit_s += std::clamp(std::round(run.runtime_s), 1.0, kMax);
             pending.push(run);
         }
     }
@@ -566,7 +566,7 @@ Result<Workload> generate(const HyperErlangWorkload& options) {
             return invalid("size class " + std::to_string(i + 1) + " must have sizes 1 or more, in ascending order");
         for (const HyperErlang& v : {sizes.gap, sizes.runtime})
             if (const auto good = HyperErlang::make(v.p, v.rate1, v.rate2, v.order); !good) return good.error();
-        if (!(sizes.gap.mean() <= kMost && sizes.runtime.mean() <= kMost))
+        if (!(sizes.gap.mean() <= kMax && sizes.runtime.mean() <= kMax))
             return invalid("size class " + std::to_string(i + 1) + ": mean gap and run time may be at most 1e9 s");
         if (sizes.most <= options.common.processors)
             streams.emplace_back(sizes, static_cast<std::int32_t>(i), options.gap_factor);

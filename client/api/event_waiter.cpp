@@ -11,7 +11,7 @@ namespace zbs::client {
 namespace {
 
 /// How often `stop` is asked.
-constexpr std::chrono::milliseconds kLookAround{100};
+constexpr std::chrono::milliseconds kCheckAround{100};
 /// A zone that has sent no event stream by then is polled like one that sends none.
 constexpr std::chrono::seconds kTimeToBegin{2};
 
@@ -86,7 +86,7 @@ bool EventWaiter::wait(std::chrono::milliseconds longest, const std::function<bo
     }
     const auto end = std::chrono::steady_clock::now() + longest;
     while (shared_->has_feed() && !shared_->happened && std::chrono::steady_clock::now() < end && !stop())
-        shared_->changed.wait_until(lock, std::min(end, std::chrono::steady_clock::now() + kLookAround));
+        shared_->changed.wait_until(lock, std::min(end, std::chrono::steady_clock::now() + kCheckAround));
     const bool event_came = std::exchange(shared_->happened, false) && shared_->listening;
     if (event_came) return true;
     if (shared_->has_feed()) return std::chrono::steady_clock::now() >= end;

@@ -96,7 +96,7 @@ SelfView decode_self_view(const Json& answer) {
 
 std::string decode_contract_version(const Json& contract) { return ReplyView(contract).object("info").text("version"); }
 
-bool is_usable(const codec::PeerView& zone) { return zone.they_accept_us == to_string(PeeringState::kAccepted); }
+bool is_usable(const codec::PeerView& zone) { return zone.outbound == to_string(PeeringState::kAccepted); }
 
 Json encode_home_zone(const NodesView& home, const std::string& url, const std::string& state) {
     int processors = 0, used = 0;
@@ -120,8 +120,8 @@ Json encode_other_zone(const codec::PeerView& zone) {
             {"usable", is_usable(zone)},
             {"reason", zone.reason},
             {"condition", ReplyView(zone.item).has("condition") ? zone.item["condition"] : Json::object()},
-            {"they_accept_us", zone.they_accept_us},
-            {"we_accept_them", zone.we_accept_them}};
+            {"outbound", zone.outbound},
+            {"inbound", zone.inbound}};
 }
 
 Json encode_top(const Json& zone, const CountsView& counts, const Json& applications, bool is_truncated) {

@@ -55,10 +55,10 @@ Result<std::vector<std::string>> find_named(const Context& context, client::Zone
                                                                  {.states = open_states(),
                                                                   .name = name,
                                                                   .limit = std::numeric_limits<int>::max() - 1,
-                                                                  .most_looked_at = kNoEnd});
+                                                                  .max_examined = kNoEnd});
         if (!open || !open->empty() || word == "all" || mode == SelectionMode::kOpen) return open;
     }
-    return own_applications(context, zone, {.states = {}, .name = name, .limit = 1, .most_looked_at = kNoEnd});
+    return own_applications(context, zone, {.states = {}, .name = name, .limit = 1, .max_examined = kNoEnd});
 }
 
 }  // namespace

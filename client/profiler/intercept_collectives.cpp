@@ -22,7 +22,7 @@ const Group* collective_group(const Call& call, MPI_Comm comm) {
     trace_collective(*group);
     return group;
 }
-Place place(const Group& group) { return {group.size, group.rank}; }
+CommRank place(const Group& group) { return {group.size, group.rank}; }
 auto to_recorder(const Group& group) {
     return [&group](int to, Bytes bytes, int round) {
         if (to == group.rank) return;
@@ -49,46 +49,47 @@ Reduction reduction(long long count, MPI_Datatype type, MPI_Op op, bool nonblock
             .nonblocking = nonblocking};
 }
 
-void note_bcast(const Call& call, long long count, MPI_Datatype type, int root, MPI_Comm comm, bool nonblocking) {
+void record_bcast(const Call& call, long long count, MPI_Datatype type, int root, MPI_Comm comm, bool nonblocking) {
     if (const Group* g = collective_group(call, comm))
         bcast(place(*g), root, size_of(type, count), nonblocking, to_recorder(*g));
 }
-void note_reduce(const Call& call, long long count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
+void record_reduce(const Call& call, long long count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
     if (const Group* g = collective_group(call, comm))
         reduce(place(*g), root, reduction(count, type, op, false), to_recorder(*g));
 }
-void note_allreduce(const Call& call, long long count, MPI_Datatype type, MPI_Op op, MPI_Comm comm, bool nonblocking) {
+void record_allreduce(const Call& call, long long count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                      bool nonblocking) {
     if (const Group* g = collective_group(call, comm))
         allreduce(place(*g), reduction(count, type, op, nonblocking), to_recorder(*g));
 }
-void note_gather(const Call& call, int scount, MPI_Datatype stype, int root, MPI_Comm comm) {
+void record_gather(const Call& call, int scount, MPI_Datatype stype, int root, MPI_Comm comm) {
     const Group* g = collective_group(call, comm);
     if (g && g->rank != root) gather(place(*g), root, size_of(stype, scount), to_recorder(*g));
 }
-void note_gatherv(const Call& call, int scount, MPI_Datatype stype, int root, MPI_Comm comm) {
+void record_gatherv(const Call& call, int scount, MPI_Datatype stype, int root, MPI_Comm comm) {
     const Group* g = collective_group(call, comm);
     if (g && g->rank != root && scount > 0) record_direct(*g, root, size_of(stype, scount));
 }
-void note_scatter(const Call& call, int scount, MPI_Datatype stype, int rcount, MPI_Datatype rtype, int root,
-                  MPI_Comm comm) {
+void record_scatter(const Call& call, int scount, MPI_Datatype stype, int rcount, MPI_Datatype rtype, int root,
+                    MPI_Comm comm) {
     const Group* g = collective_group(call, comm);
     if (g) scatter(place(*g), root, g->rank == root ? size_of(stype, scount) : size_of(rtype, rcount), to_recorder(*g));
 }
-void note_scatterv(const Call& call, const int scounts[], MPI_Datatype stype, int root, MPI_Comm comm) {
+void record_scatterv(const Call& call, const int scounts[], MPI_Datatype stype, int root, MPI_Comm comm) {
     const Group* g = collective_group(call, comm);
     if (!g || g->rank != root) return;
     for (int r = 0; r < g->size; ++r) {
         if (r != root && scounts[r] > 0) record_direct(*g, r, size_of(stype, scounts[r]));
     }
 }
-void note_allgather(const Call& call, int rcount, MPI_Datatype rtype, MPI_Comm comm) {
+void record_allgather(const Call& call, int rcount, MPI_Datatype rtype, MPI_Comm comm) {
     const Group* g = collective_group(call, comm);
     if (!g) return;
     const Bytes each = size_of(rtype, rcount);
     allgather(
         place(*g), each * static_cast<Bytes>(g->size), [each](int) { return each; }, to_recorder(*g));
 }
-void note_allgatherv(const Call& call, const int rcounts[], MPI_Datatype rtype, MPI_Comm comm) {
+void record_allgatherv(const Call& call, const int rcounts[], MPI_Datatype rtype, MPI_Comm comm) {
     const Group* g = collective_group(call, comm);
     if (!g) return;
     const Bytes element = size_of(rtype, 1);
@@ -97,8 +98,8 @@ void note_allgatherv(const Call& call, const int rcounts[], MPI_Datatype rtype, 
     for (int r = 0; r < g->size; ++r) total += size(r);
     allgather(place(*g), total, size, to_recorder(*g));
 }
-void note_alltoall(const Call& call, const void* sbuf, int scount, MPI_Datatype stype, int rcount, MPI_Datatype rtype,
-                   MPI_Comm comm, bool nonblocking) {
+void record_alltoall(const Call& call, const void* sbuf, int scount, MPI_Datatype stype, int rcount, MPI_Datatype rtype,
+                     MPI_Comm comm, bool nonblocking) {
     const Group* g = collective_group(call, comm);
     if (!g) return;
     const bool in_place = sbuf == MPI_IN_PLACE;
@@ -107,7 +108,7 @@ void note_alltoall(const Call& call, const void* sbuf, int scount, MPI_Datatype 
 }
 /// Alltoallv and Alltoallw: one message to every rank that gets something. `size(r)` = bytes for rank r.
 template <class Size>
-void note_scattered(const Call& call, MPI_Comm comm, Size&& size) {
+void record_scattered(const Call& call, MPI_Comm comm, Size&& size) {
     const Group* g = collective_group(call, comm);
     if (!g) return;
     for (int i = 1; i < g->size; ++i) {
@@ -115,19 +116,19 @@ void note_scattered(const Call& call, MPI_Comm comm, Size&& size) {
         if (const Bytes bytes = size(to); bytes > 0) record_direct(*g, to, bytes);
     }
 }
-void note_alltoallv(const Call& call, const void* sbuf, const int scounts[], MPI_Datatype stype, const int rcounts[],
-                    MPI_Datatype rtype, MPI_Comm comm) {
+void record_alltoallv(const Call& call, const void* sbuf, const int scounts[], MPI_Datatype stype, const int rcounts[],
+                      MPI_Datatype rtype, MPI_Comm comm) {
     const bool in_place = sbuf == MPI_IN_PLACE;
-    note_scattered(call, comm,
-                   [&](int r) { return in_place ? size_of(rtype, rcounts[r]) : size_of(stype, scounts[r]); });
+    record_scattered(call, comm,
+                     [&](int r) { return in_place ? size_of(rtype, rcounts[r]) : size_of(stype, scounts[r]); });
 }
-void note_alltoallw(const Call& call, const void* sbuf, const int scounts[], const MPI_Datatype stypes[],
-                    const int rcounts[], const MPI_Datatype rtypes[], MPI_Comm comm) {
+void record_alltoallw(const Call& call, const void* sbuf, const int scounts[], const MPI_Datatype stypes[],
+                      const int rcounts[], const MPI_Datatype rtypes[], MPI_Comm comm) {
     const bool in_place = sbuf == MPI_IN_PLACE;
-    note_scattered(call, comm,
-                   [&](int r) { return in_place ? size_of(rtypes[r], rcounts[r]) : size_of(stypes[r], scounts[r]); });
+    record_scattered(call, comm,
+                     [&](int r) { return in_place ? size_of(rtypes[r], rcounts[r]) : size_of(stypes[r], scounts[r]); });
 }
-void note_reduce_scatter(const Call& call, const int rcounts[], MPI_Datatype type, MPI_Comm comm) {
+void record_reduce_scatter(const Call& call, const int rcounts[], MPI_Datatype type, MPI_Comm comm) {
     const Group* g = collective_group(call, comm);
     if (!g) return;
     const Bytes element = size_of(type, 1);
@@ -136,14 +137,14 @@ void note_reduce_scatter(const Call& call, const int rcounts[], MPI_Datatype typ
     for (int r = 0; r < g->size; ++r) total += size(r);
     reduce_scatter(place(*g), total, size, to_recorder(*g));
 }
-void note_reduce_scatter_block(const Call& call, int rcount, MPI_Datatype type, MPI_Comm comm) {
+void record_reduce_scatter_block(const Call& call, int rcount, MPI_Datatype type, MPI_Comm comm) {
     const Group* g = collective_group(call, comm);
     if (!g) return;
     const Bytes each = size_of(type, rcount);
     reduce_scatter(
         place(*g), each * static_cast<Bytes>(g->size), [each](int) { return each; }, to_recorder(*g));
 }
-void note_scan(const Call& call, long long count, MPI_Datatype type, MPI_Comm comm) {
+void record_scan(const Call& call, long long count, MPI_Datatype type, MPI_Comm comm) {
     if (const Group* g = collective_group(call, comm)) scan(place(*g), size_of(type, count), to_recorder(*g));
 }
 
@@ -171,7 +172,7 @@ std::vector<int> neighbours(MPI_Comm comm, int rank) {
 
 /// `size(i)` = bytes for the i-th neighbour.
 template <class Size>
-void note_neighbours(const Call& call, MPI_Comm comm, Size&& size) {
+void record_neighbours(const Call& call, MPI_Comm comm, Size&& size) {
     const Group* g = collective_group(call, comm);
     if (!g) return;
     const std::vector<int> to = neighbours(comm, g->rank);
@@ -181,7 +182,7 @@ void note_neighbours(const Call& call, MPI_Comm comm, Size&& size) {
     }
 }
 
-void note_barrier(const Call& call, MPI_Comm comm) {
+void record_barrier(const Call& call, MPI_Comm comm) {
     if (const Group* g = collective_group(call, comm)) barrier(place(*g), to_recorder(*g));
 }
 
@@ -201,89 +202,89 @@ void note_barrier(const Call& call, MPI_Comm comm) {
         return recorded([&] { note; }, [&] { return ZBS_NEXT_MPI(nonblocking_name)(ZBS_UNPACK arguments, request); }); \
     }
 
-ZBS_COLLECTIVE(Barrier, Ibarrier, (MPI_Comm comm), (comm), note_barrier(call, comm))
+ZBS_COLLECTIVE(Barrier, Ibarrier, (MPI_Comm comm), (comm), record_barrier(call, comm))
 ZBS_COLLECTIVE(Bcast, Ibcast, (void* buf, int count, MPI_Datatype type, int root, MPI_Comm comm),
-               (buf, count, type, root, comm), note_bcast(call, count, type, root, comm, nonblocking))
+               (buf, count, type, root, comm), record_bcast(call, count, type, root, comm, nonblocking))
 ZBS_COLLECTIVE(Reduce, Ireduce,
                (const void* sbuf, void* rbuf, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm),
-               (sbuf, rbuf, count, type, op, root, comm), note_reduce(call, count, type, op, root, comm))
+               (sbuf, rbuf, count, type, op, root, comm), record_reduce(call, count, type, op, root, comm))
 ZBS_COLLECTIVE(Allreduce, Iallreduce,
                (const void* sbuf, void* rbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
-               (sbuf, rbuf, count, type, op, comm), note_allreduce(call, count, type, op, comm, nonblocking))
+               (sbuf, rbuf, count, type, op, comm), record_allreduce(call, count, type, op, comm, nonblocking))
 ZBS_COLLECTIVE(Gather, Igather,
                (const void* sbuf, int scount, MPI_Datatype stype, void* rbuf, int rcount, MPI_Datatype rtype, int root,
                 MPI_Comm comm),
-               (sbuf, scount, stype, rbuf, rcount, rtype, root, comm), note_gather(call, scount, stype, root, comm))
+               (sbuf, scount, stype, rbuf, rcount, rtype, root, comm), record_gather(call, scount, stype, root, comm))
 ZBS_COLLECTIVE(Gatherv, Igatherv,
                (const void* sbuf, int scount, MPI_Datatype stype, void* rbuf, const int rcounts[], const int at[],
                 MPI_Datatype rtype, int root, MPI_Comm comm),
                (sbuf, scount, stype, rbuf, rcounts, at, rtype, root, comm),
-               note_gatherv(call, scount, stype, root, comm))
+               record_gatherv(call, scount, stype, root, comm))
 ZBS_COLLECTIVE(Scatter, Iscatter,
                (const void* sbuf, int scount, MPI_Datatype stype, void* rbuf, int rcount, MPI_Datatype rtype, int root,
                 MPI_Comm comm),
                (sbuf, scount, stype, rbuf, rcount, rtype, root, comm),
-               note_scatter(call, scount, stype, rcount, rtype, root, comm))
+               record_scatter(call, scount, stype, rcount, rtype, root, comm))
 ZBS_COLLECTIVE(Scatterv, Iscatterv,
                (const void* sbuf, const int scounts[], const int at[], MPI_Datatype stype, void* rbuf, int rcount,
                 MPI_Datatype rtype, int root, MPI_Comm comm),
                (sbuf, scounts, at, stype, rbuf, rcount, rtype, root, comm),
-               note_scatterv(call, scounts, stype, root, comm))
+               record_scatterv(call, scounts, stype, root, comm))
 ZBS_COLLECTIVE(Allgather, Iallgather,
                (const void* sbuf, int scount, MPI_Datatype stype, void* rbuf, int rcount, MPI_Datatype rtype,
                 MPI_Comm comm),
-               (sbuf, scount, stype, rbuf, rcount, rtype, comm), note_allgather(call, rcount, rtype, comm))
+               (sbuf, scount, stype, rbuf, rcount, rtype, comm), record_allgather(call, rcount, rtype, comm))
 ZBS_COLLECTIVE(Allgatherv, Iallgatherv,
                (const void* sbuf, int scount, MPI_Datatype stype, void* rbuf, const int rcounts[], const int at[],
                 MPI_Datatype rtype, MPI_Comm comm),
-               (sbuf, scount, stype, rbuf, rcounts, at, rtype, comm), note_allgatherv(call, rcounts, rtype, comm))
+               (sbuf, scount, stype, rbuf, rcounts, at, rtype, comm), record_allgatherv(call, rcounts, rtype, comm))
 ZBS_COLLECTIVE(Alltoall, Ialltoall,
                (const void* sbuf, int scount, MPI_Datatype stype, void* rbuf, int rcount, MPI_Datatype rtype,
                 MPI_Comm comm),
                (sbuf, scount, stype, rbuf, rcount, rtype, comm),
-               note_alltoall(call, sbuf, scount, stype, rcount, rtype, comm, nonblocking))
+               record_alltoall(call, sbuf, scount, stype, rcount, rtype, comm, nonblocking))
 ZBS_COLLECTIVE(Alltoallv, Ialltoallv,
                (const void* sbuf, const int scounts[], const int sat[], MPI_Datatype stype, void* rbuf,
                 const int rcounts[], const int rat[], MPI_Datatype rtype, MPI_Comm comm),
                (sbuf, scounts, sat, stype, rbuf, rcounts, rat, rtype, comm),
-               note_alltoallv(call, sbuf, scounts, stype, rcounts, rtype, comm))
+               record_alltoallv(call, sbuf, scounts, stype, rcounts, rtype, comm))
 ZBS_COLLECTIVE(Alltoallw, Ialltoallw,
                (const void* sbuf, const int scounts[], const int sat[], const MPI_Datatype stypes[], void* rbuf,
                 const int rcounts[], const int rat[], const MPI_Datatype rtypes[], MPI_Comm comm),
                (sbuf, scounts, sat, stypes, rbuf, rcounts, rat, rtypes, comm),
-               note_alltoallw(call, sbuf, scounts, stypes, rcounts, rtypes, comm))
+               record_alltoallw(call, sbuf, scounts, stypes, rcounts, rtypes, comm))
 ZBS_COLLECTIVE(Reduce_scatter, Ireduce_scatter,
                (const void* sbuf, void* rbuf, const int rcounts[], MPI_Datatype type, MPI_Op op, MPI_Comm comm),
-               (sbuf, rbuf, rcounts, type, op, comm), note_reduce_scatter(call, rcounts, type, comm))
+               (sbuf, rbuf, rcounts, type, op, comm), record_reduce_scatter(call, rcounts, type, comm))
 ZBS_COLLECTIVE(Reduce_scatter_block, Ireduce_scatter_block,
                (const void* sbuf, void* rbuf, int rcount, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
-               (sbuf, rbuf, rcount, type, op, comm), note_reduce_scatter_block(call, rcount, type, comm))
+               (sbuf, rbuf, rcount, type, op, comm), record_reduce_scatter_block(call, rcount, type, comm))
 ZBS_COLLECTIVE(Scan, Iscan, (const void* sbuf, void* rbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
-               (sbuf, rbuf, count, type, op, comm), note_scan(call, count, type, comm))
+               (sbuf, rbuf, count, type, op, comm), record_scan(call, count, type, comm))
 ZBS_COLLECTIVE(Exscan, Iexscan, (const void* sbuf, void* rbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
-               (sbuf, rbuf, count, type, op, comm), note_scan(call, count, type, comm))
+               (sbuf, rbuf, count, type, op, comm), record_scan(call, count, type, comm))
 ZBS_COLLECTIVE(Neighbor_allgather, Ineighbor_allgather,
                (const void* sbuf, int scount, MPI_Datatype stype, void* rbuf, int rcount, MPI_Datatype rtype,
                 MPI_Comm comm),
                (sbuf, scount, stype, rbuf, rcount, rtype, comm),
-               note_neighbours(call, comm, [&](std::size_t) { return size_of(stype, scount); }))
+               record_neighbours(call, comm, [&](std::size_t) { return size_of(stype, scount); }))
 ZBS_COLLECTIVE(Neighbor_allgatherv, Ineighbor_allgatherv,
                (const void* sbuf, int scount, MPI_Datatype stype, void* rbuf, const int rcounts[], const int at[],
                 MPI_Datatype rtype, MPI_Comm comm),
                (sbuf, scount, stype, rbuf, rcounts, at, rtype, comm),
-               note_neighbours(call, comm, [&](std::size_t) { return size_of(stype, scount); }))
+               record_neighbours(call, comm, [&](std::size_t) { return size_of(stype, scount); }))
 ZBS_COLLECTIVE(Neighbor_alltoall, Ineighbor_alltoall,
                (const void* sbuf, int scount, MPI_Datatype stype, void* rbuf, int rcount, MPI_Datatype rtype,
                 MPI_Comm comm),
                (sbuf, scount, stype, rbuf, rcount, rtype, comm),
-               note_neighbours(call, comm, [&](std::size_t) { return size_of(stype, scount); }))
+               record_neighbours(call, comm, [&](std::size_t) { return size_of(stype, scount); }))
 ZBS_COLLECTIVE(Neighbor_alltoallv, Ineighbor_alltoallv,
                (const void* sbuf, const int scounts[], const int sat[], MPI_Datatype stype, void* rbuf,
                 const int rcounts[], const int rat[], MPI_Datatype rtype, MPI_Comm comm),
                (sbuf, scounts, sat, stype, rbuf, rcounts, rat, rtype, comm),
-               note_neighbours(call, comm, [&](std::size_t i) { return size_of(stype, scounts[i]); }))
+               record_neighbours(call, comm, [&](std::size_t i) { return size_of(stype, scounts[i]); }))
 ZBS_COLLECTIVE(Neighbor_alltoallw, Ineighbor_alltoallw,
                (const void* sbuf, const int scounts[], const MPI_Aint sat[], const MPI_Datatype stypes[], void* rbuf,
                 const int rcounts[], const MPI_Aint rat[], const MPI_Datatype rtypes[], MPI_Comm comm),
                (sbuf, scounts, sat, stypes, rbuf, rcounts, rat, rtypes, comm),
-               note_neighbours(call, comm, [&](std::size_t i) { return size_of(stypes[i], scounts[i]); }))
+               record_neighbours(call, comm, [&](std::size_t i) { return size_of(stypes[i], scounts[i]); }))

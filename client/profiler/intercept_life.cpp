@@ -31,19 +31,19 @@ int ZBS_OWN(Finalize)() {
     finish(has_open_session());
     make_finalize_safe();
     const int rc = ZBS_NEXT_MPI(Finalize)();
-    note_finalized();
+    record_finalized();
     return rc;
 }
 int ZBS_OWN(Session_init)(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
     const int rc = ZBS_NEXT_MPI(Session_init)(info, handler, session);
-    if (rc == MPI_SUCCESS) note_session();
+    if (rc == MPI_SUCCESS) record_session();
     return rc;
 }
 int ZBS_OWN(Session_finalize)(MPI_Session* session) {
     warn_where_not_started("its world is one of MPI_Session_init, not of MPI_Init");
     const bool is_last = session && end_session(*session);
     const int rc = ZBS_NEXT_MPI(Session_finalize)(session);
-    if (is_last) note_finalized();
+    if (is_last) record_finalized();
     return rc;
 }
 int ZBS_OWN(Abort)(MPI_Comm comm, int code) {

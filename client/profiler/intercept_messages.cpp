@@ -85,7 +85,7 @@ class Completion {
     std::vector<MPI_Status> own_;
     MPI_Status* statuses_;
 };
-void note_start(const Call& call, MPI_Request request) {
+void record_start(const Call& call, MPI_Request request) {
     PersistentSend send;
     if (traces(call)) start_receive(request);
     if (!call || !find_request(request, send)) return;
@@ -144,12 +144,12 @@ ZBS_SEND_INIT(Rsend_init)
 
 int ZBS_OWN(Start)(MPI_Request* request) {
     const Call call;
-    return recorded([&] { note_start(call, *request); }, [&] { return ZBS_NEXT_MPI(Start)(request); });
+    return recorded([&] { record_start(call, *request); }, [&] { return ZBS_NEXT_MPI(Start)(request); });
 }
 int ZBS_OWN(Startall)(int count, MPI_Request requests[]) {
     const Call call;
     const auto note = [&] {
-        for (int i = 0; i < count; ++i) note_start(call, requests[i]);
+        for (int i = 0; i < count; ++i) record_start(call, requests[i]);
     };
     return recorded(note, [&] { return ZBS_NEXT_MPI(Startall)(count, requests); });
 }

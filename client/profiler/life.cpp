@@ -371,7 +371,7 @@ void remember_zone() noexcept {
         std::snprintf(finalized_path, sizeof finalized_path, "%s.finalized", model);
 }
 
-void note_finalized() noexcept {
+void record_finalized() noexcept {
     // Once: sessions may begin and end several times.
     static std::atomic<bool> is_noted{false};
     if (!finalized_path[0] || is_noted.exchange(true)) return;

@@ -240,7 +240,7 @@ int begin_unrecorded(void* a, void* b, void* c, void* d) {
 int finalize_unrecorded() {
     const int rc = reinterpret_cast<int (*)()>(zbs_next_MPI_Finalize)();
     take_mark();
-    note_finalized();
+    record_finalized();
     return rc;
 }
 

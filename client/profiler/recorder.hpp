@@ -229,7 +229,7 @@ void finish(bool has_session) noexcept;
 void remember_zone() noexcept;
 /// After PMPI_Finalize, under a zone: one byte more in MODEL.finalized, so that the zone recognises a program that does
 /// not end from an MPI_Finalize that does not.
-void note_finalized() noexcept;
+void record_finalized() noexcept;
 /// This process alone: writes the content of the rank files as a partial model.
 void give_up(RankState state) noexcept;
 

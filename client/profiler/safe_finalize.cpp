@@ -62,7 +62,7 @@ void make_finalize_safe() noexcept {
     PMPI_Comm_free_keyval(&key);
 }
 
-void note_session() noexcept { ++sessions; }
+void record_session() noexcept { ++sessions; }
 bool has_open_session() noexcept { return sessions > 0; }
 
 bool end_session(MPI_Session session) noexcept {

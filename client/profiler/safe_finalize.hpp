@@ -10,7 +10,7 @@ void make_finalize_safe() noexcept;
 
 /// The same for sessions: after MPI_Session_init, and before MPI_Session_finalize. The last one of a process whose
 /// world is not initialised communicates with all processes of `mpi://WORLD`, as MPICH's own end does.
-void note_session() noexcept;
+void record_session() noexcept;
 /// Whether MPI ends with this session.
 bool end_session(MPI_Session session) noexcept;
 /// Whether a session has begun and not ended.

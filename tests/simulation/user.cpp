@@ -11,7 +11,7 @@
 namespace zbs::simulation {
 namespace {
 
-constexpr Duration kLookEvery = std::chrono::seconds{30};
+constexpr Duration kCheckInterval = std::chrono::seconds{30};
 constexpr Duration kPatience = std::chrono::seconds{10};  // of her client
 constexpr Duration kGlanceEvery = std::chrono::seconds{45};
 constexpr Duration kAskAgain = std::chrono::seconds{2};  // after it has told her that it gave up
@@ -144,7 +144,7 @@ void User::look(const ApplicationId& id) {
         if (client::success_of(answer)) mine.state = codec::parse(answer->body)->at("state").get<std::string>();
         const Duration spread{static_cast<std::int64_t>(rng_.below(10'000'000))};
         // She looks now and then even at what has ended: an end must stay.
-        own_.host.after(mine.ended() ? kLookEvery * 40 : kLookEvery + spread, [this, id] { look(id); });
+        own_.host.after(mine.ended() ? kCheckInterval * 40 : kCheckInterval + spread, [this, id] { look(id); });
     });
 }
 

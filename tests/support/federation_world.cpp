@@ -236,10 +236,10 @@ void FederationWorld::restart(const std::string& name) {
     ZBS_EXPECTS(fresh.peerings->resume().has_value() && fresh.filter->resume().has_value() &&
                 fresh.parts->resume().has_value() && fresh.peers->resume().has_value() &&
                 fresh.applications->resume().has_value());
-    look_around(name, generation_[name]);
+    check_around(name, generation_[name]);
 }
 
-void FederationWorld::look_around(const std::string& name, int generation) {
+void FederationWorld::check_around(const std::string& name, int generation) {
     if (!node(name).up || generation_[name] != generation) return;
     std::vector<ZoneEntry> entries;
     for (const auto& [zone, other] : nodes_)
@@ -248,7 +248,7 @@ void FederationWorld::look_around(const std::string& name, int generation) {
                            .url = other->config.url,
                            .standing = other->standing});
     if (has_registry) node(name).peers->found(entries);
-    clock.after(node(name).config.discover_every, [this, name, generation] { look_around(name, generation); });
+    clock.after(node(name).config.discover_every, [this, name, generation] { check_around(name, generation); });
 }
 
 }  // namespace zbs::test

@@ -134,7 +134,7 @@ class FederationWorld {
   private:
     class Bus;
     /// In place of the registry: all zones, again and again.
-    void look_around(const std::string& name, int generation);
+    void check_around(const std::string& name, int generation);
     class LifeClock;
     std::vector<std::shared_ptr<void>>
         graveyard_;  ///< services of crashed zones: unreachable, but timers hold their addresses

@@ -169,7 +169,7 @@ class MemoryZoneStore : public ZoneStore {
         if (fault) return *fault;
         return believed_;
     }
-    Result<void> note_believed_time(Time now) override {
+    Result<void> record_believed_time(Time now) override {
         if (fault) return *fault;
         believed_ = now;
         return {};  // not counted among what changed: nobody can see it

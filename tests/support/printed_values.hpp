@@ -28,9 +28,9 @@ template <class T, std::size_t... I>
 consteval bool takes(std::index_sequence<I...>) {
     return requires { T{(static_cast<void>(I), AnyMember{})...}; };
 }
-constexpr std::size_t kMost = 18;
-/// Members of an aggregate, at most kMost + 1; 0 where there are none.
-template <class T, std::size_t N = kMost + 1>
+constexpr std::size_t kMax = 18;
+/// Members of an aggregate, at most kMax + 1; 0 where there are none.
+template <class T, std::size_t N = kMax + 1>
 consteval std::size_t member_count() {
     if constexpr (N == 0) {
         return 0;
@@ -84,7 +84,7 @@ concept Structure = std::is_class_v<T> && requires {
     sizeof(T);
 } && std::is_aggregate_v<T> && std::is_copy_constructible_v<T> && !std::is_empty_v<T> && !HasStream<T> &&
     !HasPrintTo<T> && !IsRange<T> && !std::is_convertible_v<T, long long> && member_count<T>() > 0 &&
-    member_count<T>() <= kMost;
+    member_count<T>() <= kMax;
 template <class T>
 auto members_of(const T& value) {
     constexpr std::size_t kCount = member_count<T>();

@@ -364,11 +364,11 @@ bool show(Context& context, std::string& id, const std::string& format, bool mat
 constexpr const char* kNothingOpen = "zbs: nothing of yours is open\n";
 
 /// How long to rely on events alone, at most.
-constexpr std::chrono::milliseconds kLookWhileWaiting = std::chrono::minutes{1};
+constexpr std::chrono::milliseconds kCheckWhileWaiting = std::chrono::minutes{1};
 
 std::chrono::milliseconds time_left(std::chrono::steady_clock::time_point until) {
     const auto now = std::chrono::steady_clock::now();
-    if (until - now >= kLookWhileWaiting) return kLookWhileWaiting;
+    if (until - now >= kCheckWhileWaiting) return kCheckWhileWaiting;
     return std::max(std::chrono::milliseconds{1}, std::chrono::ceil<std::chrono::milliseconds>(until - now));
 }
 
@@ -547,7 +547,7 @@ void logs(Context& context, std::string id, const std::string& rank, bool follow
         // Before it runs there is no output; then there may be some at any time, and no event announces it.
         const std::string state = events.state();
         const bool runs = state.empty() || state == "running" || is_ended(state);
-        events.wait(runs ? polling.next_pause() : kLookWhileWaiting);
+        events.wait(runs ? polling.next_pause() : kCheckWhileWaiting);
     }
 }
 

@@ -53,13 +53,13 @@ bool is_same(std::FILE* a, std::FILE* b) {
 }
 
 /// Reasons of waiting change without an event.
-constexpr std::chrono::seconds kLookAgain{2};
+constexpr std::chrono::seconds kCheckAgain{2};
 
 /// Until there may be something new of an application in this state: output, which no event announces, or a change.
 /// True where the change should be examined.
 bool wait_to_follow(client::EventWaiter& events, const client::Polling& polling, const std::string& state) {
     const auto interrupted = [before = interrupts.load()] { return interrupts != before; };
-    if (state != "running" && !is_ended(state)) return events.wait(kLookAgain, interrupted) || interrupted();
+    if (state != "running" && !is_ended(state)) return events.wait(kCheckAgain, interrupted) || interrupted();
     return events.wait(polling.next_pause(), interrupted) || interrupted();
 }
 

@@ -113,17 +113,17 @@ class Walk {
 
     /// Adds those that fit to `found`, newest first, until there are more than `wanted` of them. True where there are
     /// more, or may be.
-    Result<bool> collect(client::ZoneClient::ListQuery query, std::size_t wanted, std::size_t most_looked_at,
+    Result<bool> collect(client::ZoneClient::ListQuery query, std::size_t wanted, std::size_t max_examined,
                          std::vector<ApplicationView>& found) {
         std::vector<ApplicationView> fitting;
         bool more = true;
-        for (std::size_t looked_at = 0; more && looked_at < most_looked_at && fitting.size() <= wanted;) {
+        for (std::size_t examined_count = 0; more && examined_count < max_examined && fitting.size() <= wanted;) {
             query.limit = chooses_here() ? limits::kMaxApplicationRows
                                          : std::min(limits::kMaxApplicationRows - 1, wanted - fitting.size()) + 1;
             const Result<Json> page = zone_.list(query);
             if (!page) return page.error();
             client::ApplicationListView list = client::decode_application_list(*page);
-            looked_at += list.applications.size();
+            examined_count += list.applications.size();
             if (auto added = add_fitting(std::move(list.applications), fitting); !added) return added.error();
             query.after = std::move(list.next);
             more = !query.after.empty();
@@ -188,7 +188,7 @@ void add_application_choice(CLI::App& command, ApplicationChoice& choice) {
                         states);
     command.add_option("--user", choice.user, "for operators: only this user's, by name or spiffe://...");
     command.add_option("--limit", choice.limit, "at most this many")
-        ->check(command_line::whole_number_in(1, static_cast<int>(kMaxRowsLookedAt)))
+        ->check(command_line::whole_number_in(1, static_cast<int>(kMaxRowsExamined)))
         ->each([&choice](const std::string&) { choice.limit_was_asked = true; })
         ->capture_default_str();
 }
@@ -224,24 +224,24 @@ Result<FoundApplications> find_applications(const Context& context, client::Zone
     Walk walk(context, zone, choice, caller);
     std::vector<ApplicationView> found;
     bool more = false;
-    const auto collect = [&](const std::string& states, std::size_t most_looked_at) -> Result<void> {
+    const auto collect = [&](const std::string& states, std::size_t max_examined) -> Result<void> {
         client::ZoneClient::ListQuery part = *query;
         part.states = states;
         const std::size_t wanted =
             needs_all ? std::numeric_limits<std::size_t>::max() - 1 : limit - std::min(limit, found.size());
-        const Result<bool> left = walk.collect(part, wanted, most_looked_at, found);
+        const Result<bool> left = walk.collect(part, wanted, max_examined, found);
         if (!left) return left.error();
         more = more || *left;
         return {};
     };
     if (groups.empty()) {
-        if (const auto done = collect(query->states, choice.most_looked_at); !done) return done.error();
+        if (const auto done = collect(query->states, choice.max_examined); !done) return done.error();
     }
     for (const std::string& group : groups) {
         const std::string states = common_states(query->states, group);
         if (states.empty() || (!needs_all && found.size() > limit)) continue;
         const std::size_t most =
-            has_ended_states(states) ? choice.most_looked_at : std::numeric_limits<std::size_t>::max();
+            has_ended_states(states) ? choice.max_examined : std::numeric_limits<std::size_t>::max();
         if (const auto done = collect(states, most); !done) return done.error();
     }
     std::optional<Time> now;
@@ -251,7 +251,7 @@ Result<FoundApplications> find_applications(const Context& context, client::Zone
     if (!sorted) return sorted.error();
     std::string cut;
     if (more && (needs_all || found.size() <= limit))
-        cut = "only the newest " + std::to_string(kMaxRowsLookedAt) +
+        cut = "only the newest " + std::to_string(kMaxRowsExamined) +
               " applications were looked at, and there are more; --state and --user choose before that";
     else if (found.size() > limit && !choice.limit_was_asked)
         cut = "there are more than these " + std::to_string(limit) + "; --limit takes more of them";

@@ -13,7 +13,7 @@ class App;
 namespace zbs::cli {
 
 /// No list that has to sort or to filter looks at more rows than this.
-inline constexpr std::size_t kMaxRowsLookedAt = 10'000;
+inline constexpr std::size_t kMaxRowsExamined = 10'000;
 
 /// Which applications a list is of, before `--filter` chooses among them.
 struct ApplicationChoice {
@@ -23,7 +23,7 @@ struct ApplicationChoice {
     std::string name{};   ///< a shell pattern that the name fits; empty: any
     int limit = 100;
     bool limit_was_asked = false;  ///< by the user: then no note that there are more
-    std::size_t most_looked_at = kMaxRowsLookedAt;
+    std::size_t max_examined = kMaxRowsExamined;
 };
 
 /// The states of applications that have not ended, with commas between them.
@@ -36,7 +36,7 @@ std::vector<std::string> state_filters();
 void add_application_choice(CLI::App& command, ApplicationChoice& choice);
 
 struct FoundApplications {
-    Listing rows;  ///< truncated where there are more, or may be because `kMaxRowsLookedAt` were looked at
+    Listing rows;  ///< truncated where there are more, or may be because `kMaxRowsExamined` were looked at
     std::vector<std::string> ids;  ///< of the rows
     std::string cut;               ///< what to say of that, with the remedy; empty where there is nothing to say
 };

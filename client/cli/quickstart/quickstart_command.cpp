@@ -189,8 +189,8 @@ std::string shared_cores_text(int offered, int cores) {
 std::string last_line(const std::string& path) {
     std::ifstream log(path, std::ios::binary | std::ios::ate);
     if (!log) return {};
-    constexpr std::streamoff kMost = 4'096;
-    log.seekg(std::max<std::streamoff>(std::streamoff{log.tellg()} - kMost, 0));
+    constexpr std::streamoff kMax = 4'096;
+    log.seekg(std::max<std::streamoff>(std::streamoff{log.tellg()} - kMax, 0));
     std::string line, last;
     while (std::getline(log, line))
         if (!line.empty()) last = line;

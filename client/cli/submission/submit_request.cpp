@@ -56,9 +56,9 @@ std::vector<std::string> own_environment() {
 }
 
 /// One command at a time works on the pending file; a file of its own, because the other one is replaced.
-class Turn {
+class PendingLock {
   public:
-    explicit Turn(const fs::path& path)
+    explicit PendingLock(const fs::path& path)
         : fd_(open((path.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
         while (fd_ && flock(fd_.get(), LOCK_EX) != 0 && errno == EINTR) {
         }
@@ -239,7 +239,7 @@ PendingFile::PendingFile() {
 }
 
 void PendingFile::add(const std::string& id, const std::string& url, const std::string& program) const {
-    const Turn turn(path_);
+    const PendingLock turn(path_);
     const int fd = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (fd < 0) return;
     const std::string line = id + "\t" + url + "\t" + listing::harmless_line(program) + "\n";
@@ -249,7 +249,7 @@ void PendingFile::add(const std::string& id, const std::string& url, const std::
 }
 
 void PendingFile::remove(const std::string& id) const {
-    const Turn turn(path_);
+    const PendingLock turn(path_);
     std::ifstream in(path_);
     if (!in) return;
     std::string kept;

@@ -19,17 +19,17 @@ namespace {
 constexpr std::chrono::seconds kPatience{5};
 
 Check failed(const std::string& name, const Error& error, const std::string& remedy) {
-    return {name, Verdict::kFail, (error.pointer.empty() ? "" : error.pointer + ": ") + error.message, remedy};
+    return {name, CheckResult::kFail, (error.pointer.empty() ? "" : error.pointer + ": ") + error.message, remedy};
 }
 
-Check look_at_clock() {
+Check check_clock_of_host() {
     timex state{};
     const bool kept = adjtimex(&state) != TIME_ERROR && (state.status & STA_UNSYNC) == 0;
     return check_clock(kept, Duration{state.maxerror});
 }
 
 /// A client of the home zone, with what credentials say; none where there are none to use.
-std::unique_ptr<client::ZoneClient> look_at_credentials(const Context& context, std::vector<Check>& checks) {
+std::unique_ptr<client::ZoneClient> check_credentials(const Context& context, std::vector<Check>& checks) {
     if (const Result<void> good = context.check_url(); !good) {
         checks.push_back(failed("home zone", good.error(), "write the address in " + context.url_place + " so"));
         return nullptr;
@@ -37,11 +37,11 @@ std::unique_ptr<client::ZoneClient> look_at_credentials(const Context& context, 
     if (!context.identity.empty()) {
         const auto self = parse_identity(context.identity);
         if (!self || context.url.empty()) {
-            checks.push_back({"credentials", Verdict::kFail, "without TLS both a name and an address are needed",
+            checks.push_back({"credentials", CheckResult::kFail, "without TLS both a name and an address are needed",
                               "set ZBS_URL to http://HOST:PORT and ZBS_IDENTITY to spiffe://ORGANISATION/user/NAME"});
             return nullptr;
         }
-        checks.push_back({"credentials", Verdict::kOk, context.identity + ", without TLS", {}});
+        checks.push_back({"credentials", CheckResult::kOk, context.identity + ", without TLS", {}});
         return std::make_unique<client::ZoneClient>(context.url, *self, context.token, kPatience);
     }
     auto own = context.proxy.empty() ? client::Credentials::open(context.credentials)
@@ -50,13 +50,13 @@ std::unique_ptr<client::ZoneClient> look_at_credentials(const Context& context, 
         checks.push_back(check_unusable(own.error()));
         return nullptr;
     }
-    checks.push_back({"credentials", Verdict::kOk, to_uri(own->name()) + " in " + context.credentials, {}});
+    checks.push_back({"credentials", CheckResult::kOk, to_uri(own->name()) + " in " + context.credentials, {}});
     checks.push_back(
         check_lifetime(own->not_after() ? std::optional(*own->not_after() - system::wall_clock()) : std::nullopt));
     return std::make_unique<client::ZoneClient>(*std::move(own), context.url, kPatience);
 }
 
-void look_at_home(client::ZoneClient& zone, std::vector<Check>& checks) {
+void check_home(client::ZoneClient& zone, std::vector<Check>& checks) {
     const Result<codec::Json> self = zone.get("/v1/whoami");
     if (!self) {
         const bool reached = self.error().code != ErrorCode::kUnavailable && self.error().code != ErrorCode::kTimeout;
@@ -72,10 +72,10 @@ void look_at_home(client::ZoneClient& zone, std::vector<Check>& checks) {
     if (!why_not)
         checks.push_back(failed("home zone", why_not.error(), "try again; else ask its operator"));
     else if (!why_not->empty())  // it answered, so it can only drain
-        checks.push_back({"home zone", Verdict::kWarn, place + " is draining: " + *why_not,
+        checks.push_back({"home zone", CheckResult::kWarn, place + " is draining: " + *why_not,
                           "new applications wait until its operator ends that with 'zbs-zone undrain'"});
     else
-        checks.push_back({"home zone", Verdict::kOk, place, {}});
+        checks.push_back({"home zone", CheckResult::kOk, place, {}});
     const Time asked = system::wall_clock();
     if (const Result<Time> theirs = zone.clock()) {
         const Time answered = system::wall_clock();
@@ -95,7 +95,7 @@ void look_at_home(client::ZoneClient& zone, std::vector<Check>& checks) {
     }
 }
 
-void look_at_mpi(std::vector<Check>& checks) {
+void check_mpi(std::vector<Check>& checks) {
     std::size_t found = 0;
     for (const char* name : {"mpiexec", "mpiexec.mpich", "mpiexec.openmpi"}) {
         const std::string path = path_of(name);
@@ -104,39 +104,39 @@ void look_at_mpi(std::vector<Check>& checks) {
         const Result<ProgramOutput> said = run_briefly({path, "--version"}, kPatience);
         const std::string check = std::string("MPI ") + name;
         if (said && said->exit_code == 0)
-            checks.push_back({check, Verdict::kOk, mpi_version(said->text) + " at " + path, {}});
+            checks.push_back({check, CheckResult::kOk, mpi_version(said->text) + " at " + path, {}});
         else
             checks.push_back(
-                {check, Verdict::kWarn,
+                {check, CheckResult::kWarn,
                  path + (said ? " ends with " + std::to_string(said->exit_code) : " " + said.error().message),
                  "run '" + path + " --version' and repair the installation"});
     }
     if (found == 0)
         checks.push_back(
-            {"MPI", Verdict::kWarn,
+            {"MPI", CheckResult::kWarn,
              "no mpiexec on PATH; zones launch jobs with theirs, but programs cannot be built or tried here",
              "install MPICH (Debian: apt install mpich), or load its module"});
 }
 
-void look_at_profiler(std::vector<Check>& checks) {
+void check_profiler(std::vector<Check>& checks) {
     std::error_code fault;
     const auto folder = std::filesystem::read_symlink("/proc/self/exe", fault).parent_path();
     for (const std::filesystem::path& file :
          {folder / "../lib/libzbs-profile.so", std::filesystem::path("/usr/lib/zbs/libzbs-profile.so")}) {
         if (!std::filesystem::exists(file, fault)) continue;
-        checks.push_back({"profiler", Verdict::kOk, file.lexically_normal().string(), {}});
+        checks.push_back({"profiler", CheckResult::kOk, file.lexically_normal().string(), {}});
         return;
     }
     checks.push_back(
-        {"profiler", Verdict::kWarn,
+        {"profiler", CheckResult::kWarn,
          "libzbs-profile.so is not beside this program; zones use theirs, runs outside of them are not profiled",
          "build with ZBS_BUILD_PROFILER=ON, or install the package"});
 }
 
-void look_at_slurm(std::vector<Check>& checks) {
+void check_slurm(std::vector<Check>& checks) {
     const std::string info = path_of("sinfo");
     if (info.empty()) {
-        checks.push_back({"Slurm", Verdict::kOk, "none here; only a zone in front of Slurm needs it", {}});
+        checks.push_back({"Slurm", CheckResult::kOk, "none here; only a zone in front of Slurm needs it", {}});
         return;
     }
     std::string missing;
@@ -145,12 +145,13 @@ void look_at_slurm(std::vector<Check>& checks) {
     const Result<ProgramOutput> said = run_briefly({info, "--noheader", "--format=%P"}, kPatience);
     if (!missing.empty())
         checks.push_back(
-            {"Slurm", Verdict::kWarn, "sinfo is here, but not " + missing, "install the whole slurm-client"});
+            {"Slurm", CheckResult::kWarn, "sinfo is here, but not " + missing, "install the whole slurm-client"});
     else if (!said || said->exit_code != 0)
-        checks.push_back({"Slurm", Verdict::kWarn, "sinfo: " + (said ? mpi_version(said->text) : said.error().message),
+        checks.push_back({"Slurm", CheckResult::kWarn,
+                          "sinfo: " + (said ? mpi_version(said->text) : said.error().message),
                           "check slurm.conf, munged and slurmctld: 'scontrol ping'"});
     else
-        checks.push_back({"Slurm", Verdict::kOk, "answers at " + info, {}});
+        checks.push_back({"Slurm", CheckResult::kOk, "answers at " + info, {}});
 }
 
 void print_checks(Context& context, const std::vector<Check>& checks) {
@@ -160,13 +161,13 @@ void print_checks(Context& context, const std::vector<Check>& checks) {
 }
 
 void examine(Context& context) {
-    std::vector<Check> checks{look_at_clock()};
-    if (const auto zone = look_at_credentials(context, checks)) look_at_home(*zone, checks);
-    look_at_mpi(checks);
-    look_at_profiler(checks);
-    look_at_slurm(checks);
+    std::vector<Check> checks{check_clock_of_host()};
+    if (const auto zone = check_credentials(context, checks)) check_home(*zone, checks);
+    check_mpi(checks);
+    check_profiler(checks);
+    check_slurm(checks);
     print_checks(context, checks);
-    if (worst_of(checks) == Verdict::kFail) context.exit_code = kFailed;
+    if (worst_of(checks) == CheckResult::kFail) context.exit_code = kFailed;
 }
 
 }  // namespace

@@ -62,7 +62,9 @@ void settle(Context& context, const Wish& wish, PeeringVerb verb) {
 void add_peer_commands(CLI::App& app, Context& context) {
     CLI::App* peer = app.add_subcommand("peer", "peerings of your home zone");
     peer->require_subcommand(1);
-    CLI::App* all = peer->add_subcommand("list", "who accepts whom\n\nExample: zbs peer list");
+    CLI::App* all = peer->add_subcommand("list",
+                                         "who accepts whom; outbound: that zone takes your users, inbound: your zone "
+                                         "takes its users\n\nExample: zbs peer list");
     add_list_options(*all, context, listing::peers_of(Json::object()));
     all->callback([&context] { list_peers(context); });
     auto wish = std::make_shared<Wish>();

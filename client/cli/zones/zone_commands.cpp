@@ -28,8 +28,8 @@ Listing zone_listing() {
              {"YOU MAY USE IT", "usable"},
              {"STATE", "condition.state"},
              {"AGE", "condition.age_s"},
-             {"THEY ACCEPT US", true},
-             {"WE ACCEPT THEM", true}},
+             {"OUTBOUND", true},
+             {"INBOUND", true}},
             {},
             Json::array()};
 }
@@ -85,7 +85,7 @@ void list_zones(Context& context) {
         listing.items.push_back(client::encode_other_zone(peer));
         listing.rows.push_back({peer.zone, peer.organisation, "-", "-", peer.url,
                                 client::is_usable(peer) ? "yes" : "no: " + peer.reason, listing::state_of(peer),
-                                listing::age_of(peer), peer.they_accept_us, peer.we_accept_them});
+                                listing::age_of(peer), peer.outbound, peer.inbound});
     }
     print(context, listing);
 }

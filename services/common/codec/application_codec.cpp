@@ -97,7 +97,7 @@ constexpr auto kApplicationRequest = fields<ApplicationRequest>(
     optional(word("launcher", &ApplicationRequest::launcher, kLaunchers)),
     StagingRow{},
     optional(count("priority", &ApplicationRequest::priority, kMaxPriority)),
-    integer("share", &ApplicationRequest::share, kLeastShare, kMaxShare)).checked(check_request);
+    integer("share", &ApplicationRequest::share, kMinShare, kMaxShare)).checked(check_request);
 
 constexpr auto kZoneVerdict = fields<ZoneVerdict>(
     text("zone", &ZoneVerdict::zone, 64),

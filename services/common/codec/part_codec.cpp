@@ -51,7 +51,7 @@ constexpr auto kCapacityRequest = fields<CapacityRequest>(
     texts("zones", &CapacityRequest::zones, limits::kMaxZonesInRegistry, 1 << 20),
     defaulted(texts("groups", &CapacityRequest::groups, limits::kMaxGroups, 64 * limits::kMaxGroups)),
     id("without", &CapacityRequest::without),
-    integer("share", &CapacityRequest::share, kLeastShare, kMaxShare),
+    integer("share", &CapacityRequest::share, kMinShare, kMaxShare),
     optional(seconds("grace_s", &CapacityRequest::grace, limits::kMaxGraceSeconds)),
     nested("staging", &CapacityRequest::staging, Functions{encode, decode_staging_need}));
 
@@ -107,7 +107,7 @@ constexpr auto kPartRequest = fields<PartRequest>(
     id("replaces", &PartRequest::replaces),
     optional(boolean("queued", &PartRequest::queued)),
     optional(count("priority", &PartRequest::priority, kMaxPriority)),
-    integer("share", &PartRequest::share, kLeastShare, kMaxShare),
+    integer("share", &PartRequest::share, kMinShare, kMaxShare),
     optional(seconds("grace_s", &PartRequest::grace, limits::kMaxGraceSeconds)),
     nested("staging", &PartRequest::staging, Functions{encode, decode_staging_need}),
     nested("delegation", &PartRequest::delegation, kDelegationProof)).checked(check_part);

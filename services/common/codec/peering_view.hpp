@@ -13,7 +13,7 @@ namespace zbs::codec {
 
 /// Another zone.
 struct PeerView {
-    std::string zone, organisation, url, they_accept_us, we_accept_them, reason;
+    std::string zone, organisation, url, outbound, inbound, reason;
     std::string state;            ///< empty: not sent
     std::optional<double> age_s;  ///< of that state
     Time last_heard{}, leased_until{};

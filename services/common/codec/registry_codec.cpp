@@ -39,8 +39,8 @@ struct DirectionRow {
 };
 
 Duration read_difference(JsonReader& in, const char* key) {
-    constexpr double kMost = 1e11;
-    return Duration{static_cast<std::int64_t>(std::llround(in.number(key, -kMost, kMost) * 1e6))};
+    constexpr double kMax = 1e11;
+    return Duration{static_cast<std::int64_t>(std::llround(in.number(key, -kMax, kMax) * 1e6))};
 }
 
 /// How long each entry still counts, in the order of the entries.
@@ -139,8 +139,8 @@ constexpr auto kPeer = fields<Peer>(
     name("zone", &Peer::zone),
     name("organisation", &Peer::organisation),
     Field{"url", &Peer::url, kAsIs, read_url},
-    DirectionRow{"they_accept_us", &Peer::they_accept_us},
-    DirectionRow{"we_accept_them", &Peer::we_accept_them},
+    DirectionRow{"outbound", &Peer::outbound},
+    DirectionRow{"inbound", &Peer::inbound},
     cut_text("reason", &Peer::reason),
     time("last_heard_us", &Peer::last_heard),
     time("leased_until_us", &Peer::leased_until),

@@ -33,7 +33,7 @@ class RestTransport : public ZoneTransport {
         send(std::move(call), codec::decode_capacity, std::move(respond));
     }
     void hold_part(const ServiceAddress& to, const PartRequest& request, zbs::Respond<PartStatus> respond) override {
-        if (options_.traces != nullptr) options_.traces->note(request.id, request.application);
+        if (options_.traces != nullptr) options_.traces->record(request.id, request.application);
         send(about(request.id, {to, "POST", "/v1/parts", dump(codec::encode(request)), kLaunchDeadline}),
              decode_hold(request), std::move(respond));
     }

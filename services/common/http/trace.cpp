@@ -46,13 +46,13 @@ std::string traceparent_of(const TraceContext& trace) {
     return text;
 }
 
-void TraceBook::note(const ApplicationId& application, const TraceContext& trace) {
+void TraceBook::record(const ApplicationId& application, const TraceContext& trace) {
     if (trace.id.empty() || !traces_.emplace(application, trace).second) return;
     oldest_.push_back(application);
     keep_newest(traces_, oldest_);
 }
 
-void TraceBook::note(const PartId& part, const ApplicationId& application) {
+void TraceBook::record(const PartId& part, const ApplicationId& application) {
     if (!traces_.contains(application) || !parts_.emplace(part, application).second) return;
     oldest_parts_.push_back(part);
     keep_newest(parts_, oldest_parts_);

@@ -21,8 +21,8 @@ class TraceBook {
     static constexpr std::size_t kMax = 10'000;
 
     /// The first trace of an application counts. Nothing where `trace` is none.
-    void note(const ApplicationId& application, const TraceContext& trace);
-    void note(const PartId& part, const ApplicationId& application);
+    void record(const ApplicationId& application, const TraceContext& trace);
+    void record(const PartId& part, const ApplicationId& application);
     /// None where nothing is known.
     TraceContext of(const ApplicationId& application) const;
     TraceContext of(const PartId& part) const;

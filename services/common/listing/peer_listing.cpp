@@ -30,8 +30,8 @@ Listing peers_of(const Json& answer) {
                      "ORGANISATION",
                      {"STATE", "condition.state"},
                      {"AGE", "condition.age_s"},
-                     "THEY ACCEPT US",
-                     "WE ACCEPT THEM",
+                     "OUTBOUND",
+                     "INBOUND",
                      {"ADDRESS", "url"},
                      "REASON",
                      {"LAST HEARD", "last_heard_us", true},
@@ -39,9 +39,8 @@ Listing peers_of(const Json& answer) {
                     {}};
     for (const codec::PeerView& peer : codec::decode_peerings_view(answer).peers) {
         listing.items.push_back(peer.item);
-        listing.rows.push_back({peer.zone, peer.organisation, state_of(peer), age_of(peer), peer.they_accept_us,
-                                peer.we_accept_them, peer.url, peer.reason, moment(peer.last_heard),
-                                moment(peer.leased_until)});
+        listing.rows.push_back({peer.zone, peer.organisation, state_of(peer), age_of(peer), peer.outbound, peer.inbound,
+                                peer.url, peer.reason, moment(peer.last_heard), moment(peer.leased_until)});
     }
     return listing;
 }

@@ -18,8 +18,8 @@ bool drives_terminals(char32_t c) {
 }
 
 /// Of a column as wide as an instant with milliseconds, or narrower, nothing is left out.
-constexpr std::size_t kLeastCut = 26;
-constexpr std::size_t kLeastLeft = 10;
+constexpr std::size_t kMinCut = 26;
+constexpr std::size_t kMinLeft = 10;
 
 /// Whether texts of the column can be cut: names of rows and of callers are to be typed again.
 bool can_be_cut(const Listing& listing, std::size_t column) {
@@ -37,7 +37,7 @@ void narrow(const Listing& listing, const std::vector<std::size_t>& columns, std
     for (std::size_t i = 0; i < columns.size(); ++i) {
         all += widths[i] + (i > 0 ? 2 : 0);
         const std::size_t title = listing.has_header ? width_of(listing.columns[columns[i]].title) : 0;
-        if (widths[i] >= kLeastCut && can_be_cut(listing, columns[i])) least[i] = std::max(title, kLeastLeft);
+        if (widths[i] >= kMinCut && can_be_cut(listing, columns[i])) least[i] = std::max(title, kMinLeft);
     }
     while (all > width) {
         std::size_t widest = columns.size();

@@ -27,7 +27,7 @@ struct Cell {
     Cell(std::string shown, codec::Json known) : text(std::move(shown)), value(std::move(known)) {}
 };
 
-/// A column by its title, "THEY ACCEPT US"; programs and options call it by its key, `they_accept_us`.
+/// A column by its title, "OUTBOUND"; programs and options call it by its key, `outbound`.
 struct Column {
     std::string title;
     bool wide = false;  ///< in tables only where somebody asks for it

@@ -30,8 +30,8 @@ CodePoint front_of(std::string_view text) {
         if ((byte(i) & 0xc0) != 0x80) return {};
         value = (value << 6) | (byte(i) & 0x3fu);
     }
-    constexpr char32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (value < kLeast[length] || value > 0x10ffff || (value >= 0xd800 && value < 0xe000)) return {};
+    constexpr char32_t kMin[] = {0, 0, 0x80, 0x800, 0x10000};
+    if (value < kMin[length] || value > 0x10ffff || (value >= 0xd800 && value < 0xe000)) return {};
     return {value, length};
 }
 

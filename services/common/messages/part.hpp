@@ -40,7 +40,7 @@ inline constexpr int kMaxPriority = 9;
 inline constexpr int kUsualPriority = 5;
 /// Of its processors, per cent, where zones share them by shares. No job may have all [Huang2004, section 5.3]; less
 /// than the least is hardly more than what switching takes.
-inline constexpr int kLeastShare = 5;
+inline constexpr int kMinShare = 5;
 inline constexpr int kMaxShare = 95;
 /// Time to save, between SIGTERM and SIGKILL, of a job that asks for none; as KillWait of Slurm.
 inline constexpr Duration kUsualGrace = std::chrono::seconds{30};

@@ -161,8 +161,8 @@ struct Peer {
     ZoneName zone;
     OrganisationName organisation;
     std::string url;
-    std::optional<PeeringState> they_accept_us{};  ///< none: not asked yet
-    std::optional<PeeringState> we_accept_them{};  ///< none: it never asked
+    std::optional<PeeringState> outbound{};  ///< its answer to our users; none: not asked yet
+    std::optional<PeeringState> inbound{};   ///< ours to its users; none: it never asked
     std::string reason;
     Time last_heard{};
     std::optional<Time> leased_until{};  ///< by the registry, at its last word; none: not listed there. Is not stored

@@ -120,13 +120,13 @@ bool may_match_in(std::string_view pattern, std::string_view folder) {
     return std::find(rest.begin(), rest.end() - 1, true) != rest.end() - 1;
 }
 
-void StagedResults::note(std::string text) {
+void StagedResults::add_note(std::string text) {
     if (notes.size() < limits::kMaxStagingNotes) notes.push_back(std::move(text));
 }
 
 void StagedResults::leave_out(std::string text) {
     ++left_out;
-    note(std::move(text));
+    add_note(std::move(text));
 }
 
 }  // namespace zbs

@@ -84,7 +84,7 @@ struct StagedResults {
     /// Files, folders and links that were asked for and do not come, and names and patterns that no file has. Each has
     /// a note, up to limits::kMaxStagingNotes.
     std::uint64_t left_out = 0;
-    void note(std::string text);
+    void add_note(std::string text);
     void leave_out(std::string text);  ///< counts and notes it
     bool operator==(const StagedResults&) const = default;
 };

@@ -14,7 +14,7 @@ std::uint64_t weight_of(const FileDepot::File& file) { return std::max(file.size
 
 void InputStore::resume() {
     remove_unused();
-    clock_.after(kLookEvery, [this] { resume(); });
+    clock_.after(kCheckInterval, [this] { resume(); });
 }
 
 Result<FilePresence> InputStore::find(const std::string& digest) {

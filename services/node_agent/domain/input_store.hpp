@@ -17,9 +17,9 @@ namespace zbs {
 class InputStore {
   public:
     static constexpr Duration kKept = std::chrono::minutes{1};
-    static constexpr Duration kUnusedAfter = std::chrono::hours{24};  ///< then it goes in any case
-    static constexpr Duration kLookEvery = std::chrono::hours{1};     ///< for such
-    static constexpr std::size_t kMaxFiles = 65'536;                  ///< whole or begun
+    static constexpr Duration kUnusedAfter = std::chrono::hours{24};   ///< then it goes in any case
+    static constexpr Duration kCheckInterval = std::chrono::hours{1};  ///< for such
+    static constexpr std::size_t kMaxFiles = 65'536;                   ///< whole or begun
 
     /// `most_bytes`: of all files together. All must outlive this.
     InputStore(FileDepot& depot, Clock& clock, Log& log, std::uint64_t most_bytes)

@@ -137,7 +137,7 @@ StepPage NodeService::steps(const std::vector<std::string>& operations) {
     StepPage page{.version = version_};
     if (!operations.empty()) {
         for (const std::string& operation : operations) {
-            note_question(operation);
+            record_question(operation);
             page.steps.push_back(report_of(operation, true));
         }
     } else {
@@ -164,7 +164,7 @@ void NodeService::answer(std::uint64_t waiter) {
 }
 
 std::vector<StepFile> NodeService::files(const std::string& operation, const std::string& prefix) {
-    note_question(operation);
+    record_question(operation);
     std::vector<StepFile> files;
     for (Executor::File& file :
          prefix.empty() ? ports_.executor.list_all(operation) : ports_.executor.list(operation, prefix)) {
@@ -179,7 +179,7 @@ std::vector<StepFile> NodeService::files(const std::string& operation, const std
 
 Result<std::string> NodeService::read(const std::string& operation, const std::string& file, std::uint64_t offset,
                                       std::size_t limit) {
-    note_question(operation);
+    record_question(operation);
     return ports_.executor.read(operation, file, offset, limit);
 }
 
@@ -274,13 +274,13 @@ Result<void> NodeService::set_nice_levels(std::vector<Share> shares) {
 
 void NodeService::look() {
     bool any = false;
-    const bool sample = looks_++ % kLooksPerSample == 0;
+    const bool sample = looks_++ % kChecksPerSample == 0;
     for (auto& [operation, known] : known_) any = update(operation, known, sample) || any;
     if (any) changed();
     // What a step has started meanwhile; that something is denied was said when the table came.
     if (sample) static_cast<void>(set_nice_levels(levels()));
     if (sample) remove_forgotten();
-    ports_.clock.after(kLookEvery, [this] { look(); });
+    ports_.clock.after(kCheckInterval, [this] { look(); });
 }
 
 /// One at a time, and of a large one some files: nobody waits for it.
@@ -298,7 +298,7 @@ void NodeService::remove_forgotten() {
                     {{"operation", operation}, {"reason", removed ? std::string() : removed.error().message}});
 }
 
-void NodeService::note_question(const std::string& operation) {
+void NodeService::record_question(const std::string& operation) {
     if (const auto at = known_.find(operation); at != known_.end()) at->second.asked = ports_.clock.steady_now();
 }
 

@@ -36,8 +36,8 @@ struct NodePorts {
 /// execute, up to 5 s.
 class NodeService {
   public:
-    static constexpr Duration kLookEvery = std::chrono::milliseconds{100};  ///< for what has ended
-    static constexpr int kLooksPerSample = 10;  ///< of what the steps do; that costs more, by their processes
+    static constexpr Duration kCheckInterval = std::chrono::milliseconds{100};  ///< for what has ended
+    static constexpr int kChecksPerSample = 10;  ///< of what the steps do; that costs more, by their processes
     /// A step that has ended, and that nobody has asked for by its name for so long, goes with its folder: its zone has
     /// forgotten it, as where that was restarted before it could have it removed.
     static constexpr Duration kForgottenAfter = std::chrono::hours{7 * 24};
@@ -110,7 +110,7 @@ class NodeService {
     StepReport report_of(const std::string& operation, bool with_usage);
     void leave(const std::string& operation, Known& known);
     bool runs(const std::string& operation) const;
-    void note_question(const std::string& operation);
+    void record_question(const std::string& operation);
     Result<void> set_all_shares();
     std::vector<Share> levels() const;
     Result<void> set_nice_levels(std::vector<Share> shares);

@@ -14,7 +14,7 @@ Duration time_of(std::size_t bytes) {
 }  // namespace
 
 Result<void> ProbeBudget::take(std::size_t bytes, Duration now) {
-    const Duration full = std::max(full_at_, now) + time_of(std::max(bytes, kLeast));
+    const Duration full = std::max(full_at_, now) + time_of(std::max(bytes, kMin));
     if (full - now > time_of(kBurst))
         return Error{ErrorCode::kTooManyRequests, "this node is probed too often; leave it a second of rest", {}};
     full_at_ = full;

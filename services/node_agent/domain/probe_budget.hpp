@@ -12,7 +12,7 @@ class ProbeBudget {
   public:
     static constexpr std::size_t kBytesPerSecond = 1024 * 1024;
     static constexpr std::size_t kBurst = 2 * 1024 * 1024;
-    static constexpr std::size_t kLeast = 4 * 1024;  ///< what a call costs that brings less
+    static constexpr std::size_t kMin = 4 * 1024;  ///< what a call costs that brings less
 
     /// Takes so many bytes; `now` is the monotonic clock. Errors: kTooManyRequests, and nothing was taken.
     Result<void> take(std::size_t bytes, Duration now);

@@ -11,7 +11,7 @@ namespace {
 constexpr Duration kWarnEvery = std::chrono::seconds{10};
 
 /// How often an occupied slot is looked at for whether it is idle.
-Duration look_every(Duration slice) {
+Duration check_interval(Duration slice) {
     return std::clamp(slice / 10, Duration{std::chrono::milliseconds{5}}, Duration{std::chrono::milliseconds{100}});
 }
 
@@ -78,7 +78,7 @@ void SliceSwitcher::wake() {
 
     const auto view = active_ ? find_slice(*active_, now) : std::nullopt;
     if (view && view->slice != slice_) begin_slice(*view);
-    if (view) look_for_idle_slot(*view);
+    if (view) find_idle_slot(*view);
     apply(wanted(view));
     if (is_boundary) {
         const std::lock_guard lock(mutex_);
@@ -110,7 +110,7 @@ bool SliceSwitcher::is_idle(const SliceView& view) {
 /// The local task scheduler [DaSilva2000, sections 6.2 and 8.2]: where all that has this slot waits, or nothing has it,
 /// the one of the others that has the largest priority gets it until the slice ends or it waits, too; by turns among
 /// equals. Who is below the floor needs its own ranks at the same time and is never chosen.
-void SliceSwitcher::look_for_idle_slot(const SliceView& view) {
+void SliceSwitcher::find_idle_slot(const SliceView& view) {
     if (active_->fill != FillMode::kLts || active_->fillers.empty() || !is_idle(view)) return;
     std::vector<gang::LocalTask> tasks;
     for (const std::string& operation : active_->fillers) {
@@ -161,10 +161,10 @@ void SliceSwitcher::apply(const Names& wanted) {
 
 /// A timer counts steady time, so after a jump of the wall clock one switch comes early or late, by a slice at most;
 /// the next is in step again.
-void SliceSwitcher::schedule(Time now, Time boundary, bool look_between) {
+void SliceSwitcher::schedule(Time now, Time boundary, bool checks_between) {
     Duration delay = std::max(boundary - now, Duration{0});
     boundary_ = clock_.steady_now() + delay;
-    if (look_between) delay = std::min(delay, look_every(active_->slice));
+    if (checks_between) delay = std::min(delay, check_interval(active_->slice));
     if (!active_) delay = std::min(delay, Duration{std::chrono::seconds{1}});  // an epoch may come nearer by a jump
     timer_ = clock_.after(delay, [this] {
         timer_.reset();

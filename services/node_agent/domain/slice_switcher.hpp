@@ -44,11 +44,11 @@ class SliceSwitcher {
 
     void wake();
     void begin_slice(const SliceView& view);
-    void look_for_idle_slot(const SliceView& view);
+    void find_idle_slot(const SliceView& view);
     bool is_idle(const SliceView& view);
     Names wanted(const std::optional<SliceView>& view) const;
     void apply(const Names& wanted);
-    void schedule(Time now, Time boundary, bool look_between);
+    void schedule(Time now, Time boundary, bool checks_between);
     void count_failure(const char* what, const std::string& operation, const Error& error);
 
     Clock& clock_;

@@ -8,8 +8,8 @@ namespace {
 
 constexpr double kIoBytesPerSecond = 256 * 1024;
 constexpr std::uint64_t kBytesOfAWait = 64 * 1024;
-constexpr double kSliceSeconds = 0.2;     ///< what the threshold of communication is for
-constexpr double kLeastProcessor = 0.01;  ///< that a step uses which does something
+constexpr double kSliceSeconds = 0.2;   ///< what the threshold of communication is for
+constexpr double kMinProcessor = 0.01;  ///< that a step uses which does something
 
 /// Sums over what lives now become smaller when something ends.
 std::uint64_t growth(std::uint64_t before, std::uint64_t now) { return now > before ? now - before : 0; }
@@ -29,7 +29,7 @@ void WorkMeter::observe(const StepUsage& usage, std::uint64_t suspension_switche
     const gang::SliceEvidence evidence =
         gang::evidence_of({.blocked_on_io = static_cast<double>(bytes) >= kIoBytesPerSecond * seconds,
                            .communications = static_cast<std::int32_t>(std::min(communications, 1e6))});
-    const bool computes = to_seconds(usage.cpu - before->usage.cpu) >= kLeastProcessor * seconds;
+    const bool computes = to_seconds(usage.cpu - before->usage.cpu) >= kMinProcessor * seconds;
     if (evidence.computation && !computes) return;
     belief_ = gang::update_bayesian(belief_, evidence, gang::kMembershipFloor);
     has_seen_ = true;

@@ -150,7 +150,7 @@ Result<void> check_name(const Caller& name, const NodeSettings& settings) {
 class Refusals {
   public:
     Refusals(Clock& clock, Log& log) : clock_(clock), log_(log) {}
-    void note(Action action, const http::Call& call, const std::string& reason) {
+    void record(Action action, const http::Call& call, const std::string& reason) {
         ++count_;
         if (logged_at_ && clock_.steady_now() - *logged_at_ < kRefusalsEvery) return;
         logged_at_ = clock_.steady_now();
@@ -251,7 +251,7 @@ Result<Configuration> settings_in_force(const std::string& config_path) {
 Result<void> check_settings(const std::string& config_path, std::vector<std::string>& notes) {
     Result<NodeSettings> settings = load_settings(config_path);
     if (!settings) return settings.error();
-    if (std::string as_owner = process::look_as_owner(settings->state_folder); !as_owner.empty()) {
+    if (std::string as_owner = process::check_as_owner(settings->state_folder); !as_owner.empty()) {
         notes.push_back(std::move(as_owner));
         settings = load_settings(config_path);  // may this account read the files, too?
         if (!settings) return settings.error();
@@ -332,7 +332,7 @@ int run(const std::string& config_path, const std::string& step_starter) {
         const Decision decision = check_node_call(services, action, call);
         Result<void> admitted = to_result(decision);
         if (admitted) admitted = check_turn(services, call);
-        if (!admitted) refusals.note(action, call, admitted.error().message);
+        if (!admitted) refusals.record(action, call, admitted.error().message);
         return admitted;
     });
     router.name_calls([&ids = host.ids, &self] { return to_string(ids.fresh(self)); });

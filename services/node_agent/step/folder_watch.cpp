@@ -9,7 +9,7 @@ namespace zbs::step {
 namespace {
 
 using WatchClock = std::chrono::steady_clock;
-constexpr std::chrono::seconds kLookAgain{1};
+constexpr std::chrono::seconds kCheckAgain{1};
 constexpr int kRestShare = 20;  ///< times what looking took is waited
 
 }  // namespace
@@ -17,12 +17,12 @@ constexpr int kRestShare = 20;  ///< times what looking took is waited
 bool FolderWatch::is_over() {
     const Time begin = WatchClock::now();
     if (bound_ == 0 || begin < next_) return false;
-    const std::optional<std::uint64_t> bytes = use_.look(turn_);
+    const std::optional<std::uint64_t> bytes = use_.measure(budget_);
     const std::chrono::nanoseconds took = WatchClock::now() - begin;
     ++turns_;
     next_ = begin + took + kRestShare * took;
     if (!bytes) return false;
-    next_ += kLookAgain;
+    next_ += kCheckAgain;
     const int turns = std::exchange(turns_, 0);
     const bool is_large = *bytes > bound_;
     const bool over = is_large || !use_.unseen().empty();

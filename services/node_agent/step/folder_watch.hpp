@@ -16,21 +16,21 @@ class FolderWatch {
     using Time = std::chrono::steady_clock::time_point;
 
     /// `bound`: bytes; 0 = none.
-    FolderWatch(std::string folder, std::uint64_t bound, process::DiskUse::Turn turn = {})
-        : use_(std::move(folder)), bound_(bound), turn_(turn) {}
-    /// One turn, where it is time. True: it takes more, or has too many files (`DiskUse::unseen`). Where a look took
+    FolderWatch(std::string folder, std::uint64_t bound, process::DiskUse::Budget budget = {})
+        : use_(std::move(folder)), bound_(bound), budget_(budget) {}
+    /// One budget, where it is time. True: it takes more, or has too many files (`DiskUse::unseen`). Where a look took
     /// several turns, or did not see all, the next one has to say so, too: what was written and removed meanwhile may
     /// have counted together.
     bool is_over();
     /// Why, once it was.
     const std::string& reason() const { return reason_; }
-    /// When the next turn is due.
+    /// When the next budget is due.
     Time next() const { return next_; }
 
   private:
     process::DiskUse use_;
     std::uint64_t bound_;
-    process::DiskUse::Turn turn_;
+    process::DiskUse::Budget budget_;
     Time next_{};
     std::string reason_;
     int turns_ = 0;          ///< of the look under way

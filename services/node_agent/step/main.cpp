@@ -63,12 +63,12 @@ constexpr int kAnswerDescriptor = 3;
 constexpr std::chrono::nanoseconds kLongestWait = std::chrono::milliseconds{200};
 constexpr std::chrono::nanoseconds kKillAgain = std::chrono::milliseconds{100};
 constexpr std::chrono::milliseconds kLeftoverGrace{500};
-constexpr std::chrono::seconds kLookForLeftoverEvery{1};
+constexpr std::chrono::seconds kLeftoverInterval{1};
 /// That a process may go on behind the last rank of a launcher, to write what it has to.
 constexpr std::chrono::seconds kLeftoverStays{3};
 /// For a program that ends its own programs elsewhere when it gets SIGTERM.
 constexpr std::chrono::seconds kEndsElsewhere{5};
-constexpr std::chrono::seconds kLookForStopEvery{5};
+constexpr std::chrono::seconds kStopCheckInterval{5};
 constexpr int kGraceMs = 1'000;
 constexpr int kStopped = 128 + SIGTERM;
 
@@ -223,21 +223,21 @@ Beginning await_program(int report, const std::string& stop_file, SteadyClock::t
     sigemptyset(&stops);
     for (const int s : {SIGTERM, SIGINT}) sigaddset(&stops, s);
     const int signals = signalfd(-1, &stops, SFD_CLOEXEC | SFD_NONBLOCK);
-    auto look_for_stop = SteadyClock::now() + kLookForStopEvery;
+    auto check_for_stop = SteadyClock::now() + kStopCheckInterval;
     while (beginning.cut.empty()) {
         const auto now = SteadyClock::now();
         if (now >= latest) {
             beginning.cut = kWalltimeReason;
             break;
         }
-        if (now >= look_for_stop) {
+        if (now >= check_for_stop) {
             if (access(stop_file.c_str(), F_OK) == 0) {
                 beginning.cut = "stopped";
                 break;
             }
-            look_for_stop = now + kLookForStopEvery;
+            check_for_stop = now + kStopCheckInterval;
         }
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(std::min(latest, look_for_stop) - now).count();
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(std::min(latest, check_for_stop) - now).count();
         pollfd waiting[] = {{report, POLLIN, 0}, {signals, POLLIN, 0}};
         if (poll(waiting, 2, static_cast<int>(left)) <= 0) continue;
         if (waiting[0].revents != 0) {
@@ -385,12 +385,12 @@ int main(int argc, char** argv) {
         if (text || default_grace_ms > 0) stop_tree("stopped", text ? std::atol(text->c_str()) : default_grace_ms);
     };
     bool is_launcher_alone = launcher == 0;
-    auto look_for_stop = SteadyClock::now() + kLookForStopEvery;
-    auto look_for_leftover = SteadyClock::now() + kLookForLeftoverEvery;
+    auto check_for_stop = SteadyClock::now() + kStopCheckInterval;
+    auto find_leftover_process = SteadyClock::now() + kLeftoverInterval;
     auto leftover_ends = SteadyClock::time_point::max();  ///< all ranks have ended, and something of theirs has not
     while (code < 0) {
-        const auto next_look = watches_folder ? folder_watch.next() : SteadyClock::time_point::max();
-        const timespec wait = wait_for(kill_at ? next_kill : std::min(next_look, walltime_end));
+        const auto next_check = watches_folder ? folder_watch.next() : SteadyClock::time_point::max();
+        const timespec wait = wait_for(kill_at ? next_kill : std::min(next_check, walltime_end));
         const int signal = sigtimedwait(&watched, nullptr, &wait);
         if (signal == SIGTERM || signal == SIGINT) obey_stop_file(kGraceMs);
         int status = 0;
@@ -406,8 +406,8 @@ int main(int argc, char** argv) {
             stop_tree(walltime_reason + reason_of(find_leftover(options.operation, child, program)), options.grace_ms);
         }
         // A proxy waits for the end of its ranks' output, which a process that they left behind may hold open.
-        if (launcher > 0 && !kill_at && now >= look_for_leftover) {
-            look_for_leftover = now + kLookForLeftoverEvery;
+        if (launcher > 0 && !kill_at && now >= find_leftover_process) {
+            find_leftover_process = now + kLeftoverInterval;
             const Leftover left = find_leftover(options.operation, child, launcher);
             leftover_ends =
                 left.first.empty() ? SteadyClock::time_point::max() : std::min(leftover_ends, now + kLeftoverStays);
@@ -417,9 +417,9 @@ int main(int argc, char** argv) {
                 if (reason.empty()) reason = "process " + left.first + " that the program left behind was ended";
             }
         }
-        if (now >= look_for_stop) {
+        if (now >= check_for_stop) {
             obey_stop_file(0);
-            look_for_stop = now + kLookForStopEvery;
+            check_for_stop = now + kStopCheckInterval;
         }
         if (!kill_at && folder_watch.is_over()) stop_tree(folder_watch.reason(), kGraceMs);
         // What it launched is gone: it only has to report that and to end.

@@ -184,7 +184,7 @@ std::string temporary_folder(const Program& program) {
 }
 
 volatile std::sig_atomic_t is_stopped = 0;  ///< the supervisor has asked every process of the step to end
-void note_stop(int) { is_stopped = 1; }
+void record_stop(int) { is_stopped = 1; }
 
 /// Waits until everything in this namespace has ended. If the step is being stopped, its supervisor limits that time;
 /// else everything is asked to end, and has a while for it.
@@ -215,7 +215,7 @@ void end_leftovers() {
     if (!program.account) {
         if (const std::string fault = drop_privileges(); !fault.empty()) give_up(program.report, fault);
     }
-    signal(SIGTERM, note_stop);
+    signal(SIGTERM, record_stop);
     sigset_t stop;
     sigemptyset(&stop);
     sigaddset(&stop, SIGTERM);

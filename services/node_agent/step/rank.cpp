@@ -41,12 +41,12 @@ constexpr const char* kPmi = "PMI_FD";
 constexpr std::chrono::seconds kRead{5};             ///< that a proxy may take to read what the rank wrote
 constexpr std::chrono::milliseconds kOnItsWay{200};  ///< what other ranks wrote before, to the launcher
 constexpr std::chrono::seconds kAnswer{1};           ///< that a proxy may take to answer
-constexpr std::chrono::milliseconds kBetweenLooks{1};
+constexpr std::chrono::milliseconds kBetweenChecks{1};
 constexpr std::string_view kBarrier = "cmd=barrier_in\n";
-constexpr std::chrono::seconds kLeftoverStays{3};                       ///< as behind the ranks of MPICH's proxy
-constexpr std::chrono::milliseconds kFirstLook{10}, kLastLook{10'000};  ///< whether the program is alone
-constexpr int kMaxProcesses = 64;                                       ///< of a rank that are looked at
-constexpr std::string_view kLeft = "zbs-left", kBegun = "zbs-begun";    ///< keys that supervisors set
+constexpr std::chrono::seconds kLeftoverStays{3};                         ///< as behind the ranks of MPICH's proxy
+constexpr std::chrono::milliseconds kFirstCheck{10}, kLastCheck{10'000};  ///< whether the program is alone
+constexpr int kMaxProcesses = 64;                                         ///< of a rank that are looked at
+constexpr std::string_view kLeft = "zbs-left", kBegun = "zbs-begun";      ///< keys that supervisors set
 
 std::optional<int> number_in(const char* variable) {
     const char* text = std::getenv(variable);
@@ -82,7 +82,7 @@ class Rank {
                 {{signals_, POLLIN, 0}, {pair_, POLLIN, 0}, {pmi_.value_or(-1), POLLIN, 0}}};
             const int ready = poll(waiting.data(), waiting.size(), look_ ? static_cast<int>(look_->count()) : -1);
             if (ready < 0 && errno != EINTR) return 0;
-            if (ready == 0) look_for_mpi();
+            if (ready == 0) find_mpi();
             if (ready <= 0) continue;
             read_signals();  // first: a rank that finalizes in a stop has not done so before
             if (waiting[1].revents != 0) from_rank();
@@ -238,7 +238,7 @@ class Rank {
         while (pmi_ && answer.find("finalize_ack") == std::string::npos && SteadyClock::now() < end) {
             pollfd waiting{*pmi_, POLLIN, 0};
             char chunk[256];
-            if (poll(&waiting, 1, static_cast<int>(kBetweenLooks.count())) <= 0) continue;
+            if (poll(&waiting, 1, static_cast<int>(kBetweenChecks.count())) <= 0) continue;
             const ssize_t got = read(*pmi_, chunk, sizeof chunk);
             if (got <= 0) return;
             answer.append(chunk, static_cast<std::size_t>(got));
@@ -261,12 +261,12 @@ class Rank {
     }
     /// MPI_Abort of the program, as the preloaded library saw it: earlier than ranks that abort because of it.
     static std::optional<RankEnd> own_abort() {
-        constexpr std::size_t kMost = 16;
+        constexpr std::size_t kMax = 16;
         const char* const folder = std::getenv(kRankEndsVariable);
         const std::optional<int> rank = number_in(rank_variable());
         if (folder == nullptr || !rank) return std::nullopt;
         const std::string mark = std::string(folder) + "/" + std::string(own_files::kAbort) + std::to_string(*rank);
-        const std::string text = process::read_file(mark, kMost).value_or("");
+        const std::string text = process::read_file(mark, kMax).value_or("");
         RankEnd end{.how = RankEndKind::kAborted, .before_finalize = true};
         struct stat file {};
         const auto [last, fault] = std::from_chars(text.data(), text.data() + text.size(), end.code);
@@ -281,17 +281,17 @@ class Rank {
     /// Reports, once for all ranks of this proxy, that process `pid`, which waits in MPI_Init, has not loaded the
     /// zone's library: the ranks that have it may wait for this one for ever.
     void check_library(pid_t pid) {
-        constexpr std::size_t kMost = std::size_t{4} << 20;
+        constexpr std::size_t kMax = std::size_t{4} << 20;
         constexpr std::string_view kPreload("\0LD_PRELOAD=", 12);
         const char* const library = std::getenv(kRankPreloadVariable);
         if (library == nullptr || pid <= 0) return;
         const std::string entry = "/proc/" + std::to_string(pid);
         const std::string name = std::strrchr(library, '/') ? std::strrchr(library, '/') : library;
-        const std::optional<std::string> maps = process::read_file(entry + "/maps", kMost);
+        const std::optional<std::string> maps = process::read_file(entry + "/maps", kMax);
         // A program with other rights than its user may not be inspected; one that has ended is empty.
         if (maps ? maps->empty() || maps->find(name) != std::string::npos : errno != EACCES) return;
         is_unprofiled_ = true;
-        const std::string environment = '\0' + process::read_file(entry + "/environ", kMost).value_or("");
+        const std::string environment = '\0' + process::read_file(entry + "/environ", kMax).value_or("");
         const std::size_t preload = environment.find(kPreload);
         const bool is_removed =
             maps && (preload == std::string::npos ||
@@ -302,17 +302,17 @@ class Rank {
 
     /// Before the rank has begun MPI, less and less often: whether a process of it has loaded MPI and lacks the
     /// launcher's variables, as `env -i` leaves it. It becomes rank 0 of 1, and so does each rank of the job.
-    void look_for_mpi() {
+    void find_mpi() {
         look_ = *look_ * 2;
-        if (has_begun_ || *look_ > kLastLook) return look_.reset();
-        constexpr std::size_t kMost = std::size_t{4} << 20;
+        if (has_begun_ || *look_ > kLastCheck) return look_.reset();
+        constexpr std::size_t kMax = std::size_t{4} << 20;
         const std::string variable = std::string(1, '\0') + rank_variable() + "=";
         std::vector<pid_t> processes = {child_};
         for (std::size_t i = 0; i < processes.size(); ++i) {
             const std::string entry = "/proc/" + std::to_string(processes[i]), number = std::to_string(processes[i]);
-            const std::string maps = process::read_file(entry + "/maps", kMost).value_or("");
+            const std::string maps = process::read_file(entry + "/maps", kMax).value_or("");
             if (maps.find("/libmpi.so") != std::string::npos || maps.find("/libmpich") != std::string::npos) {
-                const std::optional<std::string> environment = process::read_file(entry + "/environ", kMost);
+                const std::optional<std::string> environment = process::read_file(entry + "/environ", kMax);
                 if (!environment || ('\0' + *environment).find(variable) != std::string::npos) continue;
                 look_.reset();
                 return report(RankFinding::kAlone, "each rank is then rank 0 of 1: keep the environment (no env -i)");
@@ -454,7 +454,7 @@ class Rank {
             return fstat(fd, &info) == 0 && (S_ISFIFO(info.st_mode));
         };
         for (const int fd : {1, 2})
-            while (is_pipe(fd) && left(fd) && SteadyClock::now() < end) std::this_thread::sleep_for(kBetweenLooks);
+            while (is_pipe(fd) && left(fd) && SteadyClock::now() < end) std::this_thread::sleep_for(kBetweenChecks);
     }
 
     const pid_t child_;
@@ -471,7 +471,7 @@ class Rank {
     bool is_second_version_ = false;     ///< of PMI
     bool is_unprofiled_ = false;         ///< its program has not loaded the zone's library
     std::optional<int> end_;
-    std::optional<std::chrono::milliseconds> look_ = kFirstLook;  ///< until the next one; none where no more are due
+    std::optional<std::chrono::milliseconds> look_ = kFirstCheck;  ///< until the next one; none where no more are due
 };
 
 /// The user's variables get their names: launchers, shells and this program ran without them.

@@ -142,7 +142,7 @@ bool read_signals(const Descriptor& signals, StepUnits& units) {
     for (signalfd_siginfo signal{}; read(signals.get(), &signal, sizeof signal) == sizeof signal;)
         ends = ends || signal.ssi_signo != SIGCHLD;
     int status = 0;
-    for (pid_t child; (child = waitpid(-1, &status, WNOHANG)) > 0;) units.note_ended(child, status);
+    for (pid_t child; (child = waitpid(-1, &status, WNOHANG)) > 0;) units.record_ended(child, status);
     return ends;
 }
 

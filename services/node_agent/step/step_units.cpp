@@ -109,7 +109,7 @@ void StepUnits::attend(int connection, pid_t who, const std::string& text) {
     begun_.erase(found);
 }
 
-void StepUnits::note_ended(pid_t child, int status) {
+void StepUnits::record_ended(pid_t child, int status) {
     const auto found = std::ranges::find(begun_, child, &Begun::maker);
     if (found == begun_.end()) return;
     found->maker = 0;

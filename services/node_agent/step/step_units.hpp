@@ -35,7 +35,7 @@ class StepUnits {
     /// The process `who` is there for a request and says `text`: it gets the descriptors, and the caller its number.
     void attend(int connection, pid_t who, const std::string& text);
     /// A child of this process has ended. Where it was to ask for a unit and could not, the caller hears why.
-    void note_ended(pid_t child, int status);
+    void record_ended(pid_t child, int status);
     /// Gives up what nobody has come for.
     void give_up_late();
     /// When to do so next; time_point::max() where nobody is waited for.

@@ -29,7 +29,7 @@ std::optional<RivalClaim> Registry::rival_of(const LiveZone& live) const {
     return rival.age > kRivalRemembered ? std::nullopt : std::optional(rival);
 }
 
-void Registry::note_rival(LiveZone& live, const ZoneEntry& entry) {
+void Registry::record_rival(LiveZone& live, const ZoneEntry& entry) {
     const RivalClaim rival{to_uri(zone_of(entry)), entry.url};
     if (live.rival != rival)
         log_.warn("identity_claimed_twice", {{"zone", to_uri(zone_of(live.entry))},
@@ -117,7 +117,7 @@ Result<void> Registry::check_newer(const ZoneEntry& entry) {
     const auto known = zones_.find(entry.name);
     if (known == zones_.end()) return {};
     if (known->second.entry.organisation != entry.organisation) {
-        if (is_live(known->second)) note_rival(known->second, entry);
+        if (is_live(known->second)) record_rival(known->second, entry);
         return Error{
             ErrorCode::kConflict,
             "zone name '" + entry.name + "' belongs to organisation '" + known->second.entry.organisation + "'",
@@ -174,7 +174,7 @@ void Registry::settle(const SignedText& text, const ZoneEntry& entry, const std:
         const bool serves = found && *found == SchedulerRole::kActive && listed != zones_.end() &&
                             is_live(listed->second) && listed->second.entry.url == url;
         if (!serves) return finish();
-        note_rival(listed->second, entry);
+        record_rival(listed->second, entry);
         respond(Error{ErrorCode::kConflict,
                       "another scheduler of zone '" + entry.name + "' is listed here and serves at " + url +
                           "; stop one of the two, or make another key and name for it; this one is listed within a "

@@ -102,7 +102,7 @@ class Registry {
     Result<ZoneLease> accept(const SignedText& text, const ZoneEntry& entry);
     bool is_live(const LiveZone& live) const;
     std::optional<RivalClaim> rival_of(const LiveZone& live) const;
-    void note_rival(LiveZone& live, const ZoneEntry& entry);
+    void record_rival(LiveZone& live, const ZoneEntry& entry);
     void settle(const SignedText& text, const ZoneEntry& entry, const std::function<Result<void>()>& check,
                 const Respond<ZoneLease>& respond);
     Result<void> check_newer(const ZoneEntry& entry);

@@ -28,7 +28,7 @@ class CommitBarrier {
     /// The same, waiting. Errors: the storage has failed; then do nothing.
     Result<void> commit_now();
     /// Something kept back in the audit log has to be durable with the rest.
-    void note_record() { record_waits_ = true; }
+    void await_record() { record_waits_ = true; }
 
     /// Whether nobody has taken over; where somebody has, nothing gets out any more.
     bool is_ours();

@@ -21,7 +21,7 @@ EntrySigning signing_of(const ZonePorts& ports) {
             .verify = [&trust = ports.trust](const SignedText& text) { return codec::verify_entry(trust, text); }};
 }
 
-constexpr Duration kLookAtAgents = std::chrono::seconds{1};
+constexpr Duration kCheckAgents = std::chrono::seconds{1};
 
 Caller self_of(const ZoneConfig& config) { return {CallerKind::kZone, config.organisation, config.zone.name}; }
 
@@ -57,18 +57,18 @@ ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contra
            .bad_answer =
                [this](const Caller& who, const Error& what) {
                    ports_.log.warn("bad_answer", {{"zone", to_uri(who)}, {"reason", what.message}});
-                   peerings_.note(who.organisation, TrustEvent::kFailedCheck);
+                   peerings_.record(who.organisation, TrustEvent::kFailedCheck);
                },
            .cut_answer =
                [this](const Caller& who, const Error& what) {
                    ports_.log.warn("cut_answer", {{"zone", to_uri(who)}, {"reason", what.message}});
-                   peerings_.note(who.organisation, TrustEvent::kCutAnswer);
+                   peerings_.record(who.organisation, TrustEvent::kCutAnswer);
                },
            .now = [this] { return ports_.clock.now(); },
            .clock_seen =
                [this](const Caller& who, Duration ahead) {
-                   if (who == config_.registry.who) return registry_.note_clock(ahead);
-                   peers_.note_clock(who, ahead);
+                   if (who == config_.registry.who) return registry_.record_clock(ahead);
+                   peers_.record_clock(who, ahead);
                }})),
       peerings_(config, ports_.clock, ports_.site, ports_.trust, ports_.log),
       filter_(config, ports_.clock, ports_.site, peerings_),
@@ -122,7 +122,7 @@ void ZoneCore::serve(http::Call call, http::Respond respond) {
 
 /// What the services ask of each other.
 void ZoneCore::connect() {
-    decisions_.commit_later([this] { barrier_.note_record(); });
+    decisions_.commit_later([this] { barrier_.await_record(); });
     applications_.use_observer(observers_);
     parts_.use_observer(observers_);
     events_.listen([this](const StateEvent& event) {
@@ -146,7 +146,7 @@ void ZoneCore::connect() {
     if (!config_.agents.empty()) {
         nodes_.use(config_.agents);
         if (ports_.slices != nullptr) parts_.use_slices(*ports_.slices);
-        parts_.use_machines([this](auto done) { done(nodes_.uses_of(config_.zone.machines)); }, kLookAtAgents);
+        parts_.use_machines([this](auto done) { done(nodes_.uses_of(config_.zone.machines)); }, kCheckAgents);
     }
     parts_.use_links([this](const ZoneName& zone) { return links_.link_to(zone); });
     parts_.use_link_within([this] { return node_links_.within_zone(); });
@@ -157,7 +157,7 @@ void ZoneCore::connect() {
     applications_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
     peerings_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
     applications_.use_reputation(
-        [this](const OrganisationName& organisation, TrustEvent event) { peerings_.note(organisation, event); });
+        [this](const OrganisationName& organisation, TrustEvent event) { peerings_.record(organisation, event); });
     peerings_.use_accounts([this] { return filter_.accounts(); });
     peerings_.use_usage([this](const OrganisationName& organisation) { return parts_.usage_of(organisation); });
     router_.on_exception([this](const std::string& what) { ports_.log.warn("handler_threw", {{"what", what}}); });
@@ -166,7 +166,7 @@ void ZoneCore::connect() {
         decisions_.done(action, call, status);
         metrics_.answered(action, status);
         if (status == 400 && http::changes_something(call) && call.caller().kind == CallerKind::kZone)
-            peerings_.note(call.caller().organisation, TrustEvent::kInvalidRequest);
+            peerings_.record(call.caller().organisation, TrustEvent::kInvalidRequest);
     });
     router_.name_calls([this] { return to_string(ports_.ids.fresh(self_of(config_))); });
 }
@@ -232,7 +232,7 @@ Result<std::string> ZoneCore::own_account(const Caller& user) {
     if (!own.given) return Error{ErrorCode::kRejected, "this zone has no account for you; ask " + config_.contact, {}};
     Result<std::string> account = filter_.take_account(own, user);
     if (!account) return account;
-    if (auto noted = filter_.note_run(*account); !noted) return noted.error();
+    if (auto noted = filter_.record_run(*account); !noted) return noted.error();
     return account;
 }
 

@@ -60,24 +60,24 @@ std::string start_fault(const PartStatus& held, const HoldTimes& times, Duration
 
 }  // namespace
 
-void ApplicationService::note(const std::shared_ptr<Run>& run, const ZoneName& zone, const char* what, bool ok,
-                              const std::string& answer) {
+void ApplicationService::record_answer(const std::shared_ptr<Run>& run, const ZoneName& zone, const char* what, bool ok,
+                                       const std::string& answer) {
     add_event(
         run->app.status.events,
         {.at = clock_.now(), .last = {}, .round = run->round, .zone = zone, .what = what, .answer = answer, .ok = ok});
 }
 
-void ApplicationService::note_offers(const std::shared_ptr<Run>& run, const std::vector<Offer>& offers) {
+void ApplicationService::record_offers(const std::shared_ptr<Run>& run, const std::vector<Offer>& offers) {
     for (const Offer& offer : offers) {
         if (!offer.refusal.empty()) {
-            note(run, offer.zone, "capacity", false, offer.refusal);
+            record_answer(run, offer.zone, "capacity", false, offer.refusal);
             continue;
         }
         const Capacity& c = *offer.capacity;
-        note(run, offer.zone, "capacity", c.processors > 0,
-             c.total_processors == 0
-                 ? "gives this user nothing"
-                 : std::to_string(c.processors) + " of " + std::to_string(c.total_processors) + " processors are free");
+        record_answer(run, offer.zone, "capacity", c.processors > 0,
+                      c.total_processors == 0 ? "gives this user nothing"
+                                              : std::to_string(c.processors) + " of " +
+                                                    std::to_string(c.total_processors) + " processors are free");
     }
 }
 
@@ -124,16 +124,15 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
     std::vector<ZoneName> names = {config_.name()};
     for (const Peer& peer : peers_.peers()) {
         names.push_back(peer.zone);
-        if (peer.they_accept_us == PeeringState::kAccepted)
+        if (peer.outbound == PeeringState::kAccepted)
             ask.push_back(zbs::address_of(peer));
         else if (wanted(peer.zone))
-            collection->offers.push_back(
-                {peer.zone,
-                 {},
-                 std::string("has not accepted this organisation (") +
-                     (peer.they_accept_us ? to_string(*peer.they_accept_us) : "not asked yet") + ")" +
-                     (peer.reason.empty() ? "" : ": " + peer.reason),
-                 peer.they_accept_us == PeeringState::kSuspended});
+            collection->offers.push_back({peer.zone,
+                                          {},
+                                          std::string("has not accepted this organisation (") +
+                                              (peer.outbound ? to_string(*peer.outbound) : "not asked yet") + ")" +
+                                              (peer.reason.empty() ? "" : ": " + peer.reason),
+                                          peer.outbound == PeeringState::kSuspended});
     }
     for (const ZoneName& zone : request.zones) {
         if (std::find(names.begin(), names.end(), zone) == names.end())
@@ -290,7 +289,7 @@ void ApplicationService::plan(const std::shared_ptr<Run>& run) {
         run->busy = false;
         end_turn(run);
         if (is_final(run->app.status.state)) return;
-        note_offers(run, offers);
+        record_offers(run, offers);
         Result<Plan> made =
             choose_start(run->app.request, choice, offers, {.reserve = may_reserve(run), .queue = true});
         if (!made && made.error().code == ErrorCode::kUnavailable) {
@@ -397,10 +396,10 @@ void ApplicationService::hold(const std::shared_ptr<Run>& run) {
                                       : good && waits ? "takes it into its queue"
                                       : good          ? "holds " + std::to_string(held.ranks.size()) + " processors"
                                                       : off;
-            note(run, held.zone, "hold", good, words);
+            record_answer(run, held.zone, "hold", good, words);
             if (good) {
                 held.status = *answer;
-                note_promise(run, held.id, asked_at, *answer);
+                record_promise(run, held.id, asked_at, *answer);
             } else {
                 run->failed_zone = held.zone;
                 run->failed_reason = words;
@@ -468,13 +467,13 @@ void ApplicationService::commit(const std::shared_ptr<Run>& run) {
                 const std::string words = !answer ? answer.error().message
                                           : good  ? "committed"
                                                   : "it let the hold go: " + answer->reason;
-                note(run, committed.zone, "commit", good, words);
+                record_answer(run, committed.zone, "commit", good, words);
                 if (!good) {
                     run->failed_zone = committed.zone;
                     run->failed_reason = words;
                     assess(run, committed.zone, committed.id, answer);
                 } else {
-                    note_promise(run, committed.id, asked_at, *answer);
+                    record_promise(run, committed.id, asked_at, *answer);
                     committed.status.state = answer->state;
                     committed.status.expires_in = Duration{0};
                 }
@@ -511,10 +510,10 @@ void ApplicationService::release(const std::shared_ptr<Run>& run) {
                 const bool unknown = !answer && answer.error().code == ErrorCode::kNotFound;
                 for (const ApplicationPart& given : run->app.status.releasing) {
                     if (given.id == id)
-                        note(run, given.zone, "release", answer.has_value() || unknown,
-                             answer    ? to_string(answer->state)
-                             : unknown ? "has no such part"
-                                       : answer.error().message);
+                        record_answer(run, given.zone, "release", answer.has_value() || unknown,
+                                      answer    ? to_string(answer->state)
+                                      : unknown ? "has no such part"
+                                                : answer.error().message);
                 }
                 if (unknown || (answer && is_final(answer->state))) gone->insert(id);
                 for (ApplicationPart& shown : run->app.status.parts) {

@@ -22,8 +22,8 @@ bool denies(const Result<PartStatus>& answer) {
 
 /// Remembers how long the zone owes the part: counted from when it was asked, so that its own count ends later. Nothing
 /// of it survives a restart: then nobody is judged.
-void ApplicationService::note_promise(const std::shared_ptr<Run>& run, const PartId& id, Duration asked_at,
-                                      const PartStatus& answer) {
+void ApplicationService::record_promise(const std::shared_ptr<Run>& run, const PartId& id, Duration asked_at,
+                                        const PartStatus& answer) {
     // A part that runs is owed until it has ended, and its end is still reported.
     const Duration until = answer.state == PartState::kRunning
                                ? Duration::max()
@@ -65,7 +65,7 @@ void ApplicationService::penalise(const std::shared_ptr<Run>& run, const ZoneNam
 }
 
 /// A program that has ended well has run in every part: no zone can pretend that.
-void ApplicationService::note_kept(const std::shared_ptr<Run>& run) {
+void ApplicationService::record_kept(const std::shared_ptr<Run>& run) {
     for (const ApplicationPart& part : run->app.status.parts)
         record_reputation_(address_of(part.zone).who.organisation, TrustEvent::kHoldKept);
 }

@@ -17,7 +17,7 @@
 namespace zbs {
 namespace {
 
-constexpr Duration kCoordinatorLook = std::chrono::milliseconds{20};
+constexpr Duration kCoordinatorCheck = std::chrono::milliseconds{20};
 constexpr Duration kCoordinatorDeadline = std::chrono::seconds{10};
 constexpr Duration kStopGrace = std::chrono::seconds{1};
 /// A run this close to its walltime may have been ended by it.
@@ -204,7 +204,7 @@ void ApplicationService::await_coordinator(const std::shared_ptr<Run>& run) {
                              (words.empty() ? "" : ": " + words));
     }
     if (clock_.steady_now() > run->deadline) return stop(run, "the MPI launcher did not ask for its proxies in time");
-    later(run, kCoordinatorLook, &ApplicationService::await_coordinator);
+    later(run, kCoordinatorCheck, &ApplicationService::await_coordinator);
 }
 
 void ApplicationService::launch_parts(const std::shared_ptr<Run>& run, const mpich::Options& options) {
@@ -249,13 +249,13 @@ void ApplicationService::launch_parts(const std::shared_ptr<Run>& run, const mpi
                     if (answer) launched.status.state = answer->state;
                     const bool good =
                         answer && (answer->state == PartState::kRunning || answer->state == PartState::kCompleted);
-                    note(run, launched.zone, "launch", good,
-                         answer ? std::string(to_string(answer->state)) +
-                                      (answer->reason.empty() ? "" : ": " + answer->reason)
-                                : answer.error().message);
+                    record_answer(run, launched.zone, "launch", good,
+                                  answer ? std::string(to_string(answer->state)) +
+                                               (answer->reason.empty() ? "" : ": " + answer->reason)
+                                         : answer.error().message);
                     run->launch_failed |= !good;
                     if (good)
-                        note_promise(run, launched.id, {}, *answer);
+                        record_promise(run, launched.id, {}, *answer);
                     else
                         assess(run, launched.zone, launched.id, answer);
                     if (!good)
@@ -347,9 +347,9 @@ void ApplicationService::poll_parts(const std::shared_ptr<Run>& run) {
                         answer = std::move(gone);
                     }
                     if (known.status.state != answer->state)
-                        note(run, known.zone, "status", answer->state == PartState::kCompleted,
-                             std::string(to_string(answer->state)) +
-                                 (answer->reason.empty() ? "" : ": " + answer->reason));
+                        record_answer(run, known.zone, "status", answer->state == PartState::kCompleted,
+                                      std::string(to_string(answer->state)) +
+                                          (answer->reason.empty() ? "" : ": " + answer->reason));
                     known.status.state = answer->state;
                     known.status.reason = answer->reason;
                     known.status.first_end = answer->first_end;
@@ -633,7 +633,7 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
         explain_parts(changed, reason,
                       first && reason.starts_with(why_first()) ? std::optional(first->rank) : std::nullopt);
     if (!enter(run, std::move(changed), state, reason)) return;
-    if (state == ApplicationState::kCompleted) note_kept(run);
+    if (state == ApplicationState::kCompleted) record_kept(run);
     release(run);
 }
 

@@ -9,9 +9,9 @@ namespace zbs {
 namespace {
 
 /// How often the zone is asked: of the time that is left, within bounds that leave most of the launch window.
-constexpr int kLookShare = 10;
+constexpr int kCheckShare = 10;
 constexpr int kWindowShare = 6;
-constexpr Duration kLookElsewhere = std::chrono::seconds{10};
+constexpr Duration kAskElsewhere = std::chrono::seconds{10};
 
 std::string words_of(const QueueOutlook& outlook) {
     std::string text = "waits in its queue";
@@ -52,18 +52,18 @@ void ApplicationService::await_turn(const std::shared_ptr<Run>& run) {
     Duration look = config_.poll_every;
     if (part.status.queue && run->turn_asked) {
         const Duration longest = config_.launch_window / kWindowShare;
-        look = std::clamp(part.status.queue->start_in.value_or(longest) / kLookShare, config_.poll_every, longest);
+        look = std::clamp(part.status.queue->start_in.value_or(longest) / kCheckShare, config_.poll_every, longest);
     }
     clock_.after(look + Duration{static_cast<std::int64_t>(jitter_.below(50'000))}, [this, run] {
         run->awaits_start = false;
         if (run->app.status.state != ApplicationState::kCommitted || run->busy || run->app.status.cancel_requested ||
             !waits_in_queue(run->app.status))
             return advance(run);
-        if (!run->turn_asked) run->looked_elsewhere = clock_.steady_now();
+        if (!run->turn_asked) run->asked_elsewhere = clock_.steady_now();
         run->turn_asked = true;
-        if (clock_.steady_now() - run->looked_elsewhere < kLookElsewhere) return ask_turn(run);
-        run->looked_elsewhere = clock_.steady_now() + Duration{static_cast<std::int64_t>(jitter_.below(2'000'000))};
-        look_elsewhere(run);
+        if (clock_.steady_now() - run->asked_elsewhere < kAskElsewhere) return ask_turn(run);
+        run->asked_elsewhere = clock_.steady_now() + Duration{static_cast<std::int64_t>(jitter_.below(2'000'000))};
+        ask_elsewhere(run);
     });
 }
 
@@ -76,29 +76,29 @@ void ApplicationService::ask_turn(const std::shared_ptr<Run>& run) {
             return advance(run);
         ApplicationPart& asked = run->app.status.parts.front();
         if (!answer && is_passing(answer.error())) {
-            note(run, asked.zone, "queue", false, answer.error().message);
+            record_answer(run, asked.zone, "queue", false, answer.error().message);
             return await_turn(run);  // silence loses no place in a queue
         }
         if (!answer || answer->state != PartState::kCommitted) {
             const std::string words =
                 answer ? std::string("the part is ") + to_string(answer->state) + ": " + answer->reason
                        : answer.error().message;
-            note(run, asked.zone, "queue", false, words);
+            record_answer(run, asked.zone, "queue", false, words);
             assess(run, asked.zone, asked.id, answer);
             return plan_again(run, asked.zone, words);
         }
         if (!answer->queue && !answer->ready) return await_turn(run);
         if (!take_turn(run->app.status, asked, *answer)) {
-            note(run, asked.zone, "queue", false, "its processors are not for the ranks asked for");
+            record_answer(run, asked.zone, "queue", false, "its processors are not for the ranks asked for");
             return plan_again(run, asked.zone, "its processors are not for the ranks asked for");
         }
-        note(run, asked.zone, "queue", true, answer->queue ? words_of(*answer->queue) : "gives it processors");
+        record_answer(run, asked.zone, "queue", true, answer->queue ? words_of(*answer->queue) : "gives it processors");
         advance(run);
     });
 }
 
 /// Another zone may be able to start it now: then it waits no more.
-void ApplicationService::look_elsewhere(const std::shared_ptr<Run>& run) {
+void ApplicationService::ask_elsewhere(const std::shared_ptr<Run>& run) {
     run->busy = true;
     const ProfileLibrary::Choice choice = choice_for(run);
     std::set<ZoneName> avoided = zones_in_backoff(*run);
@@ -110,10 +110,10 @@ void ApplicationService::look_elsewhere(const std::shared_ptr<Run>& run) {
                        if (status.state != ApplicationState::kCommitted || status.cancel_requested) return advance(run);
                        Result<Plan> made = choose_start(run->app.request, choice, offers, {});
                        if (!made || made->start_in) return ask_turn(run);
-                       note_offers(run, offers);
+                       record_offers(run, offers);
                        run->model = choice.model;
                        run->swaps = true;
-                       run->place = Run::Place{run->app.status, run->obligations};
+                       run->place = Run::QueuePlace{run->app.status, run->obligations};
                        if (take_plan(run, *std::move(made))) return advance(run);
                        run->swaps = false;
                        run->obligations = std::move(run->place->obligations);
@@ -123,7 +123,7 @@ void ApplicationService::look_elsewhere(const std::shared_ptr<Run>& run) {
 
 /// The zone that could have started it refuses: it has not left its place, and waits on.
 void ApplicationService::wait_on(const std::shared_ptr<Run>& run) {
-    Run::Place place = *run->place;
+    Run::QueuePlace place = *run->place;
     ApplicationStatus changed = run->app.status;
     const auto is_its_own = [&place](const ApplicationPart& part) {
         return std::ranges::any_of(place.status.parts, [&part](const auto& kept) { return kept.id == part.id; });

@@ -6,10 +6,10 @@
 namespace zbs {
 namespace {
 
-constexpr Duration kLookForEarlier = std::chrono::seconds{1};
+constexpr Duration kAskForEarlier = std::chrono::seconds{1};
 /// What an earlier start must gain at least: less is not worth new holds everywhere.
 constexpr Duration kWorthwhile = std::chrono::seconds{2};
-constexpr Duration kLookAgain = std::chrono::milliseconds{500};
+constexpr Duration kCheckAgain = std::chrono::milliseconds{500};
 
 }  // namespace
 
@@ -18,7 +18,7 @@ void ApplicationService::await_start(const std::shared_ptr<Run>& run) {
     run->awaits_start = true;
     const Duration left = run->start - clock_.steady_now();
     // Homes that look at the same instants would take from each other at the same instants.
-    const Duration look = kLookForEarlier + Duration{static_cast<std::int64_t>(jitter_.below(500'000))};
+    const Duration look = kAskForEarlier + Duration{static_cast<std::int64_t>(jitter_.below(500'000))};
     clock_.after(std::min(left, look), [this, run] {
         run->awaits_start = false;
         if (run->app.status.state != ApplicationState::kCommitted || !run->app.status.start || run->busy ||
@@ -28,7 +28,7 @@ void ApplicationService::await_start(const std::shared_ptr<Run>& run) {
             if (clock_.steady_now() >= run->start) return check_ready(run);
             return await_start(run);
         }
-        look_for_earlier(run);
+        ask_for_earlier(run);
     });
 }
 
@@ -53,7 +53,7 @@ std::string ApplicationService::why_it_awaits_start(const ApplicationStatus& sta
 }
 
 /// Asks all zones again, what is reserved for this application counting as free.
-void ApplicationService::look_for_earlier(const std::shared_ptr<Run>& run) {
+void ApplicationService::ask_for_earlier(const std::shared_ptr<Run>& run) {
     run->busy = true;
     const ProfileLibrary::Choice choice = choice_for(run);
     collect_offers(run->app.owner, run->app.request, zones_in_backoff(*run), run->app.request.id,
@@ -71,7 +71,7 @@ void ApplicationService::look_for_earlier(const std::shared_ptr<Run>& run) {
                            }
                            return await_start(run);
                        }
-                       note_offers(run, offers);
+                       record_offers(run, offers);
                        run->model = choice.model;
                        run->swaps = true;
                        if (take_plan(run, *std::move(made))) return advance(run);
@@ -98,7 +98,7 @@ void ApplicationService::check_ready(const std::shared_ptr<Run>& run) {
                 : ready      ? "ready"
                 : !in_time   ? "by its clock the start is later"
                              : "what ran on its processors before has not ended";
-            note(run, asked.zone, "ready", ready, words);
+            record_answer(run, asked.zone, "ready", ready, words);
             if (!ready) {
                 assess(run, asked.zone, asked.id, answer);
                 run->failed_zone = asked.zone;
@@ -110,7 +110,7 @@ void ApplicationService::check_ready(const std::shared_ptr<Run>& run) {
                 return advance(run);
             if (run->failed_zone.empty()) return start_coordinator(run);
             if (clock_.steady_now() < run->start + config_.launch_window / kSlipShare)
-                return later(run, kLookAgain, &ApplicationService::await_start);
+                return later(run, kCheckAgain, &ApplicationService::await_start);
             plan_again(run, run->failed_zone, run->failed_reason);
         });
     }

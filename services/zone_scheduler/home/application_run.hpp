@@ -58,23 +58,23 @@ struct ApplicationService::Run {
         Time asked_by_wall{};
     };
     std::map<PartId, Promise> obligations;  // what zones have promised us
-    struct Place {
+    struct QueuePlace {
         ApplicationStatus status;
         std::map<PartId, Promise> obligations;
     };
-    std::optional<Place> place;   // in a queue: where it goes back to if the zone that it is to leave for refuses
-    Duration deadline{};          // steady time
-    Duration start{};             // steady time: of a reservation
-    bool awaits_start = false;    // a timer for it is set
-    bool turn_asked = false;      // the zone whose queue it waits in has been asked
-    Duration looked_elsewhere{};  // steady time
-    bool in_line = false;         // for a turn
-    bool has_turn = false;        // to be planned
-    bool busy = false;            // a phase with outstanding answers is under way
-    bool launched = false;        // every zone has started its part
-    bool launching = false;       // launcher and parts are being started; nothing else starts them
-    bool watching = false;        // the loop watch -> ask_how_it_ended -> finish is under way
-    std::string must_stop;        // why it has to be stopped, where that could not be stored yet
+    std::optional<QueuePlace> place;  // in a queue: where it goes back to if the zone that it is to leave for refuses
+    Duration deadline{};              // steady time
+    Duration start{};                 // steady time: of a reservation
+    bool awaits_start = false;        // a timer for it is set
+    bool turn_asked = false;          // the zone whose queue it waits in has been asked
+    Duration asked_elsewhere{};       // steady time
+    bool in_line = false;             // for a turn
+    bool has_turn = false;            // to be planned
+    bool busy = false;                // a phase with outstanding answers is under way
+    bool launched = false;            // every zone has started its part
+    bool launching = false;           // launcher and parts are being started; nothing else starts them
+    bool watching = false;            // the loop watch -> ask_how_it_ended -> finish is under way
+    std::string must_stop;            // why it has to be stopped, where that could not be stored yet
     bool releasing = false;
     bool release_waits = false;              // a timer for the next try is set
     std::optional<Duration> launcher_until;  ///< steady time: it is stopped then, because the application is

@@ -34,7 +34,7 @@ constexpr Duration kTurnBurst = kTurnGap * 64;
 constexpr Duration kWaitForProcessors = std::chrono::seconds{1};
 constexpr Duration kCountedAfterEnd = std::chrono::hours{24};
 /// So many look for processors per second at most; who waits among many looks less often himself.
-constexpr Duration kBetweenLooks = std::chrono::milliseconds{5};
+constexpr Duration kBetweenChecks = std::chrono::milliseconds{5};
 
 /// The answer to an id that is known already.
 Result<Application> repeat_of(const Application& known, const Caller& caller, const ApplicationRequest& request) {
@@ -313,7 +313,7 @@ void ApplicationService::end_turn(const std::shared_ptr<Run>& run) {
 }
 
 Duration ApplicationService::wait_for_processors() const {
-    return std::max(kWaitForProcessors, kBetweenLooks * static_cast<std::int64_t>(runs_.size()));
+    return std::max(kWaitForProcessors, kBetweenChecks * static_cast<std::int64_t>(runs_.size()));
 }
 
 /// Who was revoked or blocked has nothing running or waiting any more. False where that could not be stored.

@@ -181,23 +181,23 @@ class ApplicationService {
     void count_reservation(const Run& run);
     bool may_reserve(const std::shared_ptr<Run>& run) const;
     bool take_plan(const std::shared_ptr<Run>& run, Plan made);
-    void note(const std::shared_ptr<Run>& run, const ZoneName& zone, const char* what, bool ok,
-              const std::string& answer);
-    void note_promise(const std::shared_ptr<Run>& run, const PartId& id, Duration asked_at, const PartStatus& answer);
+    void record_answer(const std::shared_ptr<Run>& run, const ZoneName& zone, const char* what, bool ok,
+                       const std::string& answer);
+    void record_promise(const std::shared_ptr<Run>& run, const PartId& id, Duration asked_at, const PartStatus& answer);
     void assess(const std::shared_ptr<Run>& run, const ZoneName& zone, const PartId& id,
                 const Result<PartStatus>& answer);
     void penalise(const std::shared_ptr<Run>& run, const ZoneName& zone, const PartId& id, const std::string& words);
-    void note_kept(const std::shared_ptr<Run>& run);
-    void note_offers(const std::shared_ptr<Run>& run, const std::vector<Offer>& offers);
+    void record_kept(const std::shared_ptr<Run>& run);
+    void record_offers(const std::shared_ptr<Run>& run, const std::vector<Offer>& offers);
     void await_start(const std::shared_ptr<Run>& run);
     std::set<ZoneName> zones_in_backoff(const Run& run) const;
-    void look_for_earlier(const std::shared_ptr<Run>& run);
+    void ask_for_earlier(const std::shared_ptr<Run>& run);
     void check_ready(const std::shared_ptr<Run>& run);
     bool take_turn(ApplicationStatus& status, ApplicationPart& part, const PartStatus& answer) const;
     static bool is_complete(const ApplicationPart& part, const PartStatus& answer);
     void await_turn(const std::shared_ptr<Run>& run);
     void ask_turn(const std::shared_ptr<Run>& run);
-    void look_elsewhere(const std::shared_ptr<Run>& run);
+    void ask_elsewhere(const std::shared_ptr<Run>& run);
     void wait_on(const std::shared_ptr<Run>& run);
     void plan(const std::shared_ptr<Run>& run);
     void hold(const std::shared_ptr<Run>& run);

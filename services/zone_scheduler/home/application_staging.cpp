@@ -19,10 +19,10 @@ constexpr int kMaxSetbacks = 5;
 /// With what was stopped, often because a zone is gone, nobody waits long for that zone.
 constexpr Duration kHasty = std::chrono::minutes{1};
 /// A zone that is slower than this is given up: it would keep the application open for ever.
-constexpr std::uint64_t kLeastBytesPerSecond = 64 * 1024;
+constexpr std::uint64_t kMinBytesPerSecond = 64 * 1024;
 
 Duration longest_for(std::uint64_t bytes) {
-    return std::chrono::seconds{static_cast<std::int64_t>(bytes / kLeastBytesPerSecond)};
+    return std::chrono::seconds{static_cast<std::int64_t>(bytes / kMinBytesPerSecond)};
 }
 
 bool is_denied(const Error& error) {
@@ -88,8 +88,8 @@ struct ApplicationService::ResultTransfer {
     void take(const ZoneName& zone) {
         const ResultFile& file = files.front();
         if (local_name != file.name)
-            results.note(file.name + " of zone " + zone + " is called " + local_name +
-                         ", because another zone has left one, too");
+            results.add_note(file.name + " of zone " + zone + " is called " + local_name +
+                             ", because another zone has left one, too");
         sum += file.size;
         results.files.push_back({local_name, file.digest, file.size, zone, file.executable});
         next();
@@ -184,7 +184,8 @@ void ApplicationService::stage_part(const std::shared_ptr<InputUpload>& work, st
         }
         const ZoneName& zone = work->run->app.status.parts[part].zone;
         if (work->done.insert(part).second)
-            note(work->run, zone, "stage", true, "has its files; " + std::to_string(work->sent[part]) + " bytes sent");
+            record_answer(work->run, zone, "stage", true,
+                          "has its files; " + std::to_string(work->sent[part]) + " bytes sent");
         if (work->done.size() == work->parts) return end_staging(work);
         const auto window = work->run->windows.find(work->run->app.status.parts[part].id);
         const Duration its = window == work->run->windows.end() ? kAskAgain * kAliveShare : window->second;
@@ -235,7 +236,7 @@ void ApplicationService::staging_failed(const std::shared_ptr<InputUpload>& work
     work->ended = true;
     run->busy = false;
     run->was_denied |= is_denied(error);
-    note(run, zone, "stage", false, error.message);
+    record_answer(run, zone, "stage", false, error.message);
     plan_again(run, zone, "its files could not be sent: " + error.message);
 }
 
@@ -301,7 +302,7 @@ void ApplicationService::ask_results(const std::shared_ptr<ResultTransfer>& work
                                     (answer ? std::string("it was not ready in time") : answer.error().message));
             return next_zone(work);
         }
-        for (const std::string& text : answer->notes) work->results.note(text);
+        for (const std::string& text : answer->notes) work->results.add_note(text);
         work->results.left_out += answer->left_out;
         work->files = answer->files;
         work->left = !answer->notes.empty();

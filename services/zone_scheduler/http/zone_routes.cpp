@@ -50,7 +50,7 @@ void submit(const Request& request, ZoneServices& services, Respond respond) {
             });
     }
     if (dry_run != "false") return respond(http::problem(invalid("must be true or false", "dry_run")));
-    services.traces.note(wanted->id, request.call.trace);
+    services.traces.record(wanted->id, request.call.trace);
     const Result<Application> application = services.applications.submit(request.call.caller(), *wanted);
     if (!application) return respond(http::problem(application.error()));
     respond(http::accepted("/v1/applications/" + to_string(wanted->id), codec::encode_view(*application)));

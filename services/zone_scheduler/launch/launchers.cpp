@@ -13,8 +13,8 @@ namespace {
 
 constexpr int kMaxSignal = 31;  ///< the others have no names of their own
 
-std::vector<mpich::Place> places_of(const Application& application) {
-    std::vector<mpich::Place> places(static_cast<std::size_t>(application.request.ranks));
+std::vector<mpich::ZoneMachine> places_of(const Application& application) {
+    std::vector<mpich::ZoneMachine> places(static_cast<std::size_t>(application.request.ranks));
     for (const ApplicationPart& part : application.status.parts) {
         for (const RankPlace& place : part.status.assignment)
             places[static_cast<std::size_t>(place.rank)] = {part.zone, place.machine};
@@ -74,13 +74,13 @@ RanksEnd read_end_of_srun(int exit_code, std::string_view err) {
 
 std::vector<LaunchProxy> launch_proxies(const Application& application) {
     std::vector<LaunchProxy> proxies;
-    const std::vector<mpich::Place> places = places_of(application);
+    const std::vector<mpich::ZoneMachine> places = places_of(application);
     const Launcher launcher = application.request.launcher;
     if (launcher == Launcher::kMpich) {
         for (const mpich::ProxyPlan& plan : mpich::plan_proxies(places))
             proxies.push_back({plan.id, plan.zone, plan.machine});
     } else if (launcher == Launcher::kOpenMpi) {
-        for (const mpich::Place& place : open_mpi::plan_daemons(places))
+        for (const mpich::ZoneMachine& place : open_mpi::plan_daemons(places))
             proxies.push_back({static_cast<int>(proxies.size()), place.zone, place.machine});
     } else {
         proxies.push_back({0, places.front().zone, places.front().machine});
@@ -107,7 +107,7 @@ std::string launcher_operation(const Application& application) {
 
 StepSpec launcher_step(const ZoneConfig& config, const Application& application) {
     const ApplicationRequest& request = application.request;
-    const std::vector<mpich::Place> places = places_of(application);
+    const std::vector<mpich::ZoneMachine> places = places_of(application);
     mpich::CoordinatorSpec spec = coordinator_of(request);
     spec.mpiexec = config.mpiexec;
     spec.interface = config.mpi_interface;
@@ -160,8 +160,8 @@ Result<std::vector<std::string>> proxy_command(const ZoneConfig& config, const L
 
 std::string output_step(const Application& application, int rank) {
     if (application.request.launcher != Launcher::kOpenMpi) return application.status.operation;
-    const std::vector<mpich::Place> places = places_of(application);
-    const std::vector<mpich::Place> daemons = open_mpi::plan_daemons(places);
+    const std::vector<mpich::ZoneMachine> places = places_of(application);
+    const std::vector<mpich::ZoneMachine> daemons = open_mpi::plan_daemons(places);
     const auto at = std::find(daemons.begin(), daemons.end(), places.at(static_cast<std::size_t>(rank)));
     return step_of_proxy(application, static_cast<int>(at - daemons.begin()));
 }

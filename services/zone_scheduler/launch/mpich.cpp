@@ -138,10 +138,10 @@ Options rank_environment(const Options& environment) {
     return kept;
 }
 
-std::vector<ProxyPlan> plan_proxies(const std::vector<Place>& place_of_rank) {
+std::vector<ProxyPlan> plan_proxies(const std::vector<ZoneMachine>& place_of_rank) {
     std::vector<ProxyPlan> proxies;
     for (std::size_t rank = 0; rank < place_of_rank.size(); ++rank) {
-        const Place& place = place_of_rank[rank];
+        const ZoneMachine& place = place_of_rank[rank];
         if (proxies.empty() || proxies.back().zone != place.zone || proxies.back().machine != place.machine) {
             proxies.push_back(
                 {static_cast<int>(proxies.size()), place.zone, place.machine, static_cast<TaskIndex>(rank), 0});

@@ -52,13 +52,13 @@ struct ProxyPlan {
     TaskIndex begin = 0, end = 0;  ///< half-open range of ranks
     bool operator==(const ProxyPlan&) const = default;
 };
-struct Place {
+struct ZoneMachine {
     ZoneName zone;
     MachineName machine;
-    bool operator==(const Place&) const = default;
+    bool operator==(const ZoneMachine&) const = default;
 };
 /// One proxy per run of consecutive ranks on one machine, numbered from 0: the order in which Hydra numbers them.
-std::vector<ProxyPlan> plan_proxies(const std::vector<Place>& place_of_rank);
+std::vector<ProxyPlan> plan_proxies(const std::vector<ZoneMachine>& place_of_rank);
 /// Text of the host file: "zone.machine:count" per proxy.
 std::string host_file(const std::vector<ProxyPlan>& proxies);
 

@@ -94,10 +94,11 @@ std::optional<Command> read_command(std::string_view line) {
     return command;
 }
 
-std::vector<std::size_t> daemon_of_rank(const std::vector<Place>& place_of_rank, std::vector<Place>& daemons) {
+std::vector<std::size_t> daemon_of_rank(const std::vector<ZoneMachine>& place_of_rank,
+                                        std::vector<ZoneMachine>& daemons) {
     std::map<std::pair<std::string, std::string>, std::size_t> known;
     std::vector<std::size_t> numbers;
-    for (const Place& place : place_of_rank) {
+    for (const ZoneMachine& place : place_of_rank) {
         const auto [at, is_new] = known.emplace(std::pair(place.zone, place.machine), daemons.size());
         if (is_new) daemons.push_back(place);
         numbers.push_back(at->second);
@@ -107,14 +108,14 @@ std::vector<std::size_t> daemon_of_rank(const std::vector<Place>& place_of_rank,
 
 }  // namespace
 
-std::vector<Place> plan_daemons(const std::vector<Place>& place_of_rank) {
-    std::vector<Place> daemons;
+std::vector<ZoneMachine> plan_daemons(const std::vector<ZoneMachine>& place_of_rank) {
+    std::vector<ZoneMachine> daemons;
     daemon_of_rank(place_of_rank, daemons);
     return daemons;
 }
 
-std::string host_file(const std::vector<Place>& place_of_rank) {
-    std::vector<Place> daemons;
+std::string host_file(const std::vector<ZoneMachine>& place_of_rank) {
+    std::vector<ZoneMachine> daemons;
     const std::vector<std::size_t> numbers = daemon_of_rank(place_of_rank, daemons);
     std::vector<std::size_t> ranks(daemons.size());
     for (const std::size_t daemon : numbers) ++ranks[daemon];
@@ -124,8 +125,8 @@ std::string host_file(const std::vector<Place>& place_of_rank) {
     return text;
 }
 
-std::string rank_file(const std::vector<Place>& place_of_rank) {
-    std::vector<Place> daemons;
+std::string rank_file(const std::vector<ZoneMachine>& place_of_rank) {
+    std::vector<ZoneMachine> daemons;
     const std::vector<std::size_t> numbers = daemon_of_rank(place_of_rank, daemons);
     std::string text;
     for (std::size_t rank = 0; rank < numbers.size(); ++rank)

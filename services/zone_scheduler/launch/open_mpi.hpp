@@ -14,7 +14,7 @@
 namespace zbs::open_mpi {
 
 using mpich::Options;
-using mpich::Place;
+using mpich::ZoneMachine;
 
 /// Files in the launcher's working directory.
 inline constexpr const char* kHostFile = "hosts";
@@ -27,11 +27,11 @@ inline constexpr const char* kCommandFile = "daemons";
 inline constexpr const char* kOutputVariable = "ZBS_OUTPUT";
 
 /// The machines in the order of their first ranks: daemon i is that of the i-th. O(ranks x log machines).
-std::vector<Place> plan_daemons(const std::vector<Place>& place_of_rank);
+std::vector<ZoneMachine> plan_daemons(const std::vector<ZoneMachine>& place_of_rank);
 /// "zbs0 slots=2": daemon 0 has two ranks. mpirun knows machines by these names only.
-std::string host_file(const std::vector<Place>& place_of_rank);
+std::string host_file(const std::vector<ZoneMachine>& place_of_rank);
 /// "rank 0=zbs1 slot=*": of the daemon's processors, any.
-std::string rank_file(const std::vector<Place>& place_of_rank);
+std::string rank_file(const std::vector<ZoneMachine>& place_of_rank);
 std::string agent_script();
 
 /// `spec.mpiexec` is mpirun.

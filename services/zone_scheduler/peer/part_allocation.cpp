@@ -120,19 +120,19 @@ bool PartService::is_finished(ActivePart& part) {
 
 void PartService::start() {
     share_time();  // also where nothing runs: agents keep the columns of a life before
-    look_again();
+    check_again();
 }
 
-void PartService::look_again() {
+void PartService::check_again() {
     if (!machine_usage_) return;
     refresh_machines();
-    clock_.after(look_every_, [this] { look_again(); });
+    clock_.after(check_interval_, [this] { check_again(); });
 }
 
 void PartService::refresh_machines() {
-    if (!machine_usage_ || std::exchange(is_looking_, true)) return;
+    if (!machine_usage_ || std::exchange(is_checking_, true)) return;
     machine_usage_([this](const Result<std::vector<MachineUse>>& read) {
-        is_looking_ = false;
+        is_checking_ = false;
         if (!read) {
             log_.warn("machines_not_seen", {{"reason", read.error().message}});
             return;  // what was seen last still counts
@@ -147,13 +147,13 @@ void PartService::refresh_machines() {
         for (std::size_t m = 0; m < config_.zone.machines.size(); ++m)
             number[MachineName(config_.zone.machines[m].name)] = m;
         for (const MachineUse& use : *read)
-            if (const auto m = number.find(use.machine); m != number.end()) note_use(m->second, use, ours);
+            if (const auto m = number.find(use.machine); m != number.end()) record_use(m->second, use, ours);
         queue_changed_ = true;
     });
 }
 
 /// Marks as taken what others have of machine `m`, and all of one that is out of order.
-void PartService::note_use(std::size_t m, const MachineUse& use, const std::vector<bool>& ours) {
+void PartService::record_use(std::size_t m, const MachineUse& use, const std::vector<bool>& ours) {
     const Machine& machine = config_.zone.machines[m];
     const auto first = static_cast<std::size_t>(first_of_[m]), count = static_cast<std::size_t>(machine.processors);
     speed_[m] = machine.speed * use.speed;

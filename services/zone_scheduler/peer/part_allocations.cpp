@@ -11,8 +11,8 @@ namespace {
 using Phase = AllocationView::Phase;
 
 /// Between two looks at an allocation that is awaited, and at one that should go on.
-constexpr Duration kLookSoon = std::chrono::milliseconds{500};
-constexpr Duration kLookNowAndThen = std::chrono::seconds{10};
+constexpr Duration kCheckSoon = std::chrono::milliseconds{500};
+constexpr Duration kCheckNowAndThen = std::chrono::seconds{10};
 /// Between two tries, doubled up to the longest.
 constexpr Duration kFirstPause = std::chrono::milliseconds{250};
 constexpr Duration kLongestPause = std::chrono::seconds{30};
@@ -39,7 +39,7 @@ void PartAllocations::ask(const PartId& part, AllocationSpec spec, Allocations::
         if (entry->stage == Stage::kEnding) return done(Error{ErrorCode::kConflict, "it was given back", {}});
         if (held) {
             entry->stage = entry->start ? Stage::kPromised : Stage::kHeld;
-            look_again_later(*entry);
+            check_again_later(*entry);
             return done({});
         }
         log_.info("allocation_refused", {{"part", to_string(part)}, {"reason", held.error().message}});
@@ -74,7 +74,7 @@ void PartAllocations::try_keep(const PartId& part, const Shared& entry) {
             look(part, entry);  // why
         } else {
             log_.warn("allocation_not_kept", {{"part", to_string(part)}, {"reason", kept.error().message}});
-            entry->next_look = clock_.steady_now() + kLookSoon;  // look_around tries again
+            entry->next_check = clock_.steady_now() + kCheckSoon;  // check_around tries again
         }
     });
 }
@@ -84,7 +84,7 @@ void PartAllocations::look(const PartId& part, const Shared& entry) {
     entry->is_asking = true;
     source_->look(entry->key, [this, part, entry](const Result<AllocationView>& seen) {
         entry->is_asking = false;
-        entry->next_look = clock_.steady_now() + kLookSoon;
+        entry->next_check = clock_.steady_now() + kCheckSoon;
         if (entry->stage == Stage::kEnding) return;
         if (!seen)
             log_.warn("allocation_not_seen", {{"part", to_string(part)}, {"reason", seen.error().message}});
@@ -98,7 +98,7 @@ void PartAllocations::take_view(const PartId& part, Entry& entry, const Allocati
     Result<void> good;
     if (seen.phase == Phase::kHeld || seen.phase == Phase::kPromised) {
         entry.stage = seen.phase == Phase::kHeld ? Stage::kHeld : Stage::kPromised;
-        look_again_later(entry);
+        check_again_later(entry);
     } else {
         entry.stage = Stage::kLost;
         entry.is_unknown = seen.phase == Phase::kUnknown;
@@ -112,18 +112,18 @@ void PartAllocations::take_view(const PartId& part, Entry& entry, const Allocati
 }
 
 /// What waits for its start is looked at about then, what runs now and then.
-void PartAllocations::look_again_later(Entry& entry) const {
-    Duration pause = entry.to_keep && !entry.is_kept ? kLookSoon : kLookNowAndThen;
+void PartAllocations::check_again_later(Entry& entry) const {
+    Duration pause = entry.to_keep && !entry.is_kept ? kCheckSoon : kCheckNowAndThen;
     if (entry.stage == Stage::kPromised) {
         const Duration left = entry.start ? *entry.start - clock_.now() : Duration{0};
-        pause = std::clamp(left, kLookSoon, kLongestPause);
+        pause = std::clamp(left, kCheckSoon, kLongestPause);
     }
-    entry.next_look = clock_.steady_now() + pause;
+    entry.next_check = clock_.steady_now() + pause;
 }
 
-void PartAllocations::look_around() {
+void PartAllocations::check_around() {
     for (const auto& [part, entry] : std::map<PartId, Shared>(entries_)) {
-        if (entry->is_asking || clock_.steady_now() < entry->next_look) continue;
+        if (entry->is_asking || clock_.steady_now() < entry->next_check) continue;
         const bool is_granted = entry->stage == Stage::kPromised || entry->stage == Stage::kHeld;
         if (is_granted && entry->to_keep && !entry->is_kept)
             try_keep(part, entry);
@@ -177,7 +177,7 @@ void PartAllocations::give_back(const AllocationKey& key, Duration pause, std::f
 void PartAllocations::await_end(const AllocationKey& key, Duration pause, std::function<void()> done) {
     source_->look(key, [this, key, pause, done = std::move(done)](const Result<AllocationView>& seen) {
         if (seen && (seen->phase == Phase::kEnded || seen->phase == Phase::kUnknown)) return done();
-        later(pause, [this, key, pause, done] { await_end(key, std::min(longer(pause), kLookNowAndThen), done); });
+        later(pause, [this, key, pause, done] { await_end(key, std::min(longer(pause), kCheckNowAndThen), done); });
     });
 }
 

@@ -43,7 +43,7 @@ class PartAllocations {
     /// Why it is no more, where it ended without us.
     std::optional<std::string> lost(const PartId& part) const;
     /// Looks at those that are granted, now and then; the watch calls it.
-    void look_around();
+    void check_around();
     Result<StepSpec> step_in(const PartId& part, const AllocatedTasks& tasks, StepSpec step);
 
   private:
@@ -55,7 +55,7 @@ class PartAllocations {
         bool is_kept = false;
         bool is_asking = false;   ///< a look or a keep is under way
         bool is_unknown = false;  ///< lost without a word
-        Duration next_look{};
+        Duration next_check{};
         std::optional<Time> start;  ///< of one for later, where known
         std::string why_lost;
         Allocations::Done adopted{};  ///< called once it has been seen
@@ -67,7 +67,7 @@ class PartAllocations {
     void try_keep(const PartId& part, const Shared& entry);
     void give_back(const AllocationKey& key, Duration pause, std::function<void()> done);
     void await_end(const AllocationKey& key, Duration pause, std::function<void()> done);
-    void look_again_later(Entry& entry) const;
+    void check_again_later(Entry& entry) const;
     void ask_why(const Shared& entry, Duration pause, std::function<void(const std::string&)> done);
     void later(Duration pause, std::function<void()> again);
 

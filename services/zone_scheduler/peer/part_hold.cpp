@@ -265,7 +265,7 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
     if (caller.organisation != config_.organisation && check_delegation_) {
         const std::optional<PeeringRights> rights = peerings_.rights_now(caller.organisation);
         if (auto good = check_delegation_(request, !rights || rights->require_delegation); !good) {
-            if (request.delegation) peerings_.note(caller.organisation, TrustEvent::kFailedCheck);
+            if (request.delegation) peerings_.record(caller.organisation, TrustEvent::kFailedCheck);
             return good.error();
         }
     }

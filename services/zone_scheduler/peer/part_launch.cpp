@@ -70,7 +70,7 @@ Result<PartStatus> PartService::commit(const Caller& caller, const PartId& id, s
     if (!found) return found.error();
     ActivePart* const part = found->get();
     if (part->record.status.token != token) {
-        peerings_.note(caller.organisation, TrustEvent::kFailedCheck);
+        peerings_.record(caller.organisation, TrustEvent::kFailedCheck);
         return wrong_token(id);
     }
     if (is_blocked(part->record)) return blocked(id);
@@ -102,7 +102,7 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
     ActivePart* const part = found->get();
     PartRecord& record = part->record;
     if (record.status.token != request.token) {
-        peerings_.note(caller.organisation, TrustEvent::kFailedCheck);
+        peerings_.record(caller.organisation, TrustEvent::kFailedCheck);
         return wrong_token(id);
     }
     // Steps are named after it: under another name a peer could reach the processes of somebody else's part.
@@ -166,7 +166,7 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
     ZBS_EXPECTS(allowed(record.status.state, PartState::kRunning));
     changed.status.state = PartState::kRunning;
     changed.starts_at = clock_.now();
-    if (auto ok = filter_.note_run(record.account); !ok) return redact_for(caller, ok.error());
+    if (auto ok = filter_.record_run(record.account); !ok) return redact_for(caller, ok.error());
     if (auto ok = store_.save(changed); !ok) return redact_for(caller, ok.error());
     record = std::move(changed);
     observer_->part_entered(record);
@@ -226,7 +226,7 @@ Result<void> PartService::check_launcher(const Caller& caller, const LaunchReque
     if (!launcher) return Error{ErrorCode::kInvalidArgument, launcher.error().message, "/options"};
     if (caller.organisation == config_.organisation) return {};
     if (auto good = check_address_(*launcher); !good) {
-        peerings_.note(caller.organisation, TrustEvent::kFailedCheck);
+        peerings_.record(caller.organisation, TrustEvent::kFailedCheck);
         return Error{ErrorCode::kDenied, "proxies here may not connect to " + *launcher + ": " + good.error().message,
                      "/options"};
     }
@@ -343,7 +343,7 @@ void PartService::promise_overruns() {
 
 void PartService::check_deadlines() {
     promise_overruns();
-    allocations_.look_around();
+    allocations_.check_around();
     for (const auto& [id, held] :
          std::map<PartId, std::shared_ptr<ActivePart>>(parts_)) {  // a copy: parts end on the way
         ActivePart& part = *held;
@@ -498,12 +498,12 @@ void PartService::check_running(ActivePart& part) {
 /// Why a program of the part was never executed, as the supervisor of a rank left it; else empty. The job may have
 /// written anything there: one line of it counts, without control characters.
 std::string PartService::why_not_begun(const PartRecord& record) const {
-    constexpr std::uint64_t kMostBytes = 4'096;
+    constexpr std::uint64_t kMaxBytes = 4'096;
     constexpr std::size_t kMaxShown = 512;
     std::string why;
     for (const std::string& step : steps_of(record)) {
         for (const Executor::File& file : executor_.list(step, std::string(own_files::kEnd))) {
-            const Result<std::string> text = executor_.read(step, file.name, 0, kMostBytes);
+            const Result<std::string> text = executor_.read(step, file.name, 0, kMaxBytes);
             if (why.empty() && text) why = rank_fault(*text);
         }
     }
@@ -520,11 +520,11 @@ std::string PartService::where_ranks_are(const ActivePart& part) const {
 /// Of the ranks that left a record of their end the one that is why the others ended. The job may have written anything
 /// there: what is of no rank of this part does not count.
 std::optional<RankEnd> PartService::first_end(const PartRecord& record) const {
-    constexpr std::uint64_t kMostBytes = 256;
+    constexpr std::uint64_t kMaxBytes = 256;
     std::optional<RankEnd> first;
     for (const std::string& step : steps_of(record)) {
         for (const Executor::File& file : executor_.list(step, std::string(own_files::kEnd))) {
-            const Result<std::string> text = executor_.read(step, file.name, 0, kMostBytes);
+            const Result<std::string> text = executor_.read(step, file.name, 0, kMaxBytes);
             const std::optional<RankEnd> end = text ? read_rank_end(file.name, *text) : std::nullopt;
             if (end && std::ranges::binary_search(record.request.ranks, end->rank) &&
                 (!first || comes_before(*end, *first)))

@@ -13,7 +13,7 @@ constexpr Duration kDecideAgain = std::chrono::seconds{1};
 /// Between two decisions, for each part that waits; and never less than the last one took, so that a long queue takes
 /// no more than half of this thread's time.
 constexpr Duration kPauseForEach{100};
-constexpr double kLeastWeight = 0.01;
+constexpr double kMinWeight = 0.01;
 /// Moments further away than this are not announced.
 constexpr Duration kFarAway = std::chrono::hours{24 * 366};
 
@@ -92,7 +92,7 @@ UsableProcessors PartService::usable_by_waiting() {
         if (!is_queued(part->record)) continue;
         const OrganisationName& party = part->record.home_caller.organisation;
         const std::optional<PeeringRights> rights = peerings_.rights_now(party);
-        if (party != config_.organisation && rights) queue_.set_weight(party, std::max(rights->share, kLeastWeight));
+        if (party != config_.organisation && rights) queue_.set_weight(party, std::max(rights->share, kMinWeight));
         std::vector<bool> usable = usable_by(part->record);
         if (std::find(usable.begin(), usable.end(), false) != usable.end()) narrowed.emplace(id, std::move(usable));
     }

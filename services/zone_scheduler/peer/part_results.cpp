@@ -169,7 +169,7 @@ Result<StagedResults> PartService::results(const Caller& caller, const PartId& i
 /// reason.
 void PartService::collect(const PartId& id) {
     ResultCollection& work = *collecting_.at(id);
-    if (work.files.empty()) return note_collected(work);
+    if (work.files.empty()) return record_collected(work);
     const Executor::File& file = work.files.front().file;
     const auto go_on = [this, id] { clock_.after(Duration{0}, [this, id] { collect(id); }); };
     if (file.bytes > config_.staging.file_bytes) {
@@ -212,7 +212,7 @@ void PartService::collect(const PartId& id) {
     go_on();
 }
 
-void PartService::note_collected(ResultCollection& work) {
+void PartService::record_collected(ResultCollection& work) {
     const PartId id = work.record.request.id;
     PartRecord changed = work.record;
     changed.results = work.results;

@@ -299,7 +299,7 @@ Result<void> PartService::save(ActivePart& part, PartRecord changed, PartState s
             learn(part);
             slices_changed_ = true;
         }
-        note_end(part, was);
+        record_end(part, was);
         give_back(part);
         executor_.end_staging(to_string(part.record.request.id));
         allocations_.release(part.record.request.id);
@@ -315,22 +315,22 @@ Result<void> PartService::save(ActivePart& part, PartRecord changed, PartState s
 }
 
 /// What the end of a part says of its home.
-void PartService::note_end(const ActivePart& part, PartState was) {
+void PartService::record_end(const ActivePart& part, PartState was) {
     const OrganisationName& organisation = part.record.home_caller.organisation;
     switch (part.record.status.state) {
         case PartState::kCompleted:
-            peerings_.note(organisation, TrustEvent::kHoldKept);
-            return peerings_.note(organisation, TrustEvent::kCleanEnd);
+            peerings_.record(organisation, TrustEvent::kHoldKept);
+            return peerings_.record(organisation, TrustEvent::kCleanEnd);
         case PartState::kExpired:
-            return peerings_.note(organisation, TrustEvent::kHoldDropped);
+            return peerings_.record(organisation, TrustEvent::kHoldDropped);
         case PartState::kFailed:
             if (part.not_started) return;
-            peerings_.note(organisation, TrustEvent::kHoldKept);
-            return peerings_.note(organisation, TrustEvent::kDirtyEnd);
+            peerings_.record(organisation, TrustEvent::kHoldKept);
+            return peerings_.record(organisation, TrustEvent::kDirtyEnd);
         case PartState::kReleased:
             // Giving a hold back in time says nothing: it costs nothing, so it could be done all day to gain trust.
             if (was == PartState::kCommitted && clock_.steady_now() >= part.deadline)
-                peerings_.note(organisation, TrustEvent::kHoldDropped);
+                peerings_.record(organisation, TrustEvent::kHoldDropped);
             return;  // a run that is cancelled is its user's right
         default:
             return;

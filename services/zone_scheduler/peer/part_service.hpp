@@ -66,7 +66,7 @@ class PartService {
     /// How to see, again and again, what the machines have for parts; without this they are as configured.
     void use_machines(MachineUsageSource look, Duration every) {
         machine_usage_ = std::move(look);
-        look_every_ = every;
+        check_interval_ = every;
     }
     /// How parts share processors now: by "turns", "nice levels" or "weights"; empty where each has its own.
     std::string sharing_mode() const;
@@ -187,7 +187,7 @@ class PartService {
     Result<void> check_staged(const PartRecord& record) const;
     void add_staging(const PartRecord& record, std::size_t step, StepSpec& spec) const;
     void collect(const PartId& id);
-    void note_collected(ResultCollection& work);
+    void record_collected(ResultCollection& work);
     bool is_blocked(const PartRecord& record) const {
         return is_blocked_(record.request.user) || is_blocked_(record.home_caller);
     }
@@ -248,8 +248,8 @@ class PartService {
     void end_if_lost(ActivePart& part);
     bool is_finished(ActivePart& part);
     void refresh_machines();
-    void look_again();
-    void note_use(std::size_t machine, const MachineUse& use, const std::vector<bool>& ours);
+    void check_again();
+    void record_use(std::size_t machine, const MachineUse& use, const std::vector<bool>& ours);
     Error refusal(const ActivePart& part, const std::string& why) const;
     /// What nobody can have in an interval: promised, or not the zone's to give.
     std::vector<bool> busy_in(const ProcessorCalendar::Interval& when, const std::set<PartId>& without,
@@ -274,7 +274,7 @@ class PartService {
     /// An error as the caller may see it: causes inside of the zone go to the log only.
     Error redact_for(const Caller& caller, const Error& error) const;
     Result<void> save(ActivePart& part, PartRecord changed, PartState state, const std::string& reason);
-    void note_end(const ActivePart& part, PartState was);
+    void record_end(const ActivePart& part, PartState was);
     void give_back(const ActivePart& part);
     void stop_steps(ActivePart& part, const std::string& reason, Duration grace);
     Result<void> check_launcher(const Caller& caller, const LaunchRequest& request);
@@ -314,14 +314,14 @@ class PartService {
     FileLibrary* files_ = nullptr;
     std::map<PartId, std::shared_ptr<ResultCollection>> collecting_;  ///< results being laid aside
     SliceSink* slices_ = nullptr;
-    bool is_looking_ = false;     ///< at the machines
+    bool is_checking_ = false;    ///< at the machines
     bool slices_changed_ = true;  ///< what runs, since the last columns were sent
     bool slices_sent_ = false;
     bool has_weights_ = false;       ///< all machines can give weights, as far as is known
     Time slices_epoch_{};            ///< of the last columns; their slices are counted from there on
     std::uint64_t slices_turn_ = 0;  ///< slices from the first epoch to that one
     MachineUsageSource machine_usage_;
-    Duration look_every_{};
+    Duration check_interval_{};
     std::vector<bool> elsewhere_;                ///< by processor: others have it, or its machine is out of order
     std::map<MachineName, std::string> hosts_;   ///< of machines, where the site's scheduler reports them
     std::map<MachineName, std::string> faults_;  ///< of machines that are out of order

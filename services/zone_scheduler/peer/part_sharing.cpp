@@ -44,7 +44,7 @@ void PartService::see_weights() {
 /// Per cent of its processors that a part asks for. One of another organisation's user has no more than who asks for
 /// nothing: a share counts in the whole row.
 int PartService::share_of(const std::optional<int>& asked, const Caller& user) const {
-    const int usual = std::max<int>(Scojo::default_share(config_.slots), kLeastShare);
+    const int usual = std::max<int>(Scojo::default_share(config_.slots), kMinShare);
     if (!asked) return usual;
     return user.organisation == config_.organisation ? *asked : std::min(*asked, usual);
 }

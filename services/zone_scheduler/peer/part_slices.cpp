@@ -11,7 +11,7 @@ namespace {
 
 /// From the push of a column to its epoch: all machines should have it by then.
 constexpr Duration kAhead = std::chrono::milliseconds{300};
-constexpr Duration kLeastAhead = std::chrono::milliseconds{100};
+constexpr Duration kMinAhead = std::chrono::milliseconds{100};
 
 }  // namespace
 
@@ -117,8 +117,8 @@ void PartService::share_time() {
     if (!slices_changed_ || (row_count() == 1 && slices_sent_)) return;
     const Time now = clock_.now();
     const bool is_pending = slices_epoch_ > now;  // the last ones are not in force yet: these come in their place
-    if (is_pending && slices_epoch_ - now < kLeastAhead) {
-        clock_.after(kLeastAhead, [this] { share_time(); });
+    if (is_pending && slices_epoch_ - now < kMinAhead) {
+        clock_.after(kMinAhead, [this] { share_time(); });
         return;
     }
     const Result<std::uint64_t> number = store_.next_token();

@@ -36,7 +36,7 @@ Result<std::shared_ptr<PartService::ActivePart>> PartService::find_to_stage(cons
     if (!found) return found;
     const ActivePart& part = **found;
     if (part.record.status.token != token) {
-        peerings_.note(caller.organisation, TrustEvent::kFailedCheck);
+        peerings_.record(caller.organisation, TrustEvent::kFailedCheck);
         return Error{ErrorCode::kConflict, "the token does not match the hold of part " + to_string(id), "/token"};
     }
     if (is_blocked(part.record))

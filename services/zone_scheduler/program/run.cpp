@@ -17,7 +17,7 @@ namespace zbs::zone_program {
 namespace {
 
 constexpr Duration kFarewell = std::chrono::milliseconds{300};
-constexpr Duration kCertificateLook = std::chrono::hours{1};
+constexpr Duration kCertificateCheck = std::chrono::hours{1};
 constexpr Duration kNote = std::chrono::seconds{1};  ///< how late a standby knows what was found at most
 
 void drain(ServiceHost& host, Edge& edge, const std::unique_ptr<ActiveZone>& active) {
@@ -60,14 +60,14 @@ void read_certificate_again(ServiceHost& host, Log& log) {
 
 void keep_noting(ServiceHost& host, TakeOverWatch& watch, Standby& standby, const std::unique_ptr<ActiveZone>& active) {
     if (active) return watch.end();
-    standby.note(watch.found());
+    standby.record(watch.found());
     host.clock.after(kNote, [&] { keep_noting(host, watch, standby, active); });
 }
 
 /// Not where the folder is out of order: reading might hang the strand with it.
 void keep_certificate_fresh(ServiceHost& host, const TakeOverWatch& watch, const std::unique_ptr<ActiveZone>& active,
                             Log& log) {
-    host.clock.after(kCertificateLook, [&] {
+    host.clock.after(kCertificateCheck, [&] {
         if (active) return;
         if (watch.found()) read_certificate_again(host, log);
         keep_certificate_fresh(host, watch, active, log);

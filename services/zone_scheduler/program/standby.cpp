@@ -31,7 +31,7 @@ void Standby::start(std::function<void(std::int64_t epoch)> taken, std::function
                    .may_take = std::move(could_take_over)});
 }
 
-void Standby::note(const Result<void>& could_take_over) {
+void Standby::record(const Result<void>& could_take_over) {
     const std::string fault = could_take_over ? std::string{} : http::text_with_place(could_take_over.error());
     const bool is_new = fault != std::exchange(fault_, fault);
     const bool was_without = is_zone_without();
@@ -98,7 +98,7 @@ Result<void> read_again(ServiceHost& host, ZoneSettings& settings, const StateFo
 }  // namespace
 
 Result<std::unique_ptr<ActiveZone>> take_over(ServiceHost& host, ZoneSettings& settings, const StateFolder& state,
-                                              const Turn& turn, const std::string& config_path, Log& log) {
+                                              const WriteLease& write_lease, const std::string& config_path, Log& log) {
     if (auto read = read_again(host, settings, state, config_path); !read) return read.error();
     Result<Storage> storage = open_shared_storage(settings, state, log, turn);
     if (!storage) return storage.error();

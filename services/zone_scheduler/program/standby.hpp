@@ -20,7 +20,7 @@ class Standby {
     /// Whether this one could take over as things are now, by the last check, about once a second; reported with
     /// "/livez", to the service manager, and in the log where it changes, again and again where nobody is active
     /// because of it. On the strand, as `answer` is.
-    void note(const Result<void>& could_take_over);
+    void record(const Result<void>& could_take_over);
     /// To a caller while another is active: 503, and to who has an identity who is active, and where; "/livez" only is
     /// well. `id` names the call, as a router does.
     http::Reply answer(const http::Call& call, const std::string& id) const;
@@ -46,6 +46,6 @@ class Standby {
 /// Makes a zone of the turn that came: settings and certificates as they are now, and what the database holds. Errors:
 /// what of it cannot be used.
 Result<std::unique_ptr<ActiveZone>> take_over(ServiceHost& host, ZoneSettings& settings, const StateFolder& state,
-                                              const Turn& turn, const std::string& config_path, Log& log);
+                                              const WriteLease& write_lease, const std::string& config_path, Log& log);
 
 }  // namespace zbs::zone_program

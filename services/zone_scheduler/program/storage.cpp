@@ -157,7 +157,7 @@ Result<void> check_no_own_database(const StateFolder& state) {
 }
 
 Result<Storage> open_shared_storage(const ZoneSettings& settings, const StateFolder& state, Log& log,
-                                    const Turn& turn) {
+                                    const WriteLease& write_lease) {
     Storage storage;
     if (auto without = check_no_own_database(state); !without) return without.error();
     storage.runner = std::make_unique<system::ThreadRunner>(0);

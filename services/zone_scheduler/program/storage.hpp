@@ -35,12 +35,13 @@ void make_state_folder(const ZoneSettings& settings, const StateFolder& state);
 Result<Storage> open_storage(const ZoneSettings& settings, const StateFolder& state, Log& log);
 
 /// The right to write to a database that others reach, too; `lease` has to outlive the storage.
-struct Turn {
+struct WriteLease {
     const postgresql::Lease& lease;
     std::int64_t epoch;
 };
 /// The same with the database in PostgreSQL. Errors also: a state folder that is not the one of this database.
-Result<Storage> open_shared_storage(const ZoneSettings& settings, const StateFolder& state, Log& log, const Turn& turn);
+Result<Storage> open_shared_storage(const ZoneSettings& settings, const StateFolder& state, Log& log,
+                                    const WriteLease& write_lease);
 
 /// What the state folder is known by to a database elsewhere; made where it is missing, and from then on no zone starts
 /// on a database in the folder.

@@ -49,7 +49,7 @@ Result<std::string> read_mark(const StateFolder& state) {
 
 }  // namespace
 
-Result<void> look_into_shared_folder(const StateFolder& state) {
+Result<void> check_shared_folder(const StateFolder& state) {
     if (auto good = check_access(state); !good) return good;
     const Result<std::string> mark = read_mark(state);
     return mark ? Result<void>{} : Result<void>(mark.error());

@@ -8,7 +8,7 @@ namespace zbs::zone_program {
 
 /// Whether the state folder is there, can be written, and has the mark of one that goes with a database. Hangs where
 /// its file system does.
-Result<void> look_into_shared_folder(const StateFolder& state);
+Result<void> check_shared_folder(const StateFolder& state);
 
 /// Whether this host could take over the zone whose database the settings name: better known before the active
 /// scheduler is lost. Errors say what is missing, and the remedy.

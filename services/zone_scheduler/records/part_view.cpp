@@ -77,15 +77,15 @@ std::vector<std::string> step_ids(const std::string& operation, const std::vecto
 }
 
 std::string ranks_at_walltime(Executor& executor, const std::vector<std::string>& steps, std::size_t ranks) {
-    constexpr std::uint64_t kMostBytes = 64;
+    constexpr std::uint64_t kMaxBytes = 64;
     std::size_t finalized = 0;
     bool is_at_work = false;  ///< a rank that finalized because of the walltime leaves its byte, too
     std::string unusual;
     for (const std::string& step : steps) {
         if (const Result<std::string> marks = executor.read(step, kFinalizedFile, 0, limits::kMaxRanks))
             finalized += marks->size();
-        is_at_work = is_at_work || executor.read(step, std::string(own_files::kAtWork), 0, kMostBytes).has_value();
-        const Result<std::string> found = executor.read(step, std::string(own_files::kUnusual), 0, kMostBytes);
+        is_at_work = is_at_work || executor.read(step, std::string(own_files::kAtWork), 0, kMaxBytes).has_value();
+        const Result<std::string> found = executor.read(step, std::string(own_files::kUnusual), 0, kMaxBytes);
         if (found && unusual.empty()) unusual = describe_finding(*found);
     }
     if (ranks > 0 && finalized >= ranks && !is_at_work) return std::string(kNoneExitsReason);

@@ -75,7 +75,7 @@ void RegistrySession::published(const Result<ZoneLease>& lease) {
     }
     enrolled_ = lease.has_value();
     fault_ = lease ? std::string{} : lease.error().message;
-    if (lease && lease->rival) note_rival(*lease->rival);
+    if (lease && lease->rival) record_rival(*lease->rival);
     if (!lease) {
         // Each reason once between two times of being enrolled: it is tried again and again.
         if (warned_.size() < kMaxWarnings && warned_.insert(kOwnEnrolment + lease.error().message).second)
@@ -104,7 +104,7 @@ void RegistrySession::renew() {
     if (drain_sent_ != draining_ || version_sent_ != entry_version_) return publish();
     transport_.renew(config_.registry, config_.name(), [this](const Result<ZoneLease>& renewed) {
         if (renewed) {
-            if (renewed->rival) note_rival(*renewed->rival);
+            if (renewed->rival) record_rival(*renewed->rival);
             forget_ended_rival();
             clock_.after(config_.renew_every, [this] { renew(); });
             return;
@@ -116,7 +116,7 @@ void RegistrySession::renew() {
     });
 }
 
-void RegistrySession::note_clock(Duration ahead) {
+void RegistrySession::record_clock(Duration ahead) {
     const bool is_none = ahead == Duration{0};
     if (!is_none && std::chrono::abs(ahead) < kClockDifferenceShown) return;  // so near the limit it comes and goes
     if (!is_none && clock_ahead_ == Duration{0})
@@ -124,7 +124,7 @@ void RegistrySession::note_clock(Duration ahead) {
     clock_ahead_ = ahead;
 }
 
-void RegistrySession::note_rival(const RivalClaim& rival) {
+void RegistrySession::record_rival(const RivalClaim& rival) {
     if (!rival_ || rival_->zone != rival.zone || rival_->url != rival.url)
         log_.warn("identity_claimed_twice",
                   {{"rival", rival.zone},
@@ -148,10 +148,10 @@ std::optional<RivalClaim> RegistrySession::rival() const {
     return rival.age > kRivalRemembered ? std::nullopt : std::optional(rival);
 }
 
-void RegistrySession::discover() { look_on({}); }
+void RegistrySession::discover() { check_on({}); }
 
 /// Page after page; the list counts once all is there. A registry that never ends its list is ignored.
-void RegistrySession::look_on(const ZoneName& after) {
+void RegistrySession::check_on(const ZoneName& after) {
     if (leaving_) return;
     const ZoneQuery query{
         .category = kCategory, .interface_version = kInterfaceVersion, .after = after, .leases = true};
@@ -161,7 +161,7 @@ void RegistrySession::look_on(const ZoneName& after) {
             listed_.insert(listed_.end(), std::make_move_iterator(good.begin()), std::make_move_iterator(good.end()));
             listed_texts_ += page->entries.size();
             const bool goes_on = page->next > after && !page->entries.empty();
-            if (goes_on && listed_texts_ < kMaxListed) return look_on(page->next);
+            if (goes_on && listed_texts_ < kMaxListed) return check_on(page->next);
             if (page->next.empty())
                 found_(listed_);
             else
@@ -214,7 +214,7 @@ std::vector<ZoneEntry> RegistrySession::verified(const ZonePage& page) {
         const bool is_of_the_future = read->issued > clock_.now();  // maybe of this zone, before its clock was mended
         if (is_own && read->issued > last_signed_ &&
             !is_of_the_future) {  // by another process that has this zone's key
-            note_rival({to_uri({CallerKind::kZone, read->organisation, read->name}), read->url});
+            record_rival({to_uri({CallerKind::kZone, read->organisation, read->name}), read->url});
             if (version_sent_ == entry_version_) sign_anew();
         }
         if (i < page.left.size()) read->leased_until = clock_.now() + page.left[i];

@@ -41,7 +41,7 @@ class RegistrySession {
     /// The reason for which the zone is not enrolled; empty if it is, or if the registry has not yet answered.
     const std::string& fault() const { return fault_; }
     /// By how much the registry's clock is ahead, found with one of its answers; zero: no difference is proved.
-    void note_clock(Duration ahead);
+    void record_clock(Duration ahead);
     /// The last difference of kClockDifferenceShown or more; negative: behind; zero: none since.
     Duration clock_ahead() const { return clock_ahead_; }
     /// Another scheduler that claims this zone's name or key, of late.
@@ -54,10 +54,10 @@ class RegistrySession {
     void publish();
     void renew();
     void discover();
-    void look_on(const ZoneName& after);
+    void check_on(const ZoneName& after);
     void published(const Result<ZoneLease>& lease);
     std::vector<ZoneEntry> verified(const ZonePage& page);
-    void note_rival(const RivalClaim& rival);
+    void record_rival(const RivalClaim& rival);
     void forget_ended_rival();
     /// `kind`: of reasons whose texts differ each time; empty: the reason itself.
     void warn_once(const std::string& what, const std::string& reason, const std::string& kind = {});

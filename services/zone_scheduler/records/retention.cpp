@@ -28,7 +28,7 @@ bool Retention::clock_is_believable() {
     if (clock_.steady_now() < distrusted_until_) return false;
     if (clock_.steady_now() >= note_at_) {
         note_at_ = clock_.steady_now() + kNoteEvery;
-        if (auto noted = store_.note_believed_time(clock_.now()); !noted)
+        if (auto noted = store_.record_believed_time(clock_.now()); !noted)
             log_.warn("store_failed", {{"reason", noted.error().message}});
     }
     return true;
@@ -44,7 +44,7 @@ bool Retention::compare_with_last_life(Duration ahead) {
         return false;
     }
     if (!*believed) {
-        if (auto noted = store_.note_believed_time(clock_.now()); !noted) return false;
+        if (auto noted = store_.record_believed_time(clock_.now()); !noted) return false;
         distrusted_until_ = clock_.steady_now() + kDistrust;
     } else {
         const Duration off = clock_.now() - **believed;
@@ -65,12 +65,12 @@ void Retention::distrust(Duration off, const char* since) {
 /// more to do.
 bool Retention::remove_some() {
     const Time limit = clock_.now() - config_.results_kept;
-    std::size_t budget = kFilesPerLook;
+    std::size_t budget = kFilesPerCheck;
     const auto fault = [this](const Error& error) {
         log_.warn("retention_failed", {{"reason", error.message}});
         return false;
     };
-    const Result<std::vector<EndedApplication>> applications = store_.ended_applications(limit, kRecordsPerLook);
+    const Result<std::vector<EndedApplication>> applications = store_.ended_applications(limit, kRecordsPerCheck);
     if (!applications) return fault(applications.error());
     for (const EndedApplication& application : *applications) {
         std::vector<std::string> operations;
@@ -80,7 +80,7 @@ bool Retention::remove_some() {
         if (auto removed = store_.remove(application.id); !removed) return fault(removed.error());
         ++removed_;
     }
-    const Result<std::vector<EndedPart>> parts = store_.ended_parts(limit, kRecordsPerLook);
+    const Result<std::vector<EndedPart>> parts = store_.ended_parts(limit, kRecordsPerCheck);
     if (!parts) return fault(parts.error());
     for (const EndedPart& part : *parts) {
         if (!remove_files(step_ids(part.operation, part.proxies), budget)) return true;
@@ -88,7 +88,7 @@ bool Retention::remove_some() {
         if (auto removed = store_.remove(part.id); !removed) return fault(removed.error());
         ++removed_;
     }
-    const bool more = applications->size() == kRecordsPerLook || parts->size() == kRecordsPerLook;
+    const bool more = applications->size() == kRecordsPerCheck || parts->size() == kRecordsPerCheck;
     if (!more && files_ != nullptr) {
         if (auto removed = files_->remove_unused_since(limit); !removed) static_cast<void>(fault(removed.error()));
     }

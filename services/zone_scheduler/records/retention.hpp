@@ -24,8 +24,8 @@ class Retention {
     /// Where results and files of users are, that go with the records, or once nobody uses them.
     void use_files(FileLibrary& files) { files_ = &files; }
 
-    static constexpr std::size_t kRecordsPerLook = 20;  ///< of applications, and as many of parts
-    static constexpr std::size_t kFilesPerLook = 500;
+    static constexpr std::size_t kRecordsPerCheck = 20;  ///< of applications, and as many of parts
+    static constexpr std::size_t kFilesPerCheck = 500;
     static constexpr Duration kBusy = std::chrono::seconds{1};   ///< between looks while there is something
     static constexpr Duration kIdle = std::chrono::minutes{10};  ///< while there is nothing
     /// A wall clock that jumps by more says nothing of how old something is: nothing is removed for a day.

@@ -6,15 +6,15 @@ namespace zbs {
 namespace {
 
 /// Shorter than this the clock, the strand and the other side's own work are what is measured.
-constexpr Duration kLeastTransfer{200};
-constexpr double kLeastDelay_s = 1e-6;
+constexpr Duration kMinTransfer{200};
+constexpr double kMinDelay_s = 1e-6;
 
 }  // namespace
 
 void MeasuredLink::observe(const Measurement& measured, Time now, Duration every) {
-    const Duration transfer = std::max(measured.transfer - measured.round_trip, kLeastTransfer);
+    const Duration transfer = std::max(measured.transfer - measured.round_trip, kMinTransfer);
     const double way_s = to_seconds(measured.round_trip - measured.overhead) / 2;
-    observe(delay_, std::max(way_s, kLeastDelay_s), now, every);
+    observe(delay_, std::max(way_s, kMinDelay_s), now, every);
     if (measured.bytes > 0) observe(bandwidth_, static_cast<double>(measured.bytes) / to_seconds(transfer), now, every);
     at_ = now;
     failures_ = 0;
@@ -32,7 +32,7 @@ std::optional<Link> MeasuredLink::make_forecast() const {
     const auto bandwidth = bandwidth_ ? bandwidth_->forecast() : std::nullopt;
     if (!delay || !bandwidth) return std::nullopt;
     // A forecaster that follows a slope may leave the range of what there is.
-    return Link{std::max(delay->value, kLeastDelay_s), std::max(bandwidth->value, 1.0)};
+    return Link{std::max(delay->value, kMinDelay_s), std::max(bandwidth->value, 1.0)};
 }
 
 }  // namespace zbs

@@ -11,7 +11,7 @@ namespace {
 
 constexpr Duration kRegisteredEvery = std::chrono::seconds{10};
 /// A machine that has nothing left now is not stopped: its own scheduler shares it.
-constexpr double kLeastSpeed = 0.05;
+constexpr double kMinSpeed = 0.05;
 
 }  // namespace
 
@@ -74,7 +74,7 @@ MachineUse NodeDirectory::use_of(const Machine& machine) const {
         use.fault = "its agent may use " + std::to_string(has) + " processors, not " +
                     std::to_string(machine.processors) + " as the zone's file says";
     } else if (const auto next = at->second.available->forecast()) {
-        use.speed = std::clamp(next->value, kLeastSpeed, 1.0);
+        use.speed = std::clamp(next->value, kMinSpeed, 1.0);
     }
     return use;
 }

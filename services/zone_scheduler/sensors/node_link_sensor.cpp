@@ -5,7 +5,7 @@
 namespace zbs {
 namespace {
 
-constexpr Duration kLeastRest = std::chrono::seconds{1};
+constexpr Duration kMinRest = std::chrono::seconds{1};
 constexpr std::size_t kMedianEvery = 64;  ///< probes of one round
 
 /// The one in the middle; of an even number the mean of the two there. Changes the order. Precondition: not empty.
@@ -56,7 +56,7 @@ void NodeLinkSensor::end_round() {
     update_median();
     // Rounds begin as often as they should, so that a pair comes again when its forecasters expect it.
     const Duration took = clock_.steady_now() - begun_;
-    clock_.after(std::max(config_.probe_every - took, kLeastRest), [this] { begin_round(); });
+    clock_.after(std::max(config_.probe_every - took, kMinRest), [this] { begin_round(); });
 }
 
 void NodeLinkSensor::update_median() {
@@ -85,7 +85,7 @@ void NodeLinkSensor::answered(const Pair& pair, const Result<ProbeReport>& repor
     if (!report) {
         const ErrorCode code = report.error().code;
         if (code == ErrorCode::kTooManyRequests) return;  // says nothing of the way
-        return note_failed(pair, report.error());
+        return record_failed(pair, report.error());
     }
     Entry& entry = entry_of(pair);
     // A pair comes again once its first one has probed all others.
@@ -109,7 +109,7 @@ Duration NodeLinkSensor::overhead_of_both(const Pair& pair, const ProbeReport& r
     return report.round_trip - (report.round_trip - report.overhead + *back->second.both_ways) / 2;
 }
 
-void NodeLinkSensor::note_failed(const Pair& pair, const Error& error) {
+void NodeLinkSensor::record_failed(const Pair& pair, const Error& error) {
     entry_of(pair).link.fail();
     if (logged_.size() >= kMaxLogged || !logged_.insert(pair).second) return;
     log_.info("node_probe_failed", {{"node", pair.first}, {"other", pair.second}, {"reason", error.message}});

@@ -72,7 +72,7 @@ class NodeLinkSensor {
     void begin_round();
     void probe_next();
     void answered(const Pair& pair, const Result<ProbeReport>& report);
-    void note_failed(const Pair& pair, const Error& error);
+    void record_failed(const Pair& pair, const Error& error);
     Duration overhead_of_both(const Pair& pair, const ProbeReport& report);
     void update_median();
     bool is_present(const MachineName& name) const;

@@ -143,7 +143,7 @@ void AuthorizationFilter::end_use(const std::string& account) {
     static_cast<void>(store_.pool_leases().save(lease->second));
 }
 
-Result<void> AuthorizationFilter::note_run(const std::string& account) {
+Result<void> AuthorizationFilter::record_run(const std::string& account) {
     const auto lease = leases_.find(account);
     if (lease == leases_.end() || lease->second.used) return {};
     PoolLease changed = lease->second;

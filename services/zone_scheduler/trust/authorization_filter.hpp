@@ -60,7 +60,7 @@ class AuthorizationFilter {
     void end_use(const std::string& account);
     /// Before something of its user runs in a leased account: from now on it has files and processes of that user, and
     /// goes to nobody else unless the site says that it cleans accounts (`reuse_pool_accounts`). Errors: the store's.
-    Result<void> note_run(const std::string& account);
+    Result<void> record_run(const std::string& account);
 
   private:
     std::vector<PoolLease> leases() const;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kPartPurpose = "zbs part of an application 1";
 constexpr const char* kTrialPurpose = "zbs delegation arrived 1";
-constexpr Duration kLeastLeft = std::chrono::minutes{10};
+constexpr Duration kMinLeft = std::chrono::minutes{10};
 
 /// A proxy is dated by another clock, and may wait a while before it is used.
 Duration longest_life(Duration walltime) {
@@ -175,7 +175,7 @@ std::optional<DelegationProof> DelegationService::prove(const PartRequest& part,
     if (keys_ == nullptr) return std::nullopt;
     const std::string application = to_string(part.application);
     const Delegation* own = find(part.user, application);
-    if (own == nullptr || own->not_after - clock_.now() < kLeastLeft) {
+    if (own == nullptr || own->not_after - clock_.now() < kMinLeft) {
         if (derive(part)) own = find(part.user, application);
     }
     if (own == nullptr) return std::nullopt;

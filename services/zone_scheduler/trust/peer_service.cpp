@@ -14,13 +14,13 @@ constexpr Duration kAskWhileWaiting = std::chrono::seconds{5};  // for an operat
 /// The one word for how an attempt to ask a zone ended. A zone that is silent shows no clock; a certificate may count
 /// for nothing because of one.
 PeerState state_after(const std::optional<Error>& fault, Duration clock_ahead,
-                      const std::optional<PeeringState>& they_accept_us) {
+                      const std::optional<PeeringState>& outbound) {
     if (fault && (fault->code == ErrorCode::kUnavailable || fault->code == ErrorCode::kTimeout))
         return PeerState::kDown;
     if (std::chrono::abs(clock_ahead) > DelegationService::kProofLifetime) return PeerState::kClock;
     if (fault) return fault->code == ErrorCode::kUnauthenticated ? PeerState::kCertificate : PeerState::kRefusesUs;
-    if (they_accept_us == PeeringState::kAccepted) return PeerState::kUp;
-    return they_accept_us == PeeringState::kRequested ? PeerState::kWaits : PeerState::kRefusesUs;
+    if (outbound == PeeringState::kAccepted) return PeerState::kUp;
+    return outbound == PeeringState::kRequested ? PeerState::kWaits : PeerState::kRefusesUs;
 }
 }  // namespace
 
@@ -177,7 +177,7 @@ Result<void> PeerService::ask_organisation(const OrganisationName& organisation,
 
 void PeerService::recheck(const ZoneName& zone) {
     const auto peer = peers_.find(zone);
-    if (peer == peers_.end() || peer->second.they_accept_us != PeeringState::kAccepted) return;
+    if (peer == peers_.end() || peer->second.outbound != PeeringState::kAccepted) return;
     const auto last = attempts_.find(zone);
     if (last != attempts_.end() && last->second.fault) return;  // known, and asked again with each list of the registry
     const auto asked = asked_.find(zone);
@@ -191,7 +191,7 @@ void PeerService::ask(const ZoneEntry& entry) {
     const auto asked = asked_.find(entry.name);
     const bool same_address =
         known != peers_.end() && known->second.url == entry.url && known->second.organisation == entry.organisation;
-    const bool waits = known != peers_.end() && known->second.they_accept_us == PeeringState::kRequested;
+    const bool waits = known != peers_.end() && known->second.outbound == PeeringState::kRequested;
     const Duration pause = waits ? kAskWhileWaiting : kAskAgain;
     if (same_address && asked != asked_.end() && clock_.steady_now() - asked->second < pause) return;
     asked_[entry.name] = clock_.steady_now();
@@ -216,14 +216,14 @@ void PeerService::ask(const ZoneEntry& entry) {
         }
         if (!may_have_name(entry, name_holders())) return;  // another answered first
         Peer peer{.zone = entry.name, .organisation = entry.organisation, .url = entry.url};
-        peer.they_accept_us = answer->state;
+        peer.outbound = answer->state;
         peer.reason = answer->reason;
         peer.last_heard = clock_.now();
         save(peer);
     });
 }
 
-void PeerService::note_clock(const Caller& zone, Duration ahead) {
+void PeerService::record_clock(const Caller& zone, Duration ahead) {
     if (ahead == Duration{0}) {
         clocks_ahead_.erase(to_uri(zone));
         return;
@@ -256,7 +256,7 @@ PeerCondition PeerService::condition_of(const Peer& peer) const {
     } else if (last == nullptr) {
         condition.age = std::max(clock_.now() - peer.last_heard, Duration{0});
     } else {
-        condition.state = state_after(last->fault, condition.clock_ahead, peer.they_accept_us);
+        condition.state = state_after(last->fault, condition.clock_ahead, peer.outbound);
         condition.age = now - last->at;
     }
     return condition;
@@ -264,7 +264,7 @@ PeerCondition PeerService::condition_of(const Peer& peer) const {
 
 void PeerService::save(const Peer& peer) {
     const auto at = peers_.find(peer.zone);
-    const bool news = at == peers_.end() || at->second.they_accept_us != peer.they_accept_us;
+    const bool news = at == peers_.end() || at->second.outbound != peer.outbound;
     if (auto ok = store_.save(peer); !ok) {
         log_.warn("store_failed", {{"peer", peer.zone}, {"reason", ok.error().message}});
         return;
@@ -272,7 +272,7 @@ void PeerService::save(const Peer& peer) {
     if (news) {
         log_.info("peer", {{"zone", peer.zone},
                            {"organisation", peer.organisation},
-                           {"they_accept_us", direction_word(peer.they_accept_us)},
+                           {"outbound", direction_word(peer.outbound)},
                            {"reason", peer.reason}});
     }
     peers_[peer.zone] = peer;
@@ -290,7 +290,7 @@ std::vector<Peer> PeerService::peers() const {
     }
     std::vector<Peer> list;
     for (auto& [name, peer] : all) {
-        peer.we_accept_them = peerings_.state_of(peer.organisation);
+        peer.inbound = peerings_.state_of(peer.organisation);
         const auto listed = std::ranges::find_if(listed_, [&](const ZoneEntry& entry) {
             return entry.name == peer.zone && entry.organisation == peer.organisation;
         });

@@ -48,7 +48,7 @@ class PeerService {
     /// Whether the registry has listed its zones since this scheduler began.
     bool has_listing() const { return listed_at_.has_value(); }
     /// By how much a zone's clock is ahead, found with one of its answers; zero: no difference is proved.
-    void note_clock(const Caller& zone, Duration ahead);
+    void record_clock(const Caller& zone, Duration ahead);
     /// As the registry listed it last. A zone that is not active finishes what it has and takes nothing new.
     ZoneStanding standing(const ZoneName& zone) const {
         const auto at = resting_.find(zone);

@@ -13,7 +13,7 @@ using enum PeeringState;
 bool holds_seat(const PeeringRecord& record) { return record.state == kAccepted || record.state == kSuspended; }
 
 /// Puts the zone among those of the record; true where that is worth writing down now.
-bool note_zone(PeeringRecord& record, const PeeringRequest& request, Time now) {
+bool record_zone(PeeringRecord& record, const PeeringRequest& request, Time now) {
     const auto at = std::find_if(record.zones.begin(), record.zones.end(),
                                  [&](const PeerZone& zone) { return zone.name == request.zone; });
     if (at != record.zones.end()) {
@@ -234,7 +234,7 @@ Result<PeeringAnswer> PeeringService::request(const Caller& caller, const Peerin
                                                                    .fingerprint = fingerprint,
                                                                    .bundle = request.bundle,
                                                                    .requested = now};
-    const bool worth_saving = note_zone(record, request, now) || known == records_.end();
+    const bool worth_saving = record_zone(record, request, now) || known == records_.end();
     const AutomaticRule* rule = rule_for(request.organisation, fingerprint);
     if (rule != nullptr && record.state == kRequested) {
         record.state = kAccepted;
@@ -290,7 +290,7 @@ std::optional<PeeringRights> PeeringService::rights_now(const OrganisationName& 
     return effective_rights(record->rights, explain(record->history, clock_.now()).score);
 }
 
-void PeeringService::note(const OrganisationName& organisation, TrustEvent event) {
+void PeeringService::record(const OrganisationName& organisation, TrustEvent event) {
     PeeringRecord* record = settled(organisation);
     if (record == nullptr) return;
     record->history = apply(record->history, event, clock_.now());

@@ -65,7 +65,7 @@ class PeeringService {
     /// Rights at the trust of this moment; none unless accepted. Not for the own organisation.
     std::optional<PeeringRights> rights_now(const OrganisationName& organisation) const;
     /// Remembers what a proven peer did; others are ignored.
-    void note(const OrganisationName& organisation, TrustEvent event);
+    void record(const OrganisationName& organisation, TrustEvent event);
     /// Writes down what was noted; else it is done every few seconds.
     void flush();
 

@@ -43,7 +43,7 @@ class Federation {
         registry_ = std::make_unique<RegistryNode>(around_);
         ZBS_EXPECTS(registry_->boot().has_value());
         for (const std::string& name : names_) {
-            const std::string organisation = "org-" + name;
+            const OrganisationName organisation("org-" + name);
             ZoneConfig config = open_zone(name, organisation, registry_->address(), registry_->invite(organisation));
             config.zone.machines = {{"m", processors, 1.0}};
             // Talk between zones that has nothing to do with an application.

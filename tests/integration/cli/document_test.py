@@ -99,7 +99,7 @@ class Golden(Manners):
                          "/v1/peerings/org-b": {"peerings": [PEERING]},
                          "/v1/applications/" + ONE: WHOLE_VIEW, "/v1/applications/" + ONE + "/explain": {"id": ONE, "state": "planned", "reason": "", "events": [EVENT], "plan": WHOLE_PLAN},
                          "/v1/applications?dry_run=true": {key: value for key, value in WHOLE_PLAN.items() if key != "queued"}, "/v1/profiles": {"profiles": [PROFILE]},
-                         "/v1/peerings": {"peers": [{"zone": "y", "organisation": "org-b", "they_accept_us": "accepted", "we_accept_them": "accepted", "url": "https://y:1", "reason": "", "last_heard_us": 1, "leased_until_us": 1, "condition": {"state": "up", "age_s": 0.5, "clock_ahead_s": 0.0}}]}}
+                         "/v1/peerings": {"peers": [{"zone": "y", "organisation": "org-b", "outbound": "accepted", "inbound": "accepted", "url": "https://y:1", "reason": "", "last_heard_us": 1, "leased_until_us": 1, "condition": {"state": "up", "age_s": 0.5, "clock_ahead_s": 0.0}}]}}
         Zone.answers |= {"/v1/applications/" + TWO: dict(WHOLE_VIEW, id=TWO, state="completed"), "/v1/applications/" + ONE + "/assignment": ASSIGNMENT, "/v1/delegations/" + ONE: {},
                          "/v1/applications/" + ONE + "/results": {"complete": True, "notes": [], "files": [{"name": "out", "digest": hashlib.sha256(b"7").hexdigest(), "size": 1, "zone": "x"}]}}
         Zone.answers |= {"/v1/applications": {"applications": [JOBS[0] | {"owner": "spiffe://org-a/user/ana", "name": "n", "started_us": 2, "ended_us": 3, "expected_start_us": 4, "waits_for": "turn"}, *(job | {"owner": "spiffe://org-a/user/ana"} for job in JOBS[1:])]},

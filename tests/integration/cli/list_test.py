@@ -35,7 +35,7 @@ class Formats(Manners):
                          "/v1/peerings/org-b": {"peerings": [PEERING]}, "/v1/nodes": {"zone": "x", "nodes": [{"name": "n1", "processors": 8, "used": 3, "speed": 1.5}], "agents": [
                              {"description": {"name": "n1", "cores": 4, "memory_bytes": 1 << 30}}]},
                          "/v1/links": {"links": [{"zone": "y", "failures": 7, "measured_us": 1_000_000}], "machines": {"worst": [{"from": "n1", "to": "n2", "failures": 0, "measured_us": 1_000_000}]}}}
-        for words, told in ((["list"], "PATH"), (["top"], "PATH"), (["zone", "list"], "THEY ACCEPT US"), (["zone", "links"], "FAILURES"), (["zone", "machine-links"], "1970-01-01 00:00:01"),
+        for words, told in ((["list"], "PATH"), (["top"], "PATH"), (["zone", "list"], "OUTBOUND"), (["zone", "links"], "FAILURES"), (["zone", "machine-links"], "1970-01-01 00:00:01"),
                             (["zone", "show"], "1.0 GiB"), (["peer", "list"], "1970-01-01T00:00:02Z"), (["peer", "show", "org-b"], "PARTS NOW"), (["profile", "list"], "APPLICATION")):
             self.assertNotIn(told, self.good(*words), words)
             self.assertIn(told, self.good(*words, "-o", "wide"), words)

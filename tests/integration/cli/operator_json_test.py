@@ -206,7 +206,7 @@ class Documents(Programs):
 
     def test_a_trace_is_on_record_in_every_zone(self):
         trace = "4bf92f3577b34da6a3ce929d0e0e4736"
-        until(lambda: len(self.good("zbs-zone", "peer", "list", "--zones", "--filter", "they_accept_us=accepted", "-o", "name").split()) == 2, DEADLINE_S, "not all zones accept")
+        until(lambda: len(self.good("zbs-zone", "peer", "list", "--zones", "--filter", "outbound=accepted", "-o", "name").split()) == 2, DEADLINE_S, "not all zones accept")
         job = {"ranks": 12, "argv": ["/bin/true"], "directory": "/tmp", "environment": {}, "walltime_s": 60}
         client = self.f.open("a", self.f.user("a", "ana"))
         self.addCleanup(client.close)

@@ -102,9 +102,9 @@ class Usage(Manners):
         self.assertIn("job.sh: its #ZBS lines count for nothing, because its first line is no #!", self.zbs("submit", "--dry-run", "./job.sh").stderr)
 
     def test_wide_shows_more(self):
-        Zone.answers |= {"/v1/nodes": {"zone": "x", "organisation": "org-a", "nodes": []}, "/v1/peerings": {"peers": [{"zone": "y", "they_accept_us": "requested", "we_accept_them": "accepted", "reason": "r"}]},
+        Zone.answers |= {"/v1/nodes": {"zone": "x", "organisation": "org-a", "nodes": []}, "/v1/peerings": {"peers": [{"zone": "y", "outbound": "requested", "inbound": "accepted", "reason": "r"}]},
                          "/v1/profiles": {"profiles": []}}
-        for words, column in ((("zone", "list"), "WE ACCEPT THEM"), (("profile", "list"), "PATH")):
+        for words, column in ((("zone", "list"), "INBOUND"), (("profile", "list"), "PATH")):
             self.assertNotIn(column, self.good(*words))
             self.assertIn(column, self.good(*words, "-o", "wide"))
 
@@ -236,7 +236,7 @@ class Doctor(Manners):
                          "/openapi.json": {"info": {"version": "1"}},
                          "/v1/profiles": {"profiles": [{"id": ONE, "application": ONE, "at_us": 1, "program": "/bin/a", "arguments": "", "ranks": 2, "complete": True, "predicted_s": 1.5, "measured_s": 2.5,
                                                          "error": {"runs": 1, "mean": 0.5, "spread": 1.5, "last": 0.5}}]},
-                         "/v1/peerings": {"peers": [{"zone": "y", "they_accept_us": "accepted"}, {"zone": "z\x1b[2J", "they_accept_us": "requested"}]}}
+                         "/v1/peerings": {"peers": [{"zone": "y", "outbound": "accepted"}, {"zone": "z\x1b[2J", "outbound": "requested"}]}}
         self.bin = os.path.join(self.folder, "bin")
         os.mkdir(self.bin)
 

@@ -6,7 +6,7 @@ from service import OPERATOR, Service, ServiceTest
 
 class RegistryContract(EveryService, ServiceTest):
     documented = "registry"
-    sources = ("services/registry/http/registry_routes.cpp",)
+    sources = ("services/registry/http/registry_routes.cpp", "services/common/http/router.cpp")
     big_body = ("/v1/enrolments", None, 256 * 1024)
 
     @classmethod

@@ -93,11 +93,11 @@ TEST(ZoneView, ItemsOfTheListHaveTheSumsOfTheHomeZoneAndTheStateOfOthers) {
     EXPECT_EQ(item.at("processors"), 6);
     EXPECT_EQ(item.at("used"), 3);
     EXPECT_EQ(item.at("condition").at("state"), "draining");
-    codec::PeerView other{.zone = "b", .they_accept_us = "requested"};
+    codec::PeerView other{.zone = "b", .outbound = "requested"};
     EXPECT_FALSE(is_usable(other));
     EXPECT_EQ(encode_other_zone(other).at("usable"), false);
     EXPECT_EQ(encode_other_zone(other).at("condition"), Json::object());
-    other.they_accept_us = "accepted";
+    other.outbound = "accepted";
     EXPECT_TRUE(is_usable(other));
 }
 

@@ -19,51 +19,51 @@ TEST(DoctorChecks, NameTheRemedyOfTheFaultOfCredentials) {
 }
 
 TEST(DoctorChecks, CertificatesFailWhenOverAndWarnInTheirLastDay) {
-    EXPECT_EQ(check_lifetime(-1s).verdict, Verdict::kFail);
-    EXPECT_EQ(check_lifetime(0s).verdict, Verdict::kFail);
-    EXPECT_EQ(check_lifetime(1s).verdict, Verdict::kWarn);
-    EXPECT_EQ(check_lifetime(24h - 1s).verdict, Verdict::kWarn);
-    EXPECT_EQ(check_lifetime(24h).verdict, Verdict::kOk);
-    EXPECT_EQ(check_lifetime(std::nullopt).verdict, Verdict::kOk);
+    EXPECT_EQ(check_lifetime(-1s).verdict, CheckResult::kFail);
+    EXPECT_EQ(check_lifetime(0s).verdict, CheckResult::kFail);
+    EXPECT_EQ(check_lifetime(1s).verdict, CheckResult::kWarn);
+    EXPECT_EQ(check_lifetime(24h - 1s).verdict, CheckResult::kWarn);
+    EXPECT_EQ(check_lifetime(24h).verdict, CheckResult::kOk);
+    EXPECT_EQ(check_lifetime(std::nullopt).verdict, CheckResult::kOk);
 }
 
 TEST(DoctorChecks, WarnOfAClockThatNothingKeepsRight) {
-    EXPECT_EQ(check_clock(true, 2ms).verdict, Verdict::kOk);
-    EXPECT_EQ(check_clock(false, 16s).verdict, Verdict::kWarn);
+    EXPECT_EQ(check_clock(true, 2ms).verdict, CheckResult::kOk);
+    EXPECT_EQ(check_clock(false, 16s).verdict, CheckResult::kWarn);
 }
 
 TEST(DoctorChecks, WarnOfAHomeZoneWithAnotherTime) {
-    EXPECT_EQ(check_home_clock(9s, 1s).verdict, Verdict::kOk);
-    EXPECT_EQ(check_home_clock(-11s, 1s).verdict, Verdict::kOk);
+    EXPECT_EQ(check_home_clock(9s, 1s).verdict, CheckResult::kOk);
+    EXPECT_EQ(check_home_clock(-11s, 1s).verdict, CheckResult::kOk);
     const Check ahead = check_home_clock(3min, 1s);
-    EXPECT_EQ(ahead.verdict, Verdict::kWarn);
+    EXPECT_EQ(ahead.verdict, CheckResult::kWarn);
     EXPECT_NE(ahead.found.find("ahead of"), std::string::npos) << ahead.found;
     EXPECT_NE(check_home_clock(-3min, 1s).found.find("behind"), std::string::npos);
-    EXPECT_EQ(check_home_clock(25s, 20s).verdict, Verdict::kOk) << "an answer that came late tells less";
+    EXPECT_EQ(check_home_clock(25s, 20s).verdict, CheckResult::kOk) << "an answer that came late tells less";
 }
 
 TEST(DoctorChecks, FailForAnotherVersionOfTheInterface) {
-    EXPECT_EQ(check_version("1").verdict, Verdict::kOk);
+    EXPECT_EQ(check_version("1").verdict, CheckResult::kOk);
     for (const char* other : {"", "2", "1.0", "\x1b[2J"}) {
-        EXPECT_EQ(check_version(other).verdict, Verdict::kFail) << other;
+        EXPECT_EQ(check_version(other).verdict, CheckResult::kFail) << other;
         EXPECT_EQ(check_version(other).found.find('\x1b'), std::string::npos);
     }
 }
 
 TEST(DoctorChecks, TellOfEachPeerWhetherItTakesUs) {
     const std::vector<Check> checks = check_peers(Json::parse(
-        R"({"peers":[{"zone":"b","they_accept_us":"accepted"},{"zone":"c","they_accept_us":"rejected","reason":"full"},{"zone":3},)"
-        R"({"zone":"d","they_accept_us":"accepted","reason":"it expired","condition":{"state":"certificate","age_s":75.5}},)"
-        R"({"zone":"e","they_accept_us":"accepted","condition":{"state":"up","age_s":0.4}}]})"));
+        R"({"peers":[{"zone":"b","outbound":"accepted"},{"zone":"c","outbound":"rejected","reason":"full"},{"zone":3},)"
+        R"({"zone":"d","outbound":"accepted","reason":"it expired","condition":{"state":"certificate","age_s":75.5}},)"
+        R"({"zone":"e","outbound":"accepted","condition":{"state":"up","age_s":0.4}}]})"));
     ASSERT_EQ(checks.size(), 5u);
-    EXPECT_EQ(checks[0].verdict, Verdict::kOk);
-    EXPECT_EQ(checks[1].verdict, Verdict::kWarn);
+    EXPECT_EQ(checks[0].verdict, CheckResult::kOk);
+    EXPECT_EQ(checks[1].verdict, CheckResult::kWarn);
     EXPECT_EQ(checks[1].found, "does not take users of your organisation: rejected, full");
     EXPECT_EQ(checks[2].found, "does not take users of your organisation: never asked");
-    EXPECT_EQ(checks[3].verdict, Verdict::kWarn) << "it takes users, but no call succeeds";
+    EXPECT_EQ(checks[3].verdict, CheckResult::kWarn) << "it takes users, but no call succeeds";
     EXPECT_EQ(checks[3].found, "certificate: it expired (as of 1m15s ago)");
     EXPECT_EQ(checks[4].found, "takes users of your organisation");
-    EXPECT_EQ(check_peers(Json::object()).at(0).verdict, Verdict::kWarn);
+    EXPECT_EQ(check_peers(Json::object()).at(0).verdict, CheckResult::kWarn);
 }
 
 TEST(DoctorChecks, ReadTheVersionsOfBothKindsOfMpi) {
@@ -76,10 +76,10 @@ TEST(DoctorChecks, ReadTheVersionsOfBothKindsOfMpi) {
 }
 
 TEST(DoctorChecks, TheWorstOneCounts) {
-    EXPECT_EQ(worst_of({}), Verdict::kOk);
-    EXPECT_EQ(worst_of({{"a", Verdict::kWarn, "", ""}, {"b", Verdict::kOk, "", ""}}), Verdict::kWarn);
-    EXPECT_EQ(worst_of({{"a", Verdict::kFail, "", ""}, {"b", Verdict::kWarn, "", ""}}), Verdict::kFail);
-    EXPECT_EQ(command_line::document_of({{"a", Verdict::kFail, "f", "r"}}),
+    EXPECT_EQ(worst_of({}), CheckResult::kOk);
+    EXPECT_EQ(worst_of({{"a", CheckResult::kWarn, "", ""}, {"b", CheckResult::kOk, "", ""}}), CheckResult::kWarn);
+    EXPECT_EQ(worst_of({{"a", CheckResult::kFail, "", ""}, {"b", CheckResult::kWarn, "", ""}}), CheckResult::kFail);
+    EXPECT_EQ(command_line::document_of({{"a", CheckResult::kFail, "f", "r"}}),
               Json::parse(R"({"verdict":"fail","checks":[{"check":"a","verdict":"fail","found":"f","remedy":"r"}]})"));
 }
 

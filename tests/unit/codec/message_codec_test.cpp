@@ -371,14 +371,14 @@ TEST(MessageLimits, HoldAtTheLimitAndBreakOneOver) {
         {"PartRequest", "/priority", kMaxPriority, kMaxPriority + 1},
         {"PartRequest", "/priority", 0, -1},
         {"PartRequest", "/share", kMaxShare, kMaxShare + 1},
-        {"PartRequest", "/share", kLeastShare, kLeastShare - 1},
+        {"PartRequest", "/share", kMinShare, kMinShare - 1},
         {"CapacityRequest", "/share", kMaxShare, 100},
         {"CapacityRequest", "/staging/largest", 7, 8},
         {"CapacityRequest", "/staging/bytes", 5, 4},
         {"PartRequest", "/staging/bytes", (limits::kMaxStagedMiB << 20) * 256, (limits::kMaxStagedMiB << 20) * 256 + 1},
         {"PartRequest", "/staging/file_system", letters(128), letters(129)},
         {"ApplicationRequest", "/priority", kMaxPriority, "high"},
-        {"ApplicationRequest", "/share", kLeastShare, 0},
+        {"ApplicationRequest", "/share", kMinShare, 0},
         {"ApplicationRequest", "/grace_s", 3600, 3601},
         {"ApplicationRequest", "/grace_s", 0, -1},
         {"PartRequest", "/grace_s", 3600, 3600.5},
@@ -539,11 +539,11 @@ TEST(MessageWords, EveryWordIsReadAndAWrongOneNamesTheRightOnes) {
         EXPECT_TRUE(rewrite("ApplicationStatus", patched("ApplicationStatus", "/state", word))) << word;
     }
     for (const char* word : {"none", "requested", "accepted", "rejected", "suspended"})
-        EXPECT_TRUE(rewrite("Peer", patched("Peer", "/we_accept_them", word))) << word;
+        EXPECT_TRUE(rewrite("Peer", patched("Peer", "/inbound", word))) << word;
     for (const char* word : {"", "Held", "held ", "accepted", "0"})
         EXPECT_FALSE(rewrite("PartStatus", patched("PartStatus", "/state", word))) << word;
-    EXPECT_EQ(rewrite("Peer", patched("Peer", "/we_accept_them", "held")).error(),
-              invalid("must be one of none requested accepted rejected suspended", "/we_accept_them"));
+    EXPECT_EQ(rewrite("Peer", patched("Peer", "/inbound", "held")).error(),
+              invalid("must be one of none requested accepted rejected suspended", "/inbound"));
 }
 
 TEST(MessageIds, AreTwentySixCharactersInEitherCase) {

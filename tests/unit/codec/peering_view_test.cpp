@@ -13,14 +13,14 @@ using namespace std::chrono_literals;
 
 TEST(PeeringView, HasThePeersAsTheyWereEncoded) {
     Peer peer{.zone = "b", .organisation = "org-b", .url = "https://b:1"};
-    peer.they_accept_us = PeeringState::kAccepted;
+    peer.outbound = PeeringState::kAccepted;
     peer.last_heard = time_from_microseconds(5);
     peer.condition = PeerCondition{PeerState::kClock, 90s, 300s};
     const PeeringsView view = decode_peerings_view(encode_peer_list({peer}, Json::array(), std::nullopt));
     ASSERT_EQ(view.peers.size(), 1U);
     EXPECT_EQ(view.peers[0].zone, "b");
-    EXPECT_EQ(view.peers[0].they_accept_us, "accepted");
-    EXPECT_EQ(view.peers[0].we_accept_them, "none");
+    EXPECT_EQ(view.peers[0].outbound, "accepted");
+    EXPECT_EQ(view.peers[0].inbound, "none");
     EXPECT_EQ(view.peers[0].state, "clock");
     EXPECT_EQ(view.peers[0].age_s, 90.0);
     EXPECT_EQ(view.peers[0].last_heard, time_from_microseconds(5));

@@ -132,8 +132,8 @@ TEST_F(OutputTest, ManPagesAndCompletionKnowTheFormats) {
 }
 
 TEST(Checks, AreTextListAndDocument) {
-    const std::vector<Check> checks{{"clock", Verdict::kOk, "right", {}},
-                                    {"peer \x1b[2J", Verdict::kFail, "gone", "wait"}};
+    const std::vector<Check> checks{{"clock", CheckResult::kOk, "right", {}},
+                                    {"peer \x1b[2J", CheckResult::kFail, "gone", "wait"}};
     EXPECT_EQ(text_of(checks, false), "ok    clock: right\nfail  peer ?[2J: gone\n      -> wait\n");
     EXPECT_THAT(text_of(checks, true), HasSubstr("\x1b[31mfail\x1b[0m"));
     EXPECT_EQ(written(listing_of(checks), "csv"),

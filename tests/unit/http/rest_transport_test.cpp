@@ -162,7 +162,7 @@ TEST(RestTransport, CallsAboutATracedApplicationBelongToItsTrace) {
     const auto status = [](const Result<PartStatus>&) {};
     transport->ask_capacity(beta, {.application = request.application}, [](const Result<Capacity>&) {});
     const std::string id(32, 'a');
-    traces.note(request.application, {id, true});
+    traces.record(request.application, {id, true});
     transport->ask_capacity(beta, {.application = request.application}, [](const Result<Capacity>&) {});
     transport->hold_part(beta, request, status);
     transport->commit_part(beta, request.id, 1, status);

@@ -35,11 +35,11 @@ TEST(TraceBook, KnowsTheFirstTraceOfAnApplicationAndOfItsParts) {
     TraceBook book;
     const ApplicationId application{test::some_id(1)}, untraced{test::some_id(2)};
     const PartId part{test::some_id(3)}, other{test::some_id(4)};
-    book.note(application, {kId, true});
-    book.note(application, {std::string(32, '1'), false});
-    book.note(untraced, TraceContext{});
-    book.note(part, application);
-    book.note(other, untraced);
+    book.record(application, {kId, true});
+    book.record(application, {std::string(32, '1'), false});
+    book.record(untraced, TraceContext{});
+    book.record(part, application);
+    book.record(other, untraced);
     EXPECT_EQ(book.of(application), (TraceContext{kId, true}));
     EXPECT_EQ(book.of(part), (TraceContext{kId, true}));
     EXPECT_EQ(book.of(untraced), TraceContext{});
@@ -49,8 +49,8 @@ TEST(TraceBook, KnowsTheFirstTraceOfAnApplicationAndOfItsParts) {
 TEST(TraceBook, ForgetsTheOldest) {
     TraceBook book;
     for (std::size_t i = 0; i <= TraceBook::kMax; ++i) {
-        book.note(ApplicationId{test::some_id(i)}, {kId, true});
-        book.note(PartId{test::some_id(i)}, ApplicationId{test::some_id(i)});
+        book.record(ApplicationId{test::some_id(i)}, {kId, true});
+        book.record(PartId{test::some_id(i)}, ApplicationId{test::some_id(i)});
     }
     EXPECT_EQ(book.of(ApplicationId{test::some_id(0)}), TraceContext{});
     EXPECT_EQ(book.of(PartId{test::some_id(0)}), TraceContext{});

@@ -28,9 +28,9 @@ TEST(PeerListing, TellsRightsAndTrustWhereTheServiceTellsThem) {
 
 TEST(PeerListing, ZonesAreRowsAndAnAnswerWithoutThemIsAnEmptyList) {
     const Json answer = {
-        {"peers", {{{"zone", "b"}, {"organisation", "org-b"}, {"they_accept_us", "none"}, {"url", "https://b:1"}}}}};
+        {"peers", {{{"zone", "b"}, {"organisation", "org-b"}, {"outbound", "none"}, {"url", "https://b:1"}}}}};
     EXPECT_EQ(written(peers_of(answer), "csv"),
-              "ZONE,ORGANISATION,STATE,AGE,THEY ACCEPT US,WE ACCEPT THEM,ADDRESS,REASON,LAST HEARD,LEASED UNTIL\n"
+              "ZONE,ORGANISATION,STATE,AGE,OUTBOUND,INBOUND,ADDRESS,REASON,LAST HEARD,LEASED UNTIL\n"
               "b,org-b,,,none,,https://b:1,,,\n");
     const Json known = {
         {"peers", {{{"zone", "b"}, {"condition", {{"state", "draining"}, {"age_s", 3.4}, {"clock_ahead_s", 0}}}}}}};

@@ -87,7 +87,7 @@ TEST_F(NodeServiceTest, TheEndOfAStepIsNoticedAndTellsWhoWaits) {
     clock->advance(5s);
     EXPECT_THAT(answers, IsEmpty()) << "nothing has changed";
     executor.end("a", 3, "");
-    clock->advance(NodeService::kLookEvery);
+    clock->advance(NodeService::kCheckInterval);
     ASSERT_EQ(answers.size(), 1U);
     EXPECT_GT(answers[0].version, before);
     EXPECT_EQ(answers[0].steps.at(0),
@@ -143,7 +143,7 @@ TEST_F(NodeServiceTest, AStoppedStepIsResumedAndLeavesTheColumn) {
     executor.script("b", {});
     node->stop("b", 1s);
     EXPECT_THAT(control.suspended, IsEmpty());
-    clock->advance(NodeService::kLookEvery);
+    clock->advance(NodeService::kCheckInterval);
     EXPECT_EQ(node->steps({"b"}).steps.at(0).state, StepState::kExited);
 }
 
@@ -236,7 +236,7 @@ TEST_F(NodeServiceTest, ARepeatedTableIsSetAgain) {
     ASSERT_TRUE(node->set_shares({1, {{"a", {}, 7}}}));
     EXPECT_EQ(control.niceness["a"], 7);
     control.niceness["a"] = 0;  // as of a session that has begun since
-    clock->advance(NodeService::kLookEvery * NodeService::kLooksPerSample);
+    clock->advance(NodeService::kCheckInterval * NodeService::kChecksPerSample);
     EXPECT_EQ(control.niceness["a"], 7);
 }
 
@@ -245,7 +245,7 @@ TEST_F(NodeServiceTest, SaysWhatAStepMostlyDoesOnceItHasLooked) {
     ASSERT_TRUE(start("a"));
     const auto use_a_second = [&] {
         control.usages["a"].cpu += 1s;
-        clock->advance(NodeService::kLookEvery * NodeService::kLooksPerSample);
+        clock->advance(NodeService::kCheckInterval * NodeService::kChecksPerSample);
     };
     control.usages["a"] = {.processes = 1};
     use_a_second();
@@ -253,7 +253,7 @@ TEST_F(NodeServiceTest, SaysWhatAStepMostlyDoesOnceItHasLooked) {
     use_a_second();
     EXPECT_EQ(node->steps({"a"}).steps.at(0).work, StepWork::kComputation);
     executor.end("a", 0);
-    clock->advance(NodeService::kLookEvery);
+    clock->advance(NodeService::kCheckInterval);
     EXPECT_EQ(node->steps({"a"}).steps.at(0).work, std::nullopt);
 }
 

@@ -73,7 +73,7 @@ TEST_F(NodeClientTest, StopsAndTellsTheEnd) {
     ASSERT_TRUE(start("a"));
     const auto stopped = answer<StepReport>([&](auto respond) { client.stop("a", 1s, respond); });
     ASSERT_TRUE(stopped) << stopped.error();
-    world.clock.advance(NodeService::kLookEvery);
+    world.clock.advance(NodeService::kCheckInterval);
     const auto page = answer<StepPage>([&](auto respond) { client.statuses({.operations = {"a", "b"}}, respond); });
     ASSERT_TRUE(page) << page.error();
     EXPECT_EQ(page->steps.at(0).state, StepState::kExited);
@@ -90,7 +90,7 @@ TEST_F(NodeClientTest, WaitsForAChange) {
     world.clock.advance(10s);
     EXPECT_FALSE(got);
     world.executor.end("a", 1);
-    world.clock.advance(NodeService::kLookEvery);
+    world.clock.advance(NodeService::kCheckInterval);
     world.clock.settle();
     ASSERT_TRUE(got && *got);
     EXPECT_EQ((*got)->steps.at(0).exit_code, 1);

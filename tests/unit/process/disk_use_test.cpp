@@ -30,7 +30,7 @@ struct DiskUseTest : testing::Test {
         return static_cast<std::uint64_t>(info.st_blocks) * 512;
     }
     std::uint64_t whole() {
-        const std::optional<std::uint64_t> bytes = DiskUse(job).look({.entries = 100'000, .time = kPatience});
+        const std::optional<std::uint64_t> bytes = DiskUse(job).measure({.entries = 100'000, .time = kPatience});
         EXPECT_TRUE(bytes);
         return bytes.value_or(0);
     }
@@ -43,11 +43,12 @@ TEST_F(DiskUseTest, OneTurnSeesNoMoreThanItsEntriesAndTheNextGoesOn) {
     DiskUse use(job);
     int turns = 1;
     std::optional<std::uint64_t> bytes;
-    while (!(bytes = use.look({.entries = 50, .time = kPatience}))) ++turns;
+    while (!(bytes = use.measure({.entries = 50, .time = kPatience}))) ++turns;
     EXPECT_GE(turns, 301 / 50);
     EXPECT_EQ(*bytes, whole());
-    EXPECT_FALSE(use.look({.entries = 50, .time = kPatience})) << "the next look begins anew";
-    EXPECT_FALSE(DiskUse(job).look({.entries = 100'000, .time = std::chrono::milliseconds{0}})) << "or when time is up";
+    EXPECT_FALSE(use.measure({.entries = 50, .time = kPatience})) << "the next measurement begins anew";
+    EXPECT_FALSE(DiskUse(job).measure({.entries = 100'000, .time = std::chrono::milliseconds{0}}))
+        << "or when time is up";
 }
 
 TEST_F(DiskUseTest, AFileOfSeveralNamesCountsOnce) {
@@ -66,7 +67,7 @@ TEST_F(DiskUseTest, BeyondWhatIsRememberedEachNameCountsItsShare) {
         write("f" + std::to_string(i), 1);
         fs::create_hard_link(job + "/f" + std::to_string(i), job + "/g" + std::to_string(i));
     }
-    EXPECT_EQ(DiskUse(job, 5).look({}), kFiles * on_disk("f0"));
+    EXPECT_EQ(DiskUse(job, 5).measure({}), kFiles * on_disk("f0"));
 }
 
 TEST_F(DiskUseTest, OwnOutputLinksAndWhatTheyLeadToDoNotCount) {
@@ -77,7 +78,7 @@ TEST_F(DiskUseTest, OwnOutputLinksAndWhatTheyLeadToDoNotCount) {
     fs::create_directory(job + "/d");
     write("d/.zbs-stdout", 100'000);
     EXPECT_EQ(whole(), on_disk("usr") + on_disk("d") + on_disk("d/.zbs-stdout")) << "only at the top";
-    EXPECT_EQ(DiskUse(folder.path("none")).look({}), 0U);
+    EXPECT_EQ(DiskUse(folder.path("none")).measure({}), 0U);
 }
 
 TEST_F(DiskUseTest, AWatchBelievesALongLookOnceTheNextSaysTheSame) {
@@ -107,13 +108,13 @@ TEST_F(DiskUseTest, WhatOnlyLooksLikeAProfileCounts) {
 TEST_F(DiskUseTest, WhatCannotBeSeenIsTold) {
     DiskUse use(job, 32'768, 10);
     for (int i = 0; i < 10; ++i) write("f" + std::to_string(i), 1);
-    EXPECT_TRUE(use.look({}));
+    EXPECT_TRUE(use.measure({}));
     EXPECT_EQ(use.unseen(), "");
     write("one-more", 1);
-    EXPECT_TRUE(use.look({}));
+    EXPECT_TRUE(use.measure({}));
     EXPECT_EQ(use.unseen(), "more than 10 files are in it");
     fs::remove(job + "/one-more");
-    EXPECT_TRUE(use.look({}));
+    EXPECT_TRUE(use.measure({}));
     EXPECT_EQ(use.unseen(), "") << "each look says it anew";
 
     fs::create_directory(job + "/closed");
@@ -124,14 +125,14 @@ TEST_F(DiskUseTest, WhatCannotBeSeenIsTold) {
         ASSERT_EQ(seteuid(65'534), 0);
     }
     DiskUse closed(job);
-    EXPECT_TRUE(closed.look({}));
+    EXPECT_TRUE(closed.measure({}));
     if (is_root) {
         ASSERT_EQ(seteuid(0), 0);
     }
     EXPECT_EQ(closed.unseen(), "") << "a program may close a folder of its own";
     fs::permissions(job + "/closed", fs::perms::owner_all);
     DiskUse none(folder.path("none"));
-    EXPECT_EQ(none.look({}), 0U);
+    EXPECT_EQ(none.measure({}), 0U);
     EXPECT_EQ(none.unseen(), "") << "no folder is no fault";
 }
 

@@ -65,7 +65,7 @@ TEST(CollectiveSchedule, PatternsOnlyTheProfilerUsesEndToo) {
                 const auto check = [&](auto pattern) {
                     std::vector<CollectiveMessage> messages;
                     for (int rank = 0; rank < p; ++rank)
-                        pattern(Place{p, rank}, [&](int to, Bytes size, int round) {
+                        pattern(CommRank{p, rank}, [&](int to, Bytes size, int round) {
                             messages.push_back({rank, to, round, static_cast<double>(size)});
                         });
                     TraceBuilder builder(p);
@@ -75,16 +75,17 @@ TEST(CollectiveSchedule, PatternsOnlyTheProfilerUsesEndToo) {
                     return rounds(std::move(builder).finish());
                 };
                 const Reduction data{.count = bytes / 4, .element = 4};
-                check([&](Place at, auto send) { reduce(at, root, data, send); });
-                check([&](Place at, auto send) { gather(at, root, bytes, send); });
-                check([&](Place at, auto send) { scatter(at, root, bytes, send); });
-                check([&](Place at, auto send) { scan(at, bytes, send); });
-                check([&](Place at, auto send) {
+                check([&](CommRank at, auto send) { reduce(at, root, data, send); });
+                check([&](CommRank at, auto send) { gather(at, root, bytes, send); });
+                check([&](CommRank at, auto send) { scatter(at, root, bytes, send); });
+                check([&](CommRank at, auto send) { scan(at, bytes, send); });
+                check([&](CommRank at, auto send) {
                     reduce_scatter(
                         at, bytes * static_cast<Bytes>(p), [&](int) { return bytes; }, send);
                 });
                 // A tree as deep as the logarithm: rounds do what they say.
-                EXPECT_LE(check([&](Place at, auto send) { gather(at, root, bytes, send); }), std::ceil(std::log2(p)));
+                EXPECT_LE(check([&](CommRank at, auto send) { gather(at, root, bytes, send); }),
+                          std::ceil(std::log2(p)));
             }
         }
     }

@@ -143,7 +143,7 @@ TEST_F(ZoneBackup, RestoredItHasWhatItHadAndTokensThatNobodyHasSeen) {
 }
 
 TEST_F(ZoneBackup, TheTimeLastBelievedIsNoCounterThatGoesOn) {
-    ASSERT_TRUE(zone.zone->note_believed_time(kMonday));
+    ASSERT_TRUE(zone.zone->record_believed_time(kMonday));
     ASSERT_TRUE(zone.journal->commit());
     ASSERT_TRUE(write_backup(zone_backups(), files, backup, kMonday));
     close();

@@ -169,7 +169,7 @@ TEST_F(PostgresDatabase, OnlyASchemaWithoutAZoneIsCalledEmptyAndLookingMakesNone
     Address empty = address;
     empty.schema = PostgresServer::shared()->fresh_schema();
     EXPECT_EQ(Database::open_to_read(empty, 1).error().code, ErrorCode::kNotFound);
-    EXPECT_EQ(look_at_lease(empty).error().code, ErrorCode::kNotFound);
+    EXPECT_EQ(ask_lease(empty).error().code, ErrorCode::kNotFound);
     const auto connection = Connection::open(empty);
     ASSERT_TRUE(connection) << connection.error();
     const auto made = (*connection)->ask({{"SELECT 1 FROM pg_namespace WHERE nspname=$1", {empty.schema}}});
@@ -179,7 +179,7 @@ TEST_F(PostgresDatabase, OnlyASchemaWithoutAZoneIsCalledEmptyAndLookingMakesNone
     ASSERT_TRUE(Query(*database, "ALTER TABLE schema_version RENAME COLUMN version TO other").step());
     ASSERT_TRUE(Query(*database, "CREATE TABLE lease(other bigint)").step());
     EXPECT_EQ(Database::open_to_read(address, 1).error().code, ErrorCode::kUnavailable) << "there is one, of a kind";
-    EXPECT_EQ(look_at_lease(address).error().code, ErrorCode::kUnavailable);
+    EXPECT_EQ(ask_lease(address).error().code, ErrorCode::kUnavailable);
 }
 
 TEST_F(PostgresDatabase, AStatementMayBeAtWorkTwiceAtOnce) {

@@ -74,7 +74,7 @@ TEST_F(PostgresLease, OneHasItAndTheOtherSeesWho) {
     Contender first(address, "first");
     EXPECT_EQ(first.wait(), 1);
     EXPECT_TRUE(first.lease->holds());
-    const auto view = look_at_lease(address);
+    const auto view = ask_lease(address);
     ASSERT_TRUE(view) << view.error();
     EXPECT_EQ(view->holder, "first");
     EXPECT_EQ(view->url, "http://first");
@@ -96,7 +96,7 @@ TEST_F(PostgresLease, WhoCouldNotTakeOverLeavesItToOthersUntilItCan) {
     });
     for (int seen = 0; seen < 2; seen = asked) asked.wait(seen);
     EXPECT_TRUE(unfit.lease->is_left_to_others());
-    EXPECT_EQ(look_at_lease(address)->epoch, 0) << "nobody has had it";
+    EXPECT_EQ(ask_lease(address)->epoch, 0) << "nobody has had it";
     Contender fit(address, "fit");
     EXPECT_EQ(fit.wait(), 1);
     const auto seen = [&] { return unfit.lease->seen().holder; };

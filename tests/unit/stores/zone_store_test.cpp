@@ -382,7 +382,7 @@ TYPED_TEST(ZoneStoreContract, TheTimeLastBelievedComesBack) {
     EXPECT_EQ(*this->store().believed_time(), std::nullopt);
     for (const int hours : {500'000, 400'000}) {
         const Time time{std::chrono::hours{hours}};
-        ASSERT_TRUE(this->store().note_believed_time(time));
+        ASSERT_TRUE(this->store().record_believed_time(time));
         this->reopen();
         EXPECT_EQ(*this->store().believed_time(), time);
     }

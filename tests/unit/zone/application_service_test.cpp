@@ -52,17 +52,17 @@ TEST_F(ApplicationServiceTest, RunsOverThreeZonesToItsEnd) {
 TEST_F(ApplicationServiceTest, ManyAtOnceAreAcceptedAtOnceAndPlannedByAndBy) {
     std::vector<ApplicationId> ids;
     for (int i = 0; i < 500; ++i) ids.push_back(submit(12));  // all there is: one runs, the others are told so
-    const auto looked_at = [&] {
+    const auto examined_count = [&] {
         return std::count_if(ids.begin(), ids.end(), [&](const ApplicationId& id) {
             const ApplicationStatus status = world.status(id);
             return status.state != ApplicationState::kAccepted || !status.reason.empty();
         });
     };
     world.run(100ms);
-    EXPECT_GT(looked_at(), 30);
-    EXPECT_LT(looked_at(), 150);
+    EXPECT_GT(examined_count(), 30);
+    EXPECT_LT(examined_count(), 150);
     world.run(3s);
-    EXPECT_EQ(looked_at(), 500);
+    EXPECT_EQ(examined_count(), 500);
 }
 
 TEST_F(ApplicationServiceTest, SameIdSameAnswerOtherBodyRefused) {

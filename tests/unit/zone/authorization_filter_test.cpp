@@ -225,7 +225,7 @@ TEST_F(AuthorizationFilterTest, HoldingAndGivingBackEmptiesNoPool) {
 TEST_F(AuthorizationFilterTest, AnAccountThatSomethingRanInGoesToNobodyElseUnlessItIsCleaned) {
     for (const char* name : {"u1", "u2"}) {
         const Entitlement mine = filter.find({home, user(name), {"physics"}, 1h, {}});
-        ASSERT_TRUE(filter.note_run(*filter.take_account(mine, user(name))));
+        ASSERT_TRUE(filter.record_run(*filter.take_account(mine, user(name))));
     }
     clock.advance(24h * 365);
     EXPECT_FALSE(filter.find({home, user("u3"), {"physics"}, 1h, {}}).given);

@@ -101,7 +101,7 @@ TEST_F(ConfiguredAsks, NobodyIsAskedWithoutThem) {
 TEST_F(ConfiguredAsks, AnOrganisationIsAskedByItsBundle) {
     start({{"org-b", "", "BUNDLE b"}});
     EXPECT_THAT(look({b, other}), ElementsAre("spiffe://org-b/zone/b"));
-    EXPECT_EQ(peers->peers().front().they_accept_us, PeeringState::kAccepted);
+    EXPECT_EQ(peers->peers().front().outbound, PeeringState::kAccepted);
 }
 
 TEST_F(ConfiguredAsks, ByFingerprintItIsAskedOnceTheRegistryShowsThatBundle) {
@@ -197,7 +197,7 @@ TEST_F(ConfiguredAsks, AZoneThatNeverAnsweredIsShownWithItsFault) {
     look({b});
     ASSERT_EQ(peers->peers().size(), 1U);
     EXPECT_EQ(peers->peers().front().condition->state, PeerState::kCertificate);
-    EXPECT_FALSE(peers->peers().front().they_accept_us);
+    EXPECT_FALSE(peers->peers().front().outbound);
 }
 
 TEST_F(ConfiguredAsks, AClockThatDiffersIsNamedWithItsSeconds) {
@@ -206,13 +206,13 @@ TEST_F(ConfiguredAsks, AClockThatDiffersIsNamedWithItsSeconds) {
     start({{"org-b", "", "BUNDLE b"}});
     look({b});
     const auto now = [this] { return peers->peers().front(); };
-    peers->note_clock(zone_b, seconds{50});
-    peers->note_clock(zone_b, seconds{51});
+    peers->record_clock(zone_b, seconds{50});
+    peers->record_clock(zone_b, seconds{51});
     EXPECT_EQ(now().condition->clock_ahead, seconds{51});
     EXPECT_EQ(now().condition->state, PeerState::kUp) << "it works all the same";
     EXPECT_THAT(now().reason, testing::StartsWith("the clock of zone 'b' is 51 s ahead of this zone's"));
     EXPECT_EQ(log.count("peer_clock"), 1) << "not once per call";
-    peers->note_clock(zone_b, -seconds{400});
+    peers->record_clock(zone_b, -seconds{400});
     EXPECT_EQ(now().condition->state, PeerState::kClock);
     transport.fault = Error{ErrorCode::kUnauthenticated, "the certificate is valid only from tomorrow", {}};
     look({b});
@@ -222,7 +222,7 @@ TEST_F(ConfiguredAsks, AClockThatDiffersIsNamedWithItsSeconds) {
     look({b});
     EXPECT_EQ(now().condition->state, PeerState::kDown) << "its clock was seen before";
     transport.fault.reset();
-    peers->note_clock(zone_b, Duration{0});
+    peers->record_clock(zone_b, Duration{0});
     look({b});
     EXPECT_EQ(now().condition->state, PeerState::kUp);
     EXPECT_EQ(now().reason, "");
@@ -236,7 +236,7 @@ TEST_F(ConfiguredAsks, WhoWaitsForAnOperatorLooksMoreOften) {
     clock.advance(std::chrono::seconds{5});
     peers->found({b});
     clock.advance(std::chrono::seconds{5});
-    EXPECT_EQ(peers->peers().front().they_accept_us, PeeringState::kAccepted);
+    EXPECT_EQ(peers->peers().front().outbound, PeeringState::kAccepted);
     transport.asked.clear();
     peers->found({b});
     EXPECT_THAT(transport.asked, IsEmpty()) << "accepted: half a minute";
@@ -251,7 +251,7 @@ TEST_F(ConfiguredAsks, DoneTwiceTheyChangeNothing) {
     EXPECT_EQ(log.count("not_asked"), 0);
     EXPECT_EQ(site.trusted().load()->size(), 1U);
     ASSERT_EQ(peers->peers().size(), before.size());
-    EXPECT_EQ(peers->peers().front().they_accept_us, PeeringState::kAccepted);
+    EXPECT_EQ(peers->peers().front().outbound, PeeringState::kAccepted);
 }
 
 TEST_F(ConfiguredAsks, ABundleThatIsBelievedIsNotReplaced) {
@@ -338,8 +338,8 @@ TEST_F(ConfiguredAsks, ADirectionInWhichNobodyAskedIsNeitherAcceptedNorRejected)
     start({{"org-b", "", "BUNDLE b"}});
     look({b});
     ASSERT_EQ(peers->peers().size(), 1U);
-    EXPECT_EQ(peers->peers().front().they_accept_us, PeeringState::kAccepted);
-    EXPECT_STREQ(direction_word(peers->peers().front().we_accept_them), "none");
+    EXPECT_EQ(peers->peers().front().outbound, PeeringState::kAccepted);
+    EXPECT_STREQ(direction_word(peers->peers().front().inbound), "none");
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ TEST_F(MaintenanceTest, AnApplicationWaitsForAPeeringThatIsSuspended) {
 TEST_F(MaintenanceTest, ARefusedCallShowsAtOnceThatThePeeringIsSuspended) {
     const auto state_of_b = [this] {
         for (const Peer& peer : world.node("a").peers->peers())
-            if (peer.zone == "b") return peer.they_accept_us;
+            if (peer.zone == "b") return peer.outbound;
         return std::optional<PeeringState>{};
     };
     world.run(10s);  // the last exchange is some time ago, the next one far

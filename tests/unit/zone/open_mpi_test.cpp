@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::Pair;
 
-const std::vector<Place> kPlaces = {{"a", "m1"}, {"a", "m0"}, {"a", "m1"}, {"a", "m0"}};
+const std::vector<ZoneMachine> kPlaces = {{"a", "m1"}, {"a", "m0"}, {"a", "m1"}, {"a", "m0"}};
 
 /// As the agent writes what mpirun of Open MPI 4.1.4 has told it, with an environment for the daemon in front.
 std::string line(int daemon, const std::string& vpid, const std::string& more = "") {
@@ -32,7 +32,7 @@ std::string line(int daemon, const std::string& vpid, const std::string& more = 
 }
 
 TEST(OpenMpiPlan, OneDaemonAMachineInTheOrderOfFirstRanks) {
-    EXPECT_THAT(plan_daemons(kPlaces), ElementsAre(Place{"a", "m1"}, Place{"a", "m0"}));
+    EXPECT_THAT(plan_daemons(kPlaces), ElementsAre(ZoneMachine{"a", "m1"}, ZoneMachine{"a", "m0"}));
     EXPECT_EQ(host_file(kPlaces), "zbs0 slots=2\nzbs1 slots=2\n");
     EXPECT_EQ(rank_file(kPlaces), "rank 0=zbs0 slot=*\nrank 1=zbs1 slot=*\nrank 2=zbs0 slot=*\nrank 3=zbs1 slot=*\n");
 }

@@ -96,13 +96,13 @@ TEST_F(RetentionTest, RemovesALittleASecond) {
     clock.advance(Retention::kIdle);  // within it the first look that finds them, and all that follow
     EXPECT_TRUE(store.all_applications().empty());
 
-    application(ApplicationState::kCompleted, 3 * static_cast<int>(Retention::kFilesPerLook));
+    application(ApplicationState::kCompleted, 3 * static_cast<int>(Retention::kFilesPerCheck));
     clock.advance(10 * kDay);
-    std::size_t left = 3 * Retention::kFilesPerLook;
+    std::size_t left = 3 * Retention::kFilesPerCheck;
     while (!executor.steps().empty()) {
         clock.advance(Retention::kBusy);
         const std::size_t now = executor.steps().empty() ? 0 : executor.steps().begin()->second.script.files.size();
-        EXPECT_LE(left - now, Retention::kFilesPerLook);
+        EXPECT_LE(left - now, Retention::kFilesPerCheck);
         EXPECT_EQ(store.all_applications().size(), executor.steps().size()) << "the record goes last";
         left = now;
     }

@@ -23,7 +23,7 @@ TEST_F(StagingTest, WhatCannotBeRemovedKeepsNothingElse) {
     SilentLog log;
     Retention retention{node.config, world.clock, node.store, *node.executor, log};
     retention.use_files(*node.files);
-    ASSERT_TRUE(node.store.note_believed_time(world.clock.now()));
+    ASSERT_TRUE(node.store.record_believed_time(world.clock.now()));
     retention.start();
     world.run(3h);
     EXPECT_EQ(node.depot.list(shelves[1])->size(), 0U);
@@ -51,7 +51,7 @@ TEST_F(StagingTest, AStartRemovesResultsWithoutARecordOnly) {
     retention.use_files(*node.files);
     retention.start();
     EXPECT_EQ(node.depot.list(orphan)->size(), 1U) << "beside a new store: the old one may be put back";
-    ASSERT_TRUE(node.store.note_believed_time(world.clock.now()));
+    ASSERT_TRUE(node.store.record_believed_time(world.clock.now()));
     retention.start();
     EXPECT_EQ(node.depot.list(orphan)->size() + node.depot.list(other)->size(), 0U);
     EXPECT_EQ(node.depot.list("unknown+x")->size(), 1U);

@@ -588,7 +588,7 @@ TEST_F(StagingTest, RetentionTakesResultsAndUnusedFiles) {
     SilentLog log;
     Retention retention{node.config, world.clock, node.store, *node.executor, log};
     retention.use_files(*node.files);
-    ASSERT_TRUE(node.store.note_believed_time(world.clock.now()));
+    ASSERT_TRUE(node.store.record_believed_time(world.clock.now()));
     retention.start();
     world.look_rarely();
     world.run(3h);

@@ -100,7 +100,7 @@ TEST_F(CommitBarrierTest, RecordThatRidesOnTheJournalCostsNoSyncOfItsOwnAndReach
     audit.rides = true;
     barrier.start();
     ASSERT_TRUE(audit.append({.action = "createUser"}, AuditUrgency::kWithWrites));
-    barrier.note_record();
+    barrier.await_record();
     journal.dirty = true;
     effect(1);
     clock.settle();
@@ -123,7 +123,7 @@ TEST_F(CommitBarrierTest, LogThatCannotTakeItsRecordsEndsTheZone) {
 
 TEST_F(CommitBarrierTest, RecordIsDurableBeforeWhatItAllowsIsTold) {
     ASSERT_TRUE(audit.append({.action = "createUser"}, AuditUrgency::kSoon));
-    barrier.note_record();
+    barrier.await_record();
     effect(1);
     EXPECT_TRUE(audit.durable().empty());
     clock.settle();
@@ -134,7 +134,7 @@ TEST_F(CommitBarrierTest, RecordIsDurableBeforeWhatItAllowsIsTold) {
 TEST_F(CommitBarrierTest, RecordThatCannotBeKeptStopsAll) {
     ASSERT_TRUE(audit.append({.action = "createUser"}, AuditUrgency::kSoon));
     audit.fault = Error{ErrorCode::kUnavailable, "disk full", {}};
-    barrier.note_record();
+    barrier.await_record();
     effect(1);
     clock.settle();
     EXPECT_TRUE(seen.empty());

@@ -60,7 +60,7 @@ class PeerClock : public testing::Test {
              .self = {CallerKind::kZone, "org-a", "a"},
              .post = [this](std::function<void()> work) { clock.after(Duration{0}, std::move(work)); },
              .now = [this] { return clock.now(); },
-             .clock_seen = [this](const Caller& who, Duration ahead) { peers->note_clock(who, ahead); }});
+             .clock_seen = [this](const Caller& who, Duration ahead) { peers->record_clock(who, ahead); }});
         peerings = std::make_unique<PeeringService>(config, clock, site, trust, log);
         peers = std::make_unique<PeerService>(config, clock, store, *transport, &keys, trust, *peerings, log);
         EXPECT_TRUE(peerings->resume());
@@ -103,7 +103,7 @@ TEST_F(PeerClock, ARefusalBecauseOfAClockIsTheStateClock) {
            "699 s behind this zone's"}}) {
         const Peer peer = ask(ahead);
         EXPECT_EQ(peer.condition->state, PeerState::kClock);
-        EXPECT_FALSE(peer.they_accept_us);
+        EXPECT_FALSE(peer.outbound);
         EXPECT_THAT(peer.reason, testing::AllOf(HasSubstr(theirs), HasSubstr(ours)));
     }
     const Peer peer = ask(std::chrono::seconds{0});

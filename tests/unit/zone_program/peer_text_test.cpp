@@ -47,13 +47,12 @@ TEST(PeerText, NumbersHaveUnitsAndInstantsAreUtc) {
 }
 
 TEST(PeerText, ADirectionThatNobodyAskedForIsNone) {
-    const Json peer = {
-        {"zone", "b"},  {"organisation", "org-b"}, {"they_accept_us", "accepted"}, {"we_accept_them", "none"},
-        {"reason", ""}, {"last_heard_us", 0}};
+    const Json peer = {{"zone", "b"},  {"organisation", "org-b"}, {"outbound", "accepted"}, {"inbound", "none"},
+                       {"reason", ""}, {"last_heard_us", 0}};
     EXPECT_THAT(zone_program::peerings_text({{"peers", {peer}}}),
                 HasSubstr("takes ours: accepted\twe take its: none\theard -"));
     Json other = peer;
-    other["they_accept_us"] = "none";
+    other["outbound"] = "none";
     EXPECT_THAT(zone_program::peer_list_text({{"peers", {other}}}, "table"),
                 HasSubstr("\nb     org-b         -      -    none "));
 }

@@ -6,7 +6,7 @@
 namespace zbs::zone_program {
 namespace {
 
-using command_line::Verdict;
+using command_line::CheckResult;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -19,7 +19,7 @@ codec::Json refused(const std::string& reason, double ahead_s = 0) {
 TEST(CheckRegistry, OnlyARefusedCodeNeedsAnotherCode) {
     const auto code = check_registry(refused("this code does not work here: it was used"));
     ASSERT_TRUE(code);
-    EXPECT_EQ(code->verdict, Verdict::kFail);
+    EXPECT_EQ(code->verdict, CheckResult::kFail);
     EXPECT_THAT(code->remedy, HasSubstr("another code"));
     for (const char* reason :
          {"PUT https://r:1/v1/zones failed: cannot connect to r:1: connection refused",

@@ -337,17 +337,17 @@ TEST_F(RegistrySessionTest, AnEntrySignedAnewReplacesTheOneAtTheRegistry) {
 }
 
 TEST_F(RegistrySessionTest, ARegistryWhoseClockDiffersIsNamedWithItsSeconds) {
-    session->note_clock(std::chrono::milliseconds{999});
+    session->record_clock(std::chrono::milliseconds{999});
     EXPECT_EQ(session->clock_ahead(), Duration{0}) << "the header Date is exact to a second";
-    session->note_clock(seconds{75});
-    session->note_clock(seconds{76});
-    session->note_clock(std::chrono::milliseconds{999});
+    session->record_clock(seconds{75});
+    session->record_clock(seconds{76});
+    session->record_clock(std::chrono::milliseconds{999});
     EXPECT_EQ(session->clock_ahead(), seconds{76});
     ASSERT_EQ(home.log.count("registry_clock"), 1);
     const auto line = std::ranges::find(home.log.lines, "registry_clock", &SilentLog::Line::event);
     EXPECT_THAT(line->fields.begin()->second,
                 testing::StartsWith("the clock of the registry is 75 s ahead of this zone's"));
-    session->note_clock(Duration{0});
+    session->record_clock(Duration{0});
     EXPECT_EQ(session->clock_ahead(), Duration{0});
 }
 

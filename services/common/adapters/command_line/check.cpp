@@ -4,12 +4,12 @@
 
 namespace zbs::command_line {
 
-std::string to_string(Verdict verdict) {
-    return verdict == Verdict::kOk ? "ok" : verdict == Verdict::kWarn ? "warn" : "fail";
+std::string to_string(CheckResult verdict) {
+    return verdict == CheckResult::kOk ? "ok" : verdict == CheckResult::kWarn ? "warn" : "fail";
 }
 
-Verdict worst_of(const std::vector<Check>& checks) {
-    Verdict worst = Verdict::kOk;
+CheckResult worst_of(const std::vector<Check>& checks) {
+    CheckResult worst = CheckResult::kOk;
     for (const Check& check : checks) worst = std::max(worst, check.verdict);
     return worst;
 }

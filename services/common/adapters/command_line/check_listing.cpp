@@ -26,9 +26,9 @@ Json document_of(const std::vector<Check>& checks) {
 std::string text_of(const std::vector<Check>& checks, bool has_colour) {
     std::string text;
     for (const Check& check : checks) {
-        const Colour colour = check.verdict == Verdict::kOk     ? Colour::kGreen
-                              : check.verdict == Verdict::kWarn ? Colour::kYellow
-                                                                : Colour::kRed;
+        const Colour colour = check.verdict == CheckResult::kOk     ? Colour::kGreen
+                              : check.verdict == CheckResult::kWarn ? Colour::kYellow
+                                                                    : Colour::kRed;
         const std::string word = to_string(check.verdict);
         text += coloured(word, colour, has_colour) + std::string(6 - word.size(), ' ') + harmless_line(check.name) +
                 ": " + harmless_line(check.found) + "\n";

@@ -158,7 +158,7 @@ class FaultText {
     std::string place(const CLI::Option& option) const { return place_of(option, words_); }
 
     /// "-np" gives the option -n the value 'p', and many mean another option by it: a note behind the fault.
-    std::string note_of_attached(const CLI::Option& option) const {
+    std::string attached_text(const CLI::Option& option) const {
         for (const std::string& name : option.get_snames())
             for (const std::string& word : words_)
                 if (word.size() > 2 && word.starts_with("-" + name) && !option.results().empty() &&
@@ -197,13 +197,13 @@ class FaultText {
                (wanted.empty() ? "nothing it can be" + explained(*option)
                 : is_number    ? "out of range; it takes " + wanted
                                : "not " + wanted) +
-               note_of_attached(*option);
+               attached_text(*option);
     }
 
     std::string validation() const {
         const CLI::Option* const option = option_at(said_);
         if (option == nullptr) return said_;
-        return place(*option) + said_.substr(option->get_name().size()) + note_of_attached(*option);
+        return place(*option) + said_.substr(option->get_name().size()) + attached_text(*option);
     }
 
     std::string required() const {

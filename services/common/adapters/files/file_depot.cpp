@@ -116,7 +116,7 @@ class FolderDepot : public FileDepot {
         if (auto room = check_reserve(folder_, reserve_, piece.bytes.size()); !room) return room.error();
         mkdir(shelf_path(shelf).c_str(), 0700);
         if (declared == 0) {
-            if (auto noted = note_size(shelf, name, piece.size); !noted) return noted.error();
+            if (auto noted = record_size(shelf, name, piece.size); !noted) return noted.error();
         }
         const Descriptor file(open(part_of(shelf, name).c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
         if (!file) return fault_of("make a staged file", errno);
@@ -242,7 +242,7 @@ class FolderDepot : public FileDepot {
         if (length > 0) std::from_chars(text, text + length, size);
         return size;
     }
-    Result<void> note_size(const std::string& shelf, const std::string& name, std::uint64_t size) const {
+    Result<void> record_size(const std::string& shelf, const std::string& name, std::uint64_t size) const {
         const std::string at = size_of(shelf, name);
         unlink(at.c_str());  // of one that never began
         if (symlink(std::to_string(size).c_str(), at.c_str()) != 0) return fault_of("note the size of a file", errno);

@@ -93,7 +93,7 @@ Result<void> become(uid_t uid) {
 
 }  // namespace
 
-std::string look_as_owner(const std::string& folder) {
+std::string check_as_owner(const std::string& folder) {
     struct stat found {};
     if (stat(folder.c_str(), &found) != 0 || found.st_uid == geteuid()) return {};
     const std::string owner = user_name(found.st_uid);

@@ -25,7 +25,7 @@ Result<Account> find_account(const std::string& name, uid_t minimum_uid);
 /// that is the service's, and root goes on as that account, with its groups and without any capability, for good. Says
 /// as whom it looks where that is not plain, also where root may not go on so; empty where the folder is the caller's
 /// own, or is not there. Before other threads are there.
-std::string look_as_owner(const std::string& folder);
+std::string check_as_owner(const std::string& folder);
 
 /// HOME, USER, LOGNAME and SHELL of the user `uid`, as the system knows them now. One that it does not know has its
 /// number as name, and / as home.

@@ -28,7 +28,7 @@ bool put(const std::string& path, const std::string& text) {
 }
 
 constexpr int kSharesAsWithout = 1'024;  ///< of v1
-constexpr int kLeastShares = 2, kMaxShares = 262'144;
+constexpr int kMinShares = 2, kMaxShares = 262'144;
 
 /// The path of a process in the v1 hierarchy of the processor controller; empty where there is none.
 std::string processor_group_of(const std::string& process) {
@@ -163,7 +163,7 @@ Result<void> ControlGroup::freeze(const std::string& operation, bool frozen) {
 }
 
 Result<void> ControlGroup::set_weight(const std::string& operation, int weight) {
-    const int shares = std::clamp(weight * kSharesAsWithout / 100, kLeastShares, kMaxShares);
+    const int shares = std::clamp(weight * kSharesAsWithout / 100, kMinShares, kMaxShares);
     const std::string file = of(operation) + (is_v1_ ? "/cpu.shares" : "/cpu.weight");
     const std::string text = std::to_string(is_v1_ ? shares : weight);
     if (put(file, text)) return {};

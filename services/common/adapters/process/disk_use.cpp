@@ -11,8 +11,8 @@
 namespace zbs::process {
 namespace {
 
-constexpr std::size_t kDeepestLook = 64;  ///< levels; each holds a descriptor
-constexpr std::uint64_t kBlock = 512;     ///< bytes; of st_blocks, whatever the file system has
+constexpr std::size_t kMaxDepth = 64;  ///< levels; each holds a descriptor
+constexpr std::uint64_t kBlock = 512;  ///< bytes; of st_blocks, whatever the file system has
 constexpr int kScanFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 }  // namespace
@@ -35,11 +35,11 @@ bool DiskUse::begin() {
     return true;
 }
 
-std::optional<std::uint64_t> DiskUse::look(const Turn& turn) {
+std::optional<std::uint64_t> DiskUse::measure(const Budget& budget) {
     if (open_.empty() && !begin()) return 0;
-    const auto end = std::chrono::steady_clock::now() + turn.time;
+    const auto end = std::chrono::steady_clock::now() + budget.time;
     for (std::size_t looked = 0; !open_.empty(); ++looked) {
-        if (looked >= turn.entries || (looked > 0 && std::chrono::steady_clock::now() >= end)) return std::nullopt;
+        if (looked >= budget.entries || (looked > 0 && std::chrono::steady_clock::now() >= end)) return std::nullopt;
         const dirent* const entry = readdir(open_.back().get());
         if (entry == nullptr) {
             open_.pop_back();
@@ -65,7 +65,7 @@ void DiskUse::add(const char* name) {
     if (open_.size() == 1 && S_ISREG(info.st_mode) && is_own_output(name)) return;
     const std::uint64_t names = is_folder ? 1 : static_cast<std::uint64_t>(info.st_nlink);
     add_blocks(static_cast<std::uint64_t>(info.st_blocks), names, {info.st_dev, info.st_ino});
-    if (!is_folder || info.st_dev != device_ || open_.size() > kDeepestLook) return;
+    if (!is_folder || info.st_dev != device_ || open_.size() > kMaxDepth) return;
     const int fd = openat(folder, name, kScanFlags);
     if (fd < 0) return;
     DIR* const below = fdopendir(fd);

@@ -23,8 +23,8 @@ namespace zbs::process {
 /// 3 MiB at most for files of several names.
 class DiskUse {
   public:
-    /// One turn ends after so many entries, or as soon as one was seen after so long.
-    struct Turn {
+    /// One call ends after so many entries, or as soon as one was seen after so long.
+    struct Budget {
         std::size_t entries = 4'096;
         std::chrono::milliseconds time{20};
     };
@@ -33,10 +33,10 @@ class DiskUse {
     explicit DiskUse(std::string folder, std::size_t most_linked = 32'768,
                      std::size_t most_entries = limits::kMaxJobFiles)
         : folder_(std::move(folder)), most_linked_(most_linked), most_entries_(most_entries) {}
-    /// One turn of the look that is under way, or of a new one. The bytes once all was looked at; 0 where there is no
-    /// folder. What changes meanwhile may count or not.
-    std::optional<std::uint64_t> look(const Turn& turn);
-    /// Why the look that is over has not seen all; empty where it has. Valid until the next begins.
+    /// Goes on with the measurement that is under way, or of a new one. The bytes once all was looked at; 0 where there
+    /// is no folder. What changes meanwhile may count or not.
+    std::optional<std::uint64_t> measure(const Budget& budget);
+    /// Why the measurement that is over has not seen all; empty where it has. Valid until the next begins.
     const std::string& unseen() const { return unseen_; }
 
   private:

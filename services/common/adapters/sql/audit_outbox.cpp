@@ -25,7 +25,7 @@ class SqlAuditOutbox : public AuditOutbox {
         return carry_out(query);
     }
 
-    Result<void> note(const AuditHead& head) override {
+    Result<void> record(const AuditHead& head) override {
         Query query(*database_,
                     "INSERT INTO record VALUES(?,'',?) ON CONFLICT(kind, key) DO UPDATE SET value=excluded.value");
         query.bind(kHead).bind(to_string(head));

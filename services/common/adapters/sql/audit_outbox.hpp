@@ -18,7 +18,7 @@ class AuditOutbox {
     virtual Result<void> forget(std::uint64_t up_to) = 0;       ///< numbers up to this
     virtual Result<std::vector<AuditRecord>> load() const = 0;  ///< by number
     /// How far the log goes. The note is never ahead of the log: a log without the noted head has lost entries.
-    virtual Result<void> note(const AuditHead& head) = 0;
+    virtual Result<void> record(const AuditHead& head) = 0;
     virtual Result<std::optional<AuditHead>> noted() const = 0;
 };
 

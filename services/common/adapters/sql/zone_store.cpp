@@ -242,7 +242,7 @@ class SqlZoneStore : public ZoneStore {
         return *row ? std::optional(time_from_microseconds(query.integer(0))) : std::nullopt;
     }
 
-    Result<void> note_believed_time(Time now) override {
+    Result<void> record_believed_time(Time now) override {
         Query query(*database_,
                     "INSERT INTO counter(name, value) VALUES('believed_us', ?) ON CONFLICT(name) DO UPDATE SET "
                     "value=excluded.value");

@@ -89,7 +89,7 @@ class SqliteAuditLog : public AuditLog {
         pending_.clear();
         // Where this fails they are forgotten later: they are known by their numbers.
         if (std::exchange(in_outbox_, 0) > 0) static_cast<void>(outbox_->forget(durable_.entries));
-        if (outbox_ != nullptr) static_cast<void>(outbox_->note(durable_));
+        if (outbox_ != nullptr) static_cast<void>(outbox_->record(durable_));
         return {};
     }
 

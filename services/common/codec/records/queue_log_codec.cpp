@@ -9,7 +9,7 @@
 namespace zbs::codec {
 namespace {
 
-constexpr std::int64_t kMostProcessors = 10'000'000;
+constexpr std::int64_t kMaxProcessors = 10'000'000;
 /// Of all masks of one decision, 32 MiB: a few ranges in the text are millions of processors in memory.
 constexpr std::size_t kMaxMaskBits = std::size_t{1} << 28;
 constexpr std::int64_t kFarAwayUs = kMaxQueueTime.count();
@@ -27,7 +27,7 @@ Json encode_mask(const std::vector<bool>& mask) {
 }
 
 Result<std::vector<bool>> decode_mask(JsonReader in) {
-    std::vector<bool> mask(static_cast<std::size_t>(in.integer("of", 1, kMostProcessors)), false);
+    std::vector<bool> mask(static_cast<std::size_t>(in.integer("of", 1, kMaxProcessors)), false);
     const Json& ranges = in.array("ranges", mask.size());
     for (std::size_t i = 0; i < ranges.size() && in.ok(); ++i) {
         const Json& range = ranges[i];
@@ -109,9 +109,9 @@ struct Writer {
 
 Result<QueueEvent> read_promised(JsonReader& in) {
     ProcessorsPromised event{read_id<PartId>(in, "part"), in.text("party", 256), {}, read_steady(in, "at_us")};
-    const Json& processors = in.array("processors", kMostProcessors);
+    const Json& processors = in.array("processors", kMaxProcessors);
     for (std::size_t i = 0; i < processors.size() && in.ok(); ++i) {
-        if (!processors[i].is_number_unsigned() || processors[i].get<std::uint64_t>() >= kMostProcessors)
+        if (!processors[i].is_number_unsigned() || processors[i].get<std::uint64_t>() >= kMaxProcessors)
             in.fail("processors/" + std::to_string(i), "must be a processor's number");
         else
             event.promise.processors.push_back(processors[i].get<std::int32_t>());
@@ -197,13 +197,13 @@ Result<QueueEvent> decode_queue_event(const Json& json) {
     if (!in.ok()) return in.error();
     if (kind == "opened")
         return in.finish(
-            QueueEvent(QueueOpened{static_cast<std::int32_t>(in.integer("processors", 1, kMostProcessors))}));
+            QueueEvent(QueueOpened{static_cast<std::int32_t>(in.integer("processors", 1, kMaxProcessors))}));
     if (kind == "discipline") return in.finish(QueueEvent(DisciplineChosen{in.text("policy", 1024)}));
     if (kind == "waits") {
         WaitingPart part{.id = read_id<PartId>(in, "part"),
                          .party = in.text("party", 256),
                          .since = read_steady(in, "since_us"),
-                         .processors = static_cast<std::int32_t>(in.integer("processors", 1, kMostProcessors)),
+                         .processors = static_cast<std::int32_t>(in.integer("processors", 1, kMaxProcessors)),
                          .length = Duration{in.integer("length_us", 1, kFarAwayUs)}};
         return in.finish(QueueEvent(PartWaits{std::move(part)}));
     }

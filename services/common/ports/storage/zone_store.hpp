@@ -107,7 +107,7 @@ class ZoneStore {
 
     /// The wall clock when it was last believed; none where that was never noted.
     virtual Result<std::optional<Time>> believed_time() = 0;
-    virtual Result<void> note_believed_time(Time now) = 0;
+    virtual Result<void> record_believed_time(Time now) = 0;
 
     virtual Result<void> save(const Peer& peer) = 0;
     virtual Result<std::vector<Peer>> load_peers() = 0;

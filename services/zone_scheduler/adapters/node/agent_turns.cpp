@@ -16,7 +16,7 @@ bool is_passing(const Error& error) {
            error.code == ErrorCode::kTooManyRequests;
 }
 
-void AgentTurns::note_refused(const char* what, const MachineName& machine, const Error& error) {
+void AgentTurns::record_refused(const char* what, const MachineName& machine, const Error& error) {
     const char* const what_now = error.code == ErrorCode::kDenied
                                      ? "give the machine's zbs-node the right to it (root, CAP_SYS_NICE)"
                                      : "where the zone's database is new, restart the machine's zbs-node";
@@ -41,7 +41,7 @@ void AgentTurns::send_column(const MachineName& machine, std::uint64_t number) {
         const SliceColumn& newest = columns_.at(machine);
         if (newest.number != number) return;
         const bool is_refused = !set && !is_passing(set.error());
-        if (is_refused) note_refused("slices_refused", machine, set.error());
+        if (is_refused) record_refused("slices_refused", machine, set.error());
         if (!set) return again(is_refused ? std::max(pause_(machine), kTurnsAgain) : pause_(machine));
         if (!newest.rows.empty()) again(kTurnsAgain);
     });
@@ -66,7 +66,7 @@ void AgentTurns::send_shares(const MachineName& machine, std::uint64_t number) {
         if (newest.number != number) return;
         const bool is_passed = !set && is_passing(set.error());
         if (!set && !is_passed && std::exchange(logged_refusals_[machine], number) != number)
-            note_refused("shares_refused", machine, set.error());
+            record_refused("shares_refused", machine, set.error());
         if (is_passed) return again(pause_(machine));
         if (!set && set.error().code != ErrorCode::kDenied) return again(std::max(pause_(machine), kTurnsAgain));
         if (!newest.shares.empty()) again(kTurnsAgain);

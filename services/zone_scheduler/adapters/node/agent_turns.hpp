@@ -32,7 +32,7 @@ class AgentTurns {
   private:
     void send_column(const MachineName& machine, std::uint64_t number);
     void send_shares(const MachineName& machine, std::uint64_t number);
-    void note_refused(const char* what, const MachineName& machine, const Error& error);
+    void record_refused(const char* what, const MachineName& machine, const Error& error);
 
     FindClient find_;
     Pause pause_;

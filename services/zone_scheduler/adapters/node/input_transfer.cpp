@@ -11,7 +11,7 @@ constexpr int kTurnPieces = 16;  ///< then another file for the same machine has
 constexpr Duration kAskAgain = std::chrono::milliseconds{500};
 constexpr Duration kLongestPause = std::chrono::seconds{8};
 constexpr Duration kSilence = std::chrono::minutes{1};  ///< without a piece that is taken: then it is given up
-constexpr int kLeastTries = 5;                          ///< before that
+constexpr int kMinTries = 5;                            ///< before that
 /// Shorter than an agent keeps a file that was asked for (`InputStore::kKept`).
 constexpr Duration kBelieved = std::chrono::seconds{30};
 constexpr int kMaxInputSetbacks = 3;
@@ -168,8 +168,7 @@ void InputTransfer::retry(const MachineName& machine, const Content& content, co
     const Duration now = clock_.steady_now();
     const bool may_pass =
         is_passing(error) || (error.code == ErrorCode::kConflict && ++transfer.setbacks < kMaxInputSetbacks);
-    if (!may_pass || (++transfer.failures >= kLeastTries && now >= *transfer.until))
-        return end(machine, content, error);
+    if (!may_pass || (++transfer.failures >= kMinTries && now >= *transfer.until)) return end(machine, content, error);
     transfer.have.reset();
     transfer.pieces = 0;
     transfer.not_before = now + transfer.pause;

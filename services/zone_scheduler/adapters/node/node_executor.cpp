@@ -12,7 +12,7 @@ namespace {
 constexpr Duration kLongPoll = std::chrono::seconds{10};       ///< agents hold answers back for so long
 constexpr Duration kStartDeadline = std::chrono::seconds{20};  ///< for an agent to be reached at all
 constexpr std::size_t kMaxSteps = 200;                         ///< asked for at once
-constexpr int kMostRounds = 5;                                 ///< of bringing inputs that its agent loses again
+constexpr int kMaxRounds = 5;                                  ///< of bringing inputs that its agent loses again
 constexpr Duration kBetweenPages = std::chrono::milliseconds{20};
 constexpr int kCannotStart = 127;  ///< exit code, as of a shell
 
@@ -148,7 +148,7 @@ void NodeExecutor::start_answered(const SharedStep& step, const Result<StepRepor
     }
     const bool is_late = clock_.steady_now() - step->asked >= kStartDeadline;
     const bool lacks_input =
-        report.error().code == ErrorCode::kConflict && !step->spec.inputs.empty() && ++step->rounds < kMostRounds;
+        report.error().code == ErrorCode::kConflict && !step->spec.inputs.empty() && ++step->rounds < kMaxRounds;
     if (lacks_input) inputs_.forget(step->machine);
     if ((is_passing(report.error()) || lacks_input) && !is_late && !step->is_stopping)
         return later(kPause, [this, step] { send_start(step); });

@@ -12,11 +12,11 @@ namespace {
 
 constexpr std::size_t kRemovedAtOnce = 1'000;  ///< files of a step
 /// Of what a step leaves: a job could write there without end.
-constexpr std::size_t kMostFiles = 4'096;
-constexpr std::uint64_t kMostBytes = 128ULL << 20;
+constexpr std::size_t kMaxFiles = 4'096;
+constexpr std::uint64_t kMaxBytes = 128ULL << 20;
 constexpr Duration kFetchDeadline = std::chrono::seconds{60};
-constexpr std::uint64_t kLeastBytesPerSecond = 1 << 20;  ///< an agent that sends slower is given up
-constexpr int kKilled = 128 + 9;                         ///< exit code
+constexpr std::uint64_t kMinBytesPerSecond = 1 << 20;  ///< an agent that sends slower is given up
+constexpr int kKilled = 128 + 9;                       ///< exit code
 constexpr const char* kNotKept = "its zone cannot keep it";
 constexpr const char* kNearlyFull = "the disk of its zone is nearly full";
 
@@ -105,7 +105,7 @@ void NodeExecutor::choose_files(const SharedStep& step) {
         return !is_result(f) && (!own || f.bytes == 0);
     });
     std::ranges::stable_sort(step->files, {}, [&](const StepFile& f) { return is_output(f) && !is_result(f); });
-    std::uint64_t profile_bytes = kMostBytes;
+    std::uint64_t profile_bytes = kMaxBytes;
     std::size_t left_out = 0;
     std::uint64_t sum = 0;
     std::vector<StepFile> chosen;
@@ -121,7 +121,7 @@ void NodeExecutor::choose_files(const SharedStep& step) {
     }
     step->files = std::move(chosen);
     step->all_until = clock_.steady_now() + kFetchDeadline +
-                      std::chrono::seconds{static_cast<std::int64_t>(sum / kLeastBytesPerSecond)};
+                      std::chrono::seconds{static_cast<std::int64_t>(sum / kMinBytesPerSecond)};
     if (left_out > 0)
         log_.warn("results_left_out", {{"operation", step->operation}, {"files", std::to_string(left_out)}});
 }
@@ -131,7 +131,7 @@ bool NodeExecutor::take_own_file(Step& step, StepFile& file, std::uint64_t& prof
     if (step.output_room == nullptr) step.output_room = std::make_shared<std::uint64_t>(options_.most_output_bytes);
     std::uint64_t& left = is_output(file) ? *step.output_room : profile_bytes;
     const bool fits = is_output(file) ? left > 0 : file.bytes <= std::min<std::uint64_t>(left, limits::kMaxReplyBytes);
-    if (!fits || step.own_files >= kMostFiles) return false;
+    if (!fits || step.own_files >= kMaxFiles) return false;
     file.bytes = std::min(file.bytes, left);
     left -= file.bytes;
     ++step.own_files;

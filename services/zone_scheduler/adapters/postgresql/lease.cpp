@@ -12,7 +12,7 @@ namespace zbs::postgresql {
 namespace {
 
 constexpr Duration kPatience = std::chrono::seconds{10};  ///< of one that has nothing to lose
-constexpr Duration kLeastPause = std::chrono::milliseconds{50};
+constexpr Duration kMinPause = std::chrono::milliseconds{50};
 constexpr Duration kLongestPause = std::chrono::seconds{1};  ///< between looks: it may be given back
 constexpr Duration kLongestWait = std::chrono::seconds{15};  ///< for one that may have died
 constexpr Duration kWaitPause = std::chrono::milliseconds{250};
@@ -34,7 +34,7 @@ std::string milliseconds(Duration length) {
 
 std::string to_string(const LeaseView& view) { return view.holder + (view.url.empty() ? "" : " at " + view.url); }
 
-Result<LeaseView> look_at_lease(const Address& address) {
+Result<LeaseView> ask_lease(const Address& address) {
     const Result<std::unique_ptr<Connection>> connection = Connection::open(address);
     if (!connection) return connection.error();
     const Result<bool> there = (*connection)->has_table(address, "lease");
@@ -162,13 +162,13 @@ Result<Duration> Lease::look() {
     const bool is_free = seen->left <= Duration{0};
     is_left_to_others_ = is_free && listener_.may_take && !listener_.may_take();
     if (is_left_to_others_) return kLongestPause;
-    if (!is_free) return std::clamp(seen->left, kLeastPause, std::min(options_.renew_every, kLongestPause));
+    if (!is_free) return std::clamp(seen->left, kMinPause, std::min(options_.renew_every, kLongestPause));
     // Whoever had it may stand still within a transaction: it would keep the rows, and the lease's own.
     if (const Result<int> ended = end_writers(*connection_, seen->epoch, boot_time() + kPatience); !ended)
         return ended.error();
     const Result<bool> taken = ask_for(seen->epoch);
     if (!taken) return taken.error();
-    if (!*taken) return kLeastPause;
+    if (!*taken) return kMinPause;
     listener_.taken(epoch_);
     return options_.renew_every;
 }

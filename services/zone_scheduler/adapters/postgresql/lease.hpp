@@ -96,6 +96,6 @@ class Lease {
 };
 
 /// Who has the lease of a schema, asked once. kNotFound where no zone has used the schema yet.
-Result<LeaseView> look_at_lease(const Address& address);
+Result<LeaseView> ask_lease(const Address& address);
 
 }  // namespace zbs::postgresql

@@ -12,7 +12,7 @@ namespace {
 using Copied = std::vector<sql::CopiedTable>;
 
 /// A folder more would leave open which of them is the zone's.
-Result<void> note_folder(sql::Database& to, const std::string& id) {
+Result<void> record_folder(sql::Database& to, const std::string& id) {
     sql::Query known(to, "SELECT id FROM state_folder");
     const Result<bool> row = known.step();
     if (!row) return row.error();
@@ -24,7 +24,7 @@ Result<void> note_folder(sql::Database& to, const std::string& id) {
 }
 
 Result<Copied> copy_all(sql::Database& zone, sql::Database& audit, sql::Database& to, const std::string& folder_id) {
-    if (auto noted = note_folder(to, folder_id); !noted) return noted.error();
+    if (auto noted = record_folder(to, folder_id); !noted) return noted.error();
     Result<Copied> copied = sql::copy_zone_tables(zone, to);
     if (!copied) return copied;
     Result<sql::CopiedTable> log = sql::copy_audit_tables(audit, to);

@@ -34,7 +34,7 @@ export interface QueueRow {
 export interface LinkView {
   zone: string; source: string; failures: number; link: { delay_s: number; bandwidth_Bps: number }; measured_us?: number; delay?: { values: number[] };
 }
-export interface Peer { zone: string; organisation: string; url: string; they_accept_us: string; we_accept_them: string; reason: string; last_heard_us: number; leased_until_us?: number }
+export interface Peer { zone: string; organisation: string; url: string; outbound: string; inbound: string; reason: string; last_heard_us: number; leased_until_us?: number }
 export interface Peering { organisation: string; state: string; trust?: { score: number; initial: number }; usage?: { processors: number; parts: number } }
 export interface Profile {
   id: string; application?: string; at_us: number; program: string; arguments: string; ranks: number; complete: boolean; predicted_s?: number; measured_s?: number;

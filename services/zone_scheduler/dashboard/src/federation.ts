@@ -28,7 +28,7 @@ function map(zone: string, peers: Peer[], links: LinkView[]): Element {
   };
   others.forEach((peer, i) => {
     const { x, y } = at(i);
-    const accepted = [peer.they_accept_us, peer.we_accept_them].filter((direction) => direction === "accepted").length;
+    const accepted = [peer.outbound, peer.inbound].filter((direction) => direction === "accepted").length;
     picture.append(svg("line", { x1: 300, y1: 190, x2: x, y2: y, class: accepted === 2 ? "ok" : accepted === 1 ? "half" : "" }));
     const delay = links.find((one) => one.zone === peer.zone)?.link.delay_s;
     if (delay !== undefined) picture.append(svg("text", { x: (300 + x) / 2, y: (190 + y) / 2 - 8, class: "delay" }, seconds(delay)));
@@ -51,7 +51,7 @@ export async function federationPage(room: HTMLElement, signal: AbortSignal): Pr
         h("figcaption", { class: "quiet" }, "Delays are one way. A whole line: both zones accept each other; a broken one: one of them does.")),
       h("h2", {}, "Zones"),
       table("Zones", ["Zone", "Organisation", "Accepts us", "Accepted here", "Last heard", "Lease until", "Note"], known.peers.map((peer) => [
-        peer.zone, peer.organisation, direction(peer.they_accept_us), direction(peer.we_accept_them), instant(peer.last_heard_us),
+        peer.zone, peer.organisation, direction(peer.outbound), direction(peer.inbound), instant(peer.last_heard_us),
         peer.leased_until_us === undefined ? "unknown" : instant(peer.leased_until_us), peer.reason]), "No other zone is known."),
       h("h2", {}, "Links"),
       table("Links", ["To", "Delay", "Rate", "Source", "Measured", "Unanswered"], measured.links.map((one) => [

@@ -23,7 +23,7 @@ void add_config_commands(CLI::App& cli, std::string& config_path, int& exit_code
     };
     const auto notes = std::make_shared<std::vector<std::string>>();
     source.check = [&config_path, settings, notes]() -> Result<void> {
-        if (std::string as_owner = process::look_as_owner(settings->state_folder); !as_owner.empty()) {
+        if (std::string as_owner = process::check_as_owner(settings->state_folder); !as_owner.empty()) {
             notes->push_back(std::move(as_owner));
             Result<ZoneSettings> read = load_settings(config_path);  // may this account read the files, too?
             if (!read) return read.error();

@@ -98,8 +98,8 @@ std::string peerings_text(const Json& answer) {
     std::string text;
     for (const PeeringView& peering : view.peerings) text += peering_text(peering);
     for (const codec::PeerView& zone : view.peers) {
-        text += "zone " + shown(zone.zone) + "\ttakes ours: " + shown(zone.they_accept_us) +
-                "\twe take its: " + shown(zone.we_accept_them) + "\theard " + moment_of(zone.last_heard) + "\n";
+        text += "zone " + shown(zone.zone) + "\ttakes ours: " + shown(zone.outbound) +
+                "\twe take its: " + shown(zone.inbound) + "\theard " + moment_of(zone.last_heard) + "\n";
     }
     return text;
 }

@@ -13,15 +13,15 @@
 namespace zbs::zone_program {
 namespace {
 
-Result<void> look_in_time(const std::string& folder) {
-    TakeOverWatch watch([state = StateFolder{folder}] { return look_into_shared_folder(state); });
+Result<void> check_in_time(const std::string& folder) {
+    TakeOverWatch watch([state = StateFolder{folder}] { return check_shared_folder(state); });
     return watch.found_now();
 }
 
 /// A zone that the registry refuses takes calls all the same: it is ready, and its operator should know.
 void warn_of_registry(const codec::Json& ready) {
     const std::optional<command_line::Check> registry = check_registry(ready);
-    if (registry && registry->verdict == command_line::Verdict::kFail)
+    if (registry && registry->verdict == command_line::CheckResult::kFail)
         std::cerr << "zbs-zone: warning: registry: " << registry->found << "; " << registry->remedy << "\n";
 }
 
@@ -31,9 +31,9 @@ void ready(const OperatorCommand& shared, const command_line::Output& output, bo
     const Result<ZoneSettings> settings = load_settings(*shared.config);
     if (!settings) return shared.not_well(settings.error(), output);
     // What it asks with lies in the state folder, which may be gone, or hang.
-    const Result<void> folder = settings->database ? look_in_time(settings->state_folder) : Result<void>{};
+    const Result<void> folder = settings->database ? check_in_time(settings->state_folder) : Result<void>{};
     if (!folder && folder.error().code == ErrorCode::kTimeout) return shared.not_well(folder.error(), output);
-    const Result<OwnScheduler> own = look_at_own_scheduler(*shared.config);
+    const Result<OwnScheduler> own = check_own_scheduler(*shared.config);
     if (!own) return shared.not_well(folder ? own.error() : folder.error(), output);
     if (own->not_ready) return shared.not_well(*own->not_ready, output);
     if (!own->fault.empty())
@@ -49,7 +49,7 @@ void ready(const OperatorCommand& shared, const command_line::Output& output, bo
 
 }  // namespace
 
-Result<OwnScheduler> look_at_own_scheduler(const std::string& config_path) {
+Result<OwnScheduler> check_own_scheduler(const std::string& config_path) {
     const Result<ZoneSettings> settings = load_settings(config_path);
     if (!settings) return settings.error();
     using Audience = OperatorClient::Audience;

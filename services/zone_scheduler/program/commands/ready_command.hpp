@@ -18,6 +18,6 @@ struct OwnScheduler {
     std::optional<Error> not_ready{};  ///< of the active one: why it takes no new work, or did not answer that
 };
 /// Errors: it does not run, or takes no calls.
-Result<OwnScheduler> look_at_own_scheduler(const std::string& config_path);
+Result<OwnScheduler> check_own_scheduler(const std::string& config_path);
 
 }  // namespace zbs::zone_program

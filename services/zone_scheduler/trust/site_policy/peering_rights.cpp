@@ -63,15 +63,15 @@ Result<void> check_rights(const RightsRange& range, const std::string& pointer) 
         if (floor < 0 || floor > ceiling) return invalid("must be 0 to the ceiling's", pointer + "/floor/" + name);
         return {};
     };
-    constexpr int kMost = limits::kMaxRanks;
-    if (auto ok = pair("processors", range.floor.processors, top.processors, kMost, std::to_string(kMost)); !ok)
+    constexpr int kMax = limits::kMaxRanks;
+    if (auto ok = pair("processors", range.floor.processors, top.processors, kMax, std::to_string(kMax)); !ok)
         return ok;
     if (auto ok =
             pair("walltime", range.floor.walltime.count(), top.walltime.count(), kMaxWalltime.count(), "366 days");
         !ok)
         return ok;
     if (auto ok =
-            pair("concurrent_parts", range.floor.concurrent_parts, top.concurrent_parts, kMost, std::to_string(kMost));
+            pair("concurrent_parts", range.floor.concurrent_parts, top.concurrent_parts, kMax, std::to_string(kMax));
         !ok)
         return ok;
     const std::string at = pointer + "/ceiling/";
