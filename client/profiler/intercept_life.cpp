@@ -48,7 +48,7 @@ int ZBS_OWN(Session_finalize)(MPI_Session* session) {
 }
 int ZBS_OWN(Abort)(MPI_Comm comm, int code) {
     give_up(zbs::RankState::kAborted);
-    note_abort(code);
+    record_abort(code);
     return ZBS_NEXT_MPI(Abort)(comm, code);
 }
 

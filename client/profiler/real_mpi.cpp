@@ -227,7 +227,7 @@ void take_mark_at_exit() {
 }
 
 int abort_unrecorded(void* comm, int code) {
-    note_abort(code);
+    record_abort(code);
     return reinterpret_cast<int (*)(void*, int)>(zbs_next_MPI_Abort)(comm, code);
 }
 /// Any initialisation of Open MPI, in C or Fortran: at most four arguments, each in a register.
@@ -406,7 +406,7 @@ void* find_loaded(const char* name) {
     return nullptr;
 }
 
-void note_abort(int code) noexcept {
+void record_abort(int code) noexcept {
     const char* const folder = std::getenv("ZBS_RANK_ENDS");
     const char* rank = std::getenv("PMI_RANK");
     if (!rank) rank = std::getenv("OMPI_COMM_WORLD_RANK");

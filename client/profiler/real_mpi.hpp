@@ -53,7 +53,7 @@ void* find_loaded(const char* name);
 
 /// Before MPI_Abort of the program, for `zbs-step rank`: of a communicator of one rank it is an exit, and MPI also aborts
 /// by itself.
-void note_abort(int code) noexcept;
+void record_abort(int code) noexcept;
 
 /// Whether this process is rank 0, or none at all, by what launchers put into the environment. For messages of
 /// processes that may not use MPI.

@@ -274,7 +274,7 @@ Result<void> NodeService::set_nice_levels(std::vector<Share> shares) {
 
 void NodeService::look() {
     bool any = false;
-    const bool sample = looks_++ % kChecksPerSample == 0;
+    const bool sample = checks_++ % kChecksPerSample == 0;
     for (auto& [operation, known] : known_) any = update(operation, known, sample) || any;
     if (any) changed();
     // What a step has started meanwhile; that something is denied was said when the table came.

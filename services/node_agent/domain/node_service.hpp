@@ -124,7 +124,7 @@ class NodeService {
     std::uint64_t next_waiter_ = 1;
     std::uint64_t version_ = 0;
     std::uint64_t turn_ = 0;  ///< the greatest seen
-    int looks_ = 0;
+    int checks_ = 0;
     std::optional<SliceColumn> column_;  ///< the last one taken
     ShareTable shares_;
     NodeLoad load_;
