@@ -62,6 +62,7 @@ ApplicationView decode_application_view(const Json& answer) {
     const ReplyView view(answer);
     ApplicationView application{.id = view.text("id"),
                                 .name = view.text("name"),
+                                .comment = view.text("comment"),
                                 .owner = view.text("owner"),
                                 .state = view.text("state"),
                                 .reason = view.text("reason"),

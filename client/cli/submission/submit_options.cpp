@@ -115,6 +115,12 @@ void add_submit_options(CLI::App& command, SubmitOptions& options) {
         ->capture_default_str();
     command.add_option("-J,--name,--job-name", options.request.name, "what lists and the dashboard call it")
         ->check(is_line(limits::kMaxJobNameBytes));
+    command.add_option("--comment", options.request.comment, "free text of at most 200 characters, for 'zbs show'")
+        ->check(CLI::Validator(
+            [](const std::string& text) {
+                return text.empty() || is_comment(text) ? "" : "must be one line of at most 200 characters";
+            },
+            ""));
     command
         .add_option("-D,--chdir", options.directory,
                     "working directory of every rank (default: this one); not with --stage-in and --stage-out, whose "

@@ -20,6 +20,13 @@ std::string read_job_name(JsonReader& in, const char* key) {
     return name;
 }
 
+std::string read_comment(JsonReader& in, const char* key) {
+    std::string comment = in.text(key);
+    if (in.ok() && !is_comment(comment))
+        in.fail(key, "must be one line of at most 200 characters, without control characters");
+    return comment;
+}
+
 std::vector<std::vector<TaskIndex>> read_clusters(JsonReader& in, const char* key) {
     std::vector<std::vector<TaskIndex>> clusters;
     const Json& items = in.array(key, limits::kMaxRanks);
@@ -82,6 +89,7 @@ void check_request(JsonReader& in, const ApplicationRequest& request) {
 constexpr auto kApplicationRequest = fields<ApplicationRequest>(
     defaulted(id("id", &ApplicationRequest::id)),
     optional(Field{"name", &ApplicationRequest::name, kAsIs, read_job_name}),
+    optional(Field{"comment", &ApplicationRequest::comment, kAsIs, read_comment}),
     integer("ranks", &ApplicationRequest::ranks, 1, limits::kMaxRanks),
     texts("argv", &ApplicationRequest::argv, limits::kMaxArguments, limits::kMaxArgumentBytes),
     text("directory", &ApplicationRequest::directory, limits::kMaxPathBytes),
@@ -262,6 +270,7 @@ Json encode_counts(const std::map<ApplicationState, std::size_t>& by_state, Time
 
 Json encode_view(const Application& application) {
     Json json = encode(summary_of(application));
+    if (!application.request.comment.empty()) json["comment"] = application.request.comment;
     json["argv"] = application.request.argv;
     json["directory"] = application.request.directory;
     json["walltime_s"] = to_seconds(application.request.walltime);

@@ -1,7 +1,10 @@
 #pragma once
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +15,7 @@
 #include "services/common/messages/names/name_types.hpp"
 #include "services/common/messages/part.hpp"
 #include "services/common/messages/staging.hpp"
+#include "services/common/messages/text/printable.hpp"
 
 namespace zbs {
 
@@ -30,10 +34,18 @@ enum class ApplicationState {
 const char* to_string(ApplicationState state);
 constexpr bool is_final(ApplicationState s) { return s >= ApplicationState::kCompleted; }
 
+/// Free text for people: one line of at most 200 characters.
+inline bool is_comment(std::string_view text) {
+    constexpr std::ptrdiff_t kMaxCharacters = 200;
+    const auto begins_one = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; };
+    return !text.empty() && is_one_line(text) && std::ranges::count_if(text, begins_one) <= kMaxCharacters;
+}
+
 /// ScheduleApplication: what the user asks of the home scheduler. The client makes `id` and keeps it before it sends.
 struct ApplicationRequest {
     ApplicationId id;
-    std::string name{};  ///< for people; empty: none
+    std::string name{};     ///< for people; empty: none
+    std::string comment{};  ///< as `is_comment` wants it; empty: none
     int ranks = 1;
     std::vector<std::string> argv;                                 ///< program and arguments; never passes a shell
     std::string directory;                                         ///< absolute working directory of every rank
