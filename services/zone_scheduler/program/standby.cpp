@@ -100,7 +100,7 @@ Result<void> read_again(ServiceHost& host, ZoneSettings& settings, const StateFo
 Result<std::unique_ptr<ActiveZone>> take_over(ServiceHost& host, ZoneSettings& settings, const StateFolder& state,
                                               const WriteLease& write_lease, const std::string& config_path, Log& log) {
     if (auto read = read_again(host, settings, state, config_path); !read) return read.error();
-    Result<Storage> storage = open_shared_storage(settings, state, log, turn);
+    Result<Storage> storage = open_shared_storage(settings, state, log, write_lease);
     if (!storage) return storage.error();
     return ActiveZone::make(host, settings, state, *std::move(storage), config_path, log);
 }

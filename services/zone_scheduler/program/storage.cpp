@@ -164,8 +164,8 @@ Result<Storage> open_shared_storage(const ZoneSettings& settings, const StateFol
     auto database =
         postgresql::open_zone_database(database_address(settings), sql::Durability::kBatches, storage.runner.get());
     if (!database) return database.error();
-    database->database->use_fence({turn.epoch, [&lease = turn.lease] { return lease.holds(); }});
-    storage.turn = turn.epoch;
+    database->database->use_fence({write_lease.epoch, [&lease = write_lease.lease] { return lease.holds(); }});
+    storage.turn = write_lease.epoch;
     storage.database = std::move(database->stores);
     const Result<std::string> id = folder_id(state);
     if (!id) return id.error();
