@@ -51,8 +51,8 @@ void end_if_alone(int ranks);
 /// The function `name` of a library that is loaded, in whatever scope; null where there is none. Loads nothing.
 void* find_loaded(const char* name);
 
-/// Before MPI_Abort of the program, for `zbs-step rank`: of a communicator of one rank it is an exit, and MPI also aborts
-/// by itself.
+/// Before MPI_Abort of the program, for `zbs-step rank`: of a communicator of one rank it is an exit, and MPI also
+/// aborts by itself.
 void record_abort(int code) noexcept;
 
 /// Whether this process is rank 0, or none at all, by what launchers put into the environment. For messages of

@@ -5,9 +5,7 @@
 
 namespace zbs::sqlite {
 
-Result<std::int64_t> examine_zone_database(const std::string& path) {
-    return Database::examine(path, zone_schema());
-}
+Result<std::int64_t> examine_zone_database(const std::string& path) { return Database::examine(path, zone_schema()); }
 
 Result<ZoneDatabase> open_zone_database(const std::string& path, Durability durability, TaskRunner* runner) {
     Result<std::unique_ptr<Database>> opened =

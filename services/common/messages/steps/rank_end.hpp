@@ -63,7 +63,8 @@ std::optional<RankEnd> read_rank_end(std::string_view file, std::string_view tex
 /// some of them before that end is noticed: an abort counts as later than each other end that is at most two seconds
 /// later. An end in a stop is none of the reasons for it.
 bool comes_before(const RankEnd& a, const RankEnd& b);
-/// Whether the other ranks can end by themselves, as under `mpiexec`: this one exited after MPI_Finalize, or has no MPI.
+/// Whether the other ranks can end by themselves, as under `mpiexec`: this one exited after MPI_Finalize, or has no
+/// MPI.
 bool lets_others_end(const RankEnd& end);
 /// "rank 3 on a.m0 exited with code 7 before MPI_Finalize" (or MPI_Init); without the machine where that is empty.
 std::string describe(const RankEnd& end, std::string_view machine);
