@@ -661,7 +661,7 @@ TEST(Wishes, HaveDefaultsAndLimits) {
 /// `some_part_record` with the launch of a part on a thousand machines, whose names are as long as names can be.
 TEST(PartRecords, OfManyMachinesCanBeReadBack) {
     PartRecord record = some_part_record();
-    record.machines.assign(1'000, std::string(64, 'm'));
+    record.machines.assign(1'000, MachineName(std::string(64, 'm')));
     const Result<PartRecord> read = decode_part_record(*parse(dump(encode(record))));
     ASSERT_TRUE(read) << read.error();
     EXPECT_EQ(*read, record);

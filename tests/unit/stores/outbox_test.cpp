@@ -62,7 +62,7 @@ TYPED_TEST(OutboxContract, RecordsWaitByNumberUntilTheyAreForgotten) {
 TYPED_TEST(OutboxContract, TheLastHeadStaysNoted) {
     EXPECT_EQ(*(*this->holder).outbox->noted(), std::nullopt);
     for (const AuditHead& head : {AuditHead{1, std::string(64, 'a')}, AuditHead{2, std::string(64, 'b')}}) {
-        ASSERT_TRUE((*this->holder).outbox->note(head));
+        ASSERT_TRUE((*this->holder).outbox->record(head));
         ASSERT_TRUE((*this->holder).journal->commit());
         this->holder.reopen();
         EXPECT_EQ(*(*this->holder).outbox->noted(), head);

@@ -172,7 +172,7 @@ TEST_F(PeeringServiceTest, BehaviourMovesRightsAndIsRememberedOverARestart) {
     ask("org-a", bundle);
     ASSERT_TRUE(settle(PeeringVerb::kAccept));
     const int before = service->rights_now("org-a")->processors;
-    for (int i = 0; i < 20; ++i) service->note("org-a", TrustEvent::kFailedCheck);
+    for (int i = 0; i < 20; ++i) service->record("org-a", TrustEvent::kFailedCheck);
     EXPECT_LT(service->rights_now("org-a")->processors, before);
     EXPECT_EQ(store.peerings().load()->at(0).history.count[4], 0U);  // not a write for each
     clock.advance(PeeringService::kSaveEvery + 1s);
