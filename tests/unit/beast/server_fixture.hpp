@@ -182,6 +182,11 @@ class ServerTest : public testing::Test {
         while (server_->bytes_kept() < bytes && Clock::now() < end) std::this_thread::yield();
         return server_->bytes_kept() >= bytes;
     }
+    bool wait_until_nothing_is_kept() {
+        const auto end = Clock::now() + kPatience;
+        while (server_->bytes_kept() > 0 && Clock::now() < end) std::this_thread::yield();
+        return server_->bytes_kept() == 0;
+    }
     bool wait_for_connections(int count) {
         const auto end = Clock::now() + kPatience;
         while (server_->connections() != count && Clock::now() < end) std::this_thread::yield();
