@@ -72,22 +72,28 @@ Error ZoneClient::unreachable(Error error) const {
     return error;
 }
 
-/// As the caller's call; `on_silence`, once where the answer takes longer than a short absence.
+/// As the caller's call; `on_silence`, once where the answer takes longer than a short absence. A call that is given up
+/// goes on alone until its deadline.
 Result<HttpAnswer> ZoneClient::await_answer(const HttpCall& call,
                                             const std::function<void(const Error&)>& on_silence) const {
-    std::promise<Result<HttpAnswer>> promise;
-    auto answer = promise.get_future();
-    caller_->call(call, [&promise](Result<HttpAnswer> came) { promise.set_value(std::move(came)); });
-    if (answer.wait_for(kShortAbsence) == std::future_status::timeout)
-        on_silence({ErrorCode::kTimeout, call.method + " " + home_.url + call.path + " has no answer after 2 s", {}});
+    const auto promise = std::make_shared<std::promise<Result<HttpAnswer>>>();
+    auto answer = promise->get_future();
+    caller_->call(call, [promise](Result<HttpAnswer> came) { promise->set_value(std::move(came)); });
+    const Error silence{
+        ErrorCode::kTimeout, call.method + " " + home_.url + call.path + " has no answer after 2 s", {}};
+    if (answer.wait_for(kShortAbsence) == std::future_status::ready) return answer.get();
+    on_silence(silence);
+    while (answer.wait_for(kAskWhetherGivenUp) == std::future_status::timeout)
+        if (is_given_up()) return silence;
     return answer.get();
 }
+
+bool ZoneClient::is_given_up() const { return absence_ && absence_->is_given_up && absence_->is_given_up(); }
 
 Result<std::string> ZoneClient::text(HttpCall call) {
     const auto steady_now = [] {
         return std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch());
     };
-    const auto is_given_up = [this] { return absence_ && absence_->is_given_up && absence_->is_given_up(); };
     const Duration begin = steady_now();
     RepeatedCall repeated(begin, absence_ ? std::max(patience_, absence_->patience) : patience_);
     bool is_announced = false;

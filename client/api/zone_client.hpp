@@ -106,6 +106,7 @@ class ZoneClient {
     std::unique_ptr<cpprest::HttpCaller> caller_;
     std::chrono::milliseconds patience_;
     std::optional<Absence> absence_;
+    bool is_given_up() const;
     bool is_slow_ = false;  ///< it has answered after a silence: another one is no absence until the call's deadline
     LogChunk last_;
 };

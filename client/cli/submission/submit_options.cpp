@@ -118,7 +118,9 @@ void add_submit_options(CLI::App& command, SubmitOptions& options) {
     command.add_option("--comment", options.request.comment, "free text of at most 200 characters, for 'zbs show'")
         ->check(CLI::Validator(
             [](const std::string& text) {
-                return text.empty() || is_comment(text) ? "" : "must be one line of at most 200 characters";
+                return text.empty() || is_comment(text)
+                           ? ""
+                           : "must be one line of at most 200 characters, without control characters";
             },
             ""));
     command

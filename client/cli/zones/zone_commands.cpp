@@ -24,10 +24,10 @@ Listing zone_listing() {
              "ORGANISATION",
              "PROCESSORS",
              "USED",
-             {"ADDRESS", "url"},
-             {"YOU MAY USE IT", "usable"},
              {"STATE", "condition.state"},
              {"AGE", "condition.age_s"},
+             {"YOU MAY USE IT", "usable"},
+             {"ADDRESS", "url"},
              {"OUTBOUND", true},
              {"INBOUND", true}},
             {},
@@ -80,12 +80,12 @@ void list_zones(Context& context) {
     Listing listing = zone_listing();
     listing.items.push_back(client::encode_home_zone(home, zone->url(), state));
     listing.rows.push_back(
-        {home.zone, home.organisation, processors, used, zone->url(), "yes (home)", state, "0s", "-", "-"});
+        {home.zone, home.organisation, processors, used, state, "0s", "yes (home)", zone->url(), "-", "-"});
     for (const codec::PeerView& peer : codec::decode_peerings_view(*peers).peers) {
         listing.items.push_back(client::encode_other_zone(peer));
-        listing.rows.push_back({peer.zone, peer.organisation, "-", "-", peer.url,
-                                client::is_usable(peer) ? "yes" : "no: " + peer.reason, listing::state_of(peer),
-                                listing::age_of(peer), peer.outbound, peer.inbound});
+        listing.rows.push_back({peer.zone, peer.organisation, "-", "-", listing::state_of(peer), listing::age_of(peer),
+                                client::is_usable(peer) ? "yes" : "no: " + peer.reason, peer.url, peer.outbound,
+                                peer.inbound});
     }
     print(context, listing);
 }

@@ -23,7 +23,7 @@ std::string read_job_name(JsonReader& in, const char* key) {
 std::string read_comment(JsonReader& in, const char* key) {
     std::string comment = in.text(key);
     if (in.ok() && !is_comment(comment))
-        in.fail(key, "must be one line of at most 200 characters, without control characters");
+        in.fail(key, "must be one line of 1 to 200 characters, without control characters");
     return comment;
 }
 

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import unittest
 
 from manners import ONE, VIEW, ZBS, Manners, Zone
@@ -80,6 +81,22 @@ class Absence(Manners):
             answers.set()
             self.assertEqual(waiting.wait(timeout=30), 0, words)
             self.assertEqual(waiting.stderr.read(), BACK, words)
+
+    def test_a_timeout_counts_while_a_call_has_no_answer(self):
+        answers = threading.Event()
+
+        class Silent(Zone):
+            def do_GET(self):
+                answers.wait(timeout=60)
+                super().do_GET()
+
+        self.arrive(Silent)
+        started = time.monotonic()
+        waiting = self.start("wait", "--timeout", "3s", ONE)
+        self.assertEqual(waiting.wait(timeout=30), 6)
+        self.assertLess(time.monotonic() - started, 12, "the deadline of a call is 15 s")
+        self.assertIn("the home zone is still away", waiting.stderr.read())
+        answers.set()
 
     def test_wait_goes_on_if_the_zone_leaves_while_it_waits(self):
         looked = threading.Event()
