@@ -203,6 +203,14 @@ class Output(Job):
         raw = subprocess.run([PROGRAMS + "/zbs", "logs", self.last()["id"], "--rank", "0"], capture_output=True, timeout=30, env=world.environment)
         self.assertEqual(raw.stdout, content)
 
+    def test_a_comment_is_shown(self):
+        self.assertEqual(world.zbs("run", "-q", "--comment", "grid 3, run ä", "--", "/bin/true", timeout=60).returncode, 0)
+        self.assertEqual(self.last()["comment"], "grid 3, run ä")
+        self.assertIn("\ncomment    grid 3, run ä\n", world.zbs("show", "last").stdout)
+        refused = world.zbs("run", "--comment", "two\nlines", "--", "/bin/true")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("--comment", refused.stderr)
+
     def test_a_message_does_not_continue_a_line_of_the_program(self):
         for streams, code in (("2", 3), ("1", 3), ("2", 0)):
             done = subprocess.run([PROGRAMS + "/zbs", "run", "--", "/bin/sh", "-c", f"printf abc >&{streams}; exit {code}"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, env=world.environment)
