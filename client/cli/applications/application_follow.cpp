@@ -220,6 +220,7 @@ std::optional<ApplicationView> follow(Context& context, client::ZoneClient& zone
         const std::string &state = view.state, &reason = view.reason;
         if (delegation != nullptr) delegation->look(state);
         if (!plan_shown && !view.plan.is_null() && (state == "running" || is_ended(state))) {
+            logs.end_line();
             if (const auto plan = codec::decode_application_plan(view.plan))
                 describe_plan(std::cerr, *plan, view.planned);
             if (const std::string grace = grace_text(view); !grace.empty())
