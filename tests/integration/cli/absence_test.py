@@ -34,6 +34,18 @@ class Absence(Manners):
         self.addCleanup(zone.shutdown)
         return zone
 
+    def arrive_silent(self):
+        """From now on the zone accepts calls, and answers them once the event is set that this returns."""
+        answers = threading.Event()
+
+        class Silent(Zone):
+            def do_GET(self):
+                answers.wait(timeout=60)
+                super().do_GET()
+
+        self.arrive(Silent)
+        return answers
+
     def leave(self, zone):
         zone.shutdown()
         zone.server_close()
@@ -65,14 +77,7 @@ class Absence(Manners):
 
     def test_a_zone_that_accepts_calls_and_does_not_answer_is_away(self):
         self.end("completed", 0)
-        answers = threading.Event()
-
-        class Silent(Zone):
-            def do_GET(self):
-                answers.wait(timeout=60)
-                super().do_GET()
-
-        self.arrive(Silent)
+        answers = self.arrive_silent()
         for words in (("wait", ONE), ("logs", "-f", ONE), ("run", "-q", "--id", ONE, "--", "/bin/true")):
             answers.clear()
             waiting = self.start(*words)
@@ -83,14 +88,7 @@ class Absence(Manners):
             self.assertEqual(waiting.stderr.read(), BACK, words)
 
     def test_a_timeout_counts_while_a_call_has_no_answer(self):
-        answers = threading.Event()
-
-        class Silent(Zone):
-            def do_GET(self):
-                answers.wait(timeout=60)
-                super().do_GET()
-
-        self.arrive(Silent)
+        answers = self.arrive_silent()
         started = time.monotonic()
         waiting = self.start("wait", "--timeout", "3s", ONE)
         self.assertEqual(waiting.wait(timeout=30), 6)

@@ -39,7 +39,7 @@ TEST(DoctorChecks, WarnOfAHomeZoneWithAnotherTime) {
     EXPECT_EQ(ahead.verdict, CheckResult::kWarn);
     EXPECT_NE(ahead.found.find("ahead of"), std::string::npos) << ahead.found;
     EXPECT_NE(check_home_clock(-3min, 1s).found.find("behind"), std::string::npos);
-    EXPECT_EQ(check_home_clock(25s, 20s).verdict, CheckResult::kOk) << "an answer that came late tells less";
+    EXPECT_EQ(check_home_clock(25s, 20s).verdict, CheckResult::kOk) << "a late answer is less exact";
 }
 
 TEST(DoctorChecks, FailForAnotherVersionOfTheInterface) {
