@@ -45,6 +45,9 @@ struct StepSpec {
     /// other hosts, and would end them at once if it got a signal. It gets SIGTERM after the grace. Local executors
     /// only; never taken from a message.
     std::vector<std::string> on_stop{};
+    /// argv is MPICH's launcher: it starts no rank before so many proxies have connected. 0: none is awaited. Local
+    /// executors only; never taken from a message.
+    std::size_t proxies = 0;
     /// What its folder may take of the disk, beside what a step writes itself (`is_own_output`); the tree is ended when
     /// it is more. Looked at about once a second. 0 = no limit.
     std::uint64_t folder_bytes = 0;
@@ -56,6 +59,8 @@ struct StepStatus {
     int exit_code = 0;               ///< once exited; 128 + n where signal n ended it
     std::string reason;              ///< where it did not end by itself: walltime, supervisor lost, ...
     bool is_site_fault = false;      ///< the machine's or its agent's, not that of what ran
+    enum class Proxies { kNone, kAwaited, kConnected };
+    Proxies proxies = Proxies::kNone;  ///< of a launcher that awaits them; no rank has begun before `kConnected`
     std::optional<StepWork> work{};  ///< while it runs on a machine whose agent measures it
 };
 

@@ -48,6 +48,7 @@
 #include "services/node_agent/step/folder_watch.hpp"
 #include "services/node_agent/step/launcher.hpp"
 #include "services/node_agent/step/program.hpp"
+#include "services/node_agent/step/proxy_gate.hpp"
 #include "services/node_agent/step/rank.hpp"
 #include "services/node_agent/step/starter.hpp"
 #include "services/node_agent/step/step_options.hpp"
@@ -69,6 +70,9 @@ constexpr std::chrono::seconds kLeftoverStays{3};
 /// For a program that ends its own programs elsewhere when it gets SIGTERM.
 constexpr std::chrono::seconds kEndsElsewhere{5};
 constexpr std::chrono::seconds kStopCheckInterval{5};
+constexpr std::chrono::milliseconds kGateInterval{5};
+/// For a proxy to connect to its launcher: less than a launcher's home waits, so that the zone reports it.
+constexpr std::chrono::seconds kConnectWithin{20};
 constexpr int kGraceMs = 1'000;
 constexpr int kStopped = 128 + SIGTERM;
 
@@ -361,6 +365,7 @@ int main(int argc, char** argv) {
     } else if (options.is_launcher) {
         launcher = child;
     }
+    ProxyGate gate(options.folder, options.operation, options.proxies);
     std::optional<SteadyClock::time_point> kill_at;
     SteadyClock::time_point next_kill;
     pid_t command = 0;           ///< options.on_stop, while it runs
@@ -374,6 +379,7 @@ int main(int argc, char** argv) {
         if (is_first || latest < *kill_at) kill_at = next_kill = latest;
         if (!is_first) return;
         reason = why;
+        gate.shut();
         is_tree_asked = options.on_stop.empty();
         if (is_tree_asked)
             ask_tree(options.operation, launcher);
@@ -386,11 +392,13 @@ int main(int argc, char** argv) {
     };
     bool is_launcher_alone = launcher == 0;
     auto check_for_stop = SteadyClock::now() + kStopCheckInterval;
+    auto connect_by = launcher > 0 ? start + kConnectWithin : SteadyClock::time_point::max();
     auto find_leftover_process = SteadyClock::now() + kLeftoverInterval;
     auto leftover_ends = SteadyClock::time_point::max();  ///< all ranks have ended, and something of theirs has not
     while (code < 0) {
         const auto next_check = watches_folder ? folder_watch.next() : SteadyClock::time_point::max();
-        const timespec wait = wait_for(kill_at ? next_kill : std::min(next_check, walltime_end));
+        const auto gate_check = gate.is_closed() ? SteadyClock::now() + kGateInterval : SteadyClock::time_point::max();
+        const timespec wait = wait_for(kill_at ? next_kill : std::min({next_check, walltime_end, gate_check}));
         const int signal = sigtimedwait(&watched, nullptr, &wait);
         if (signal == SIGTERM || signal == SIGINT) obey_stop_file(kGraceMs);
         int status = 0;
@@ -398,12 +406,20 @@ int main(int argc, char** argv) {
             if (ended == child) code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
             if (ended == command) command = 0;
         }
+        if (code < 0) gate.advance();
         const auto now = SteadyClock::now();
         if (now >= walltime_end && !kill_at) {
             pid_t program = child;
             if (const auto first = has_processes(options.namespaces) ? find_first_child(child) : std::nullopt)
                 program = first->pid;
             stop_tree(walltime_reason + reason_of(find_leftover(options.operation, child, program)), options.grace_ms);
+        }
+        if (now >= connect_by && !kill_at) {
+            connect_by = SteadyClock::time_point::max();
+            if (const std::string at = missing_launcher(options.argv, launcher); !at.empty())
+                stop_tree("no connection from here to the MPI launcher at " + at + " within " +
+                              std::to_string(kConnectWithin.count()) + " s; does a firewall stop it?",
+                          kGraceMs);
         }
         // A proxy waits for the end of its ranks' output, which a process that they left behind may hold open.
         if (launcher > 0 && !kill_at && now >= find_leftover_process) {

@@ -49,6 +49,8 @@ Result<StepOptions> read_step_options(int argc, const char* const* argv) {
             good = read_number(value, options.grace_ms);
         } else if (word == "--launcher") {
             options.is_launcher = value == "yes";
+        } else if (word == "--proxies") {
+            good = read_number(value, options.proxies);
         } else if (word == "--folder-bytes") {
             good = read_number(value, options.folder_bytes);
         } else if (word == "--minimum-uid") {

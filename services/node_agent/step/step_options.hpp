@@ -35,6 +35,7 @@ struct StepOptions {
     bool is_launcher = false;
     /// Run once at a stop in place of SIGTERM to the tree, with the rights of this process; empty: none.
     std::vector<std::string> on_stop;
+    std::size_t proxies = 0;         ///< the program is a launcher that waits for so many (`ProxyGate`)
     std::uint64_t folder_bytes = 0;  ///< of the disk, that the job's folder may take; 0 = no limit
     bool probe = false;              ///< only try the namespaces
     std::vector<failpoint::Arming> failpoints;

@@ -135,19 +135,13 @@ class ProcessStepExecutor : public StepExecutor {
 
     StepStatus status(const std::string& operation) override {
         ZBS_EXPECTS(is_plain_name(operation));
-        if (copies_.waits(operation)) return status_of_waiting(operation);
+        StepStatus status = state_of(operation);
         const std::string path = control_folder(operation);
-        if (const auto ended = read_exit(path)) return *ended;
-        const auto supervisor = read_supervisor_record(path);
-        if (!supervisor) return resume_waiting(operation) ? status_of_waiting(operation) : StepStatus{};
-        if (!supervisor->is_of_this_host()) return give_up(operation, supervisor->why_out_of_reach());
-        if (is_alive(supervisor->process)) return {StepStatus::State::kRunning, 0, {}};
-        if (const auto ended = read_exit(path)) return *ended;  // it ended between the two looks
-        const std::vector<ProcessRef> left = find_marked(step_variable(operation), 0);
-        for (const ProcessRef& process : left) send_signal(process, SIGKILL);
-        // It has ended once nothing of it is alive; the next check will find out.
-        if (!left.empty()) return {StepStatus::State::kRunning, 0, {}};
-        return end_killed(path, std::string(kLostSupervisorReason));
+        if (access((path + "/connected").c_str(), F_OK) == 0)
+            status.proxies = StepStatus::Proxies::kConnected;
+        else if (access((path + "/held").c_str(), F_OK) == 0)
+            status.proxies = StepStatus::Proxies::kAwaited;
+        return status;
     }
 
     void stop(const std::string& operation, Duration grace) override {
@@ -189,6 +183,22 @@ class ProcessStepExecutor : public StepExecutor {
     }
 
   private:
+    StepStatus state_of(const std::string& operation) {
+        if (copies_.waits(operation)) return status_of_waiting(operation);
+        const std::string path = control_folder(operation);
+        if (const auto ended = read_exit(path)) return *ended;
+        const auto supervisor = read_supervisor_record(path);
+        if (!supervisor) return resume_waiting(operation) ? status_of_waiting(operation) : StepStatus{};
+        if (!supervisor->is_of_this_host()) return give_up(operation, supervisor->why_out_of_reach());
+        if (is_alive(supervisor->process)) return {StepStatus::State::kRunning, 0, {}};
+        if (const auto ended = read_exit(path)) return *ended;  // it ended between the two looks
+        const std::vector<ProcessRef> left = find_marked(step_variable(operation), 0);
+        for (const ProcessRef& process : left) send_signal(process, SIGKILL);
+        // It has ended once nothing of it is alive; the next check will find out.
+        if (!left.empty()) return {StepStatus::State::kRunning, 0, {}};
+        return end_killed(path, std::string(kLostSupervisorReason));
+    }
+
     Result<void> launch_step(const StepSpec& spec, const std::string& account) {
         SupervisorLaunch launch{.program = context_.options.supervisor,
                                 .input = {spec.environment, spec.files},
@@ -201,6 +211,8 @@ class ProcessStepExecutor : public StepExecutor {
             "--walltime-s", std::to_string(std::chrono::ceil<std::chrono::seconds>(spec.walltime).count()),
             "--grace-ms",   std::to_string(spec.grace / std::chrono::milliseconds{1})};
         if (spec.is_launcher) launch.arguments.insert(launch.arguments.end(), {"--launcher", "yes"});
+        if (spec.proxies > 0)
+            launch.arguments.insert(launch.arguments.end(), {"--proxies", std::to_string(spec.proxies)});
         for (const std::string& word : spec.on_stop)
             launch.arguments.insert(launch.arguments.end(), {"--on-stop", word});
         for (std::string& word : confinement_arguments(context_, account)) launch.arguments.push_back(std::move(word));
