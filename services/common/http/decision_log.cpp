@@ -35,7 +35,9 @@ std::string joined(std::string first, const std::string& second) {
 
 }  // namespace
 
-bool changes_something(const Call& call) { return call.method != "GET" && call.method != "HEAD"; }
+bool changes_something(Action action, const Call& call) {
+    return call.method != "GET" && call.method != "HEAD" && action != Action::kAskCapacity;
+}
 
 /// Writes down what is kept back in a moment; one timer for all that comes until then, none while nothing does.
 void DecisionLog::flush_soon() {
@@ -116,7 +118,7 @@ void DecisionLog::refuse(Action action, const Call& call, const char* decision, 
 }
 
 Result<void> DecisionLog::allow(Action action, const Call& call) {
-    if (!changes_something(call)) return {};
+    if (!changes_something(action, call)) return {};
     const AuditUrgency urgency = record_waits_ ? AuditUrgency::kWithWrites : AuditUrgency::kNow;
     if (record_waits_) record_waits_();
     if (auto kept = record(action, call, "allow", meaning_of(call), urgency); !kept)
@@ -125,7 +127,7 @@ Result<void> DecisionLog::allow(Action action, const Call& call) {
 }
 
 void DecisionLog::done(Action action, const Call& call, int status) {
-    if (status < 400 || !changes_something(call)) return;
+    if (status < 400 || !changes_something(action, call)) return;
     refuse(action, call, "failed", "status " + std::to_string(status));
 }
 

@@ -12,8 +12,8 @@
 
 namespace zbs::http {
 
-/// True for calls that change something.
-bool changes_something(const Call& call);
+/// True for calls that change something. A question for capacity does not, though it has a body.
+bool changes_something(Action action, const Call& call);
 
 /// Puts a service's decisions on record. Lives on the domain's strand.
 class DecisionLog {

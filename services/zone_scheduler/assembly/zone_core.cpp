@@ -165,7 +165,7 @@ void ZoneCore::connect() {
     router_.watch([this](Action action, const http::Call& call, int status) {
         decisions_.done(action, call, status);
         metrics_.answered(action, status);
-        if (status == 400 && http::changes_something(call) && call.caller().kind == CallerKind::kZone)
+        if (status == 400 && http::changes_something(action, call) && call.caller().kind == CallerKind::kZone)
             peerings_.record(call.caller().organisation, TrustEvent::kInvalidRequest);
     });
     router_.name_calls([this] { return to_string(ports_.ids.fresh(self_of(config_))); });
