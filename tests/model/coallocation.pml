@@ -18,7 +18,7 @@
  *   WANT1=n     zones that home 1 needs, else two as home 0
  *   NO_TIMER=1  no timer may have anything to do (worlds without faults)
  * Mistakes that must be found are chosen the same way: FORGET_RELEASE, COMMIT_WITHOUT_HOLD, EXPIRE_COMMITTED,
- * UNSTARTED_IS_COMPLETED, EARLY_GIVE_BACK, REPLAN_WITHOUT_WAITING, FORGET_REPLACED, START_UNREADY.
+ * UNSTARTED_IS_COMPLETED, EARLY_GIVE_BACK, REPLAN_WITHOUT_WAITING, REPLAN_WHAT_RUNS, FORGET_REPLACED, START_UNREADY.
  * What changes the size of a state is a macro: ROUNDS=n, plans before a home gives up, and RESERVE, later starts. */
 #ifndef ROUNDS
 #define ROUNDS 2
@@ -34,7 +34,7 @@ static int option(const char* name) {
 /* Not in the states: they never change. */
 hidden byte want1, crash_home, crash_zones, home_may_go, no_timer;
 hidden byte forget_release, commit_without_hold, expire_committed, unstarted_is_completed, early_give_back,
-    replan_without_waiting, forget_replaced, start_unready;
+    replan_without_waiting, replan_what_runs, forget_replaced, start_unready;
 
 #define ZONES 3
 #define P(h, r, z) (((h) * ROUNDS + (r)) * ZONES + (z)) /* a part: a new id in every round */
@@ -110,6 +110,7 @@ bit zone_up[ZONES];
 int hold_sent, commit_sent, launch_sent;
 /* Processes: they outlive the program of their zone (step supervisor). */
 byte launcher[2];
+bit ran_before[2]; /* ranks of a launch that was given up */
 int alive, killed;
 /* Seen by the checks, never by the protocol. */
 int was_committed, was_launched, started, died;
@@ -206,6 +207,9 @@ inline ask_all(h, messages) {
     ask(h, 2, messages)
 }
 
+/* The launcher starts no rank before all proxies have connected (`ProxyGate`). */
+#define RANKS_BEGAN(h) SUBSET(PARTS_OF(h), started)
+
 #define ANSWERED(h) (ALL_CALLS(h, != kWait) || (replan_without_waiting && SOME_CALL(h, == kNo)))
 
 inline start_coordinator(h) {
@@ -217,9 +221,16 @@ inline start_coordinator(h) {
 /* What home does within the handler of an answer or of a deadline: the ends of hold(), commit() and launch_parts(). */
 inline go_on(h) {
     if
-    :: app[h] == kLaunching && !stopping[h] && SOME_CALL(h, == kNo) ->
-        stopping[h] = 1; /* stop(): one part that does not start stops all */
-        enter(h, kLaunching)
+    :: app[h] == kLaunching && !stopping[h] && SOME_CALL(h, == kNo) -> /* launch_failed() */
+        if
+        :: round[h] + 1 < ROUNDS && launcher[h] == kGoing && !cancel[h] && (!RANKS_BEGAN(h) || replan_what_runs) ->
+            ran_before[h] = ran_before[h] || RANKS_BEGAN(h);
+            launcher[h] = kNotStarted; /* end_launch(): it is gone before a rank has begun */
+            plan_again(h)
+        :: else ->
+            stopping[h] = 1; /* stop(): one part that does not start stops all */
+            enter(h, kLaunching)
+        fi
     :: app[h] == kLaunching && !stopping[h] && ALL_CALLS(h, != kWait) && !SOME_CALL(h, == kNo) ->
         assert(SUBSET(PARTS_OF(h), was_launched)); /* no application runs with part of its parts */
         enter(h, kAppRunning)
@@ -337,6 +348,7 @@ inline finish(h) { /* collect_profile(), finish() */
     :: cancel[h] -> give_up_plan(h, kCancelled)
     :: !cancel[h] && !stopping[h] && launcher[h] == kEndedWell ->
         assert(SUBSET(PARTS_OF(h), started));
+        assert(!ran_before[h]); /* no program runs twice */
         give_up_plan(h, kAppCompleted)
     :: !cancel[h] && (stopping[h] || launcher[h] != kEndedWell) -> give_up_plan(h, kAppFailed)
     fi
@@ -455,7 +467,8 @@ inline check_room(z) { /* no processor is held by two parts, nor used by process
 /* save() with an end: the processors are free again. Silence ends nothing that runs: either home asked, or the
  * launcher is gone, or its own processes are. */
 inline end_part(h, r, z, state) {
-    assert(!HAS(started, P(h, r, z)) || launcher[h] != kGoing || HAS(killed, P(h, r, z)) || HAS(died, P(h, r, z)));
+    assert(!HAS(started, P(h, r, z)) || launcher[h] != kGoing || HAS(killed, P(h, r, z)) || HAS(died, P(h, r, z)) ||
+           r < round[h]); /* of a launch that was given up */
     part[P(h, r, z)] = state;
     DROP(busy[z], SLOT(P(h, r, z)))
 }
@@ -685,6 +698,7 @@ init {
             unstarted_is_completed = option("UNSTARTED_IS_COMPLETED");
             early_give_back = option("EARLY_GIVE_BACK");
             replan_without_waiting = option("REPLAN_WITHOUT_WAITING");
+            replan_what_runs = option("REPLAN_WHAT_RUNS");
             forget_replaced = option("FORGET_REPLACED");
             start_unready = option("START_UNREADY");
         };

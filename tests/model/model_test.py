@@ -21,6 +21,7 @@ SMALL = [
     ("no fault", TWO, "NO_TIMER=1", True),
     ("one deadline passes early", TWO, "EARLY=1", False),
     ("one message delivered twice", TWO, "DUP=1", False),
+    ("one message lost", TWO, "LOSS=1", False),
     ("home 0 gone for ever", TWO, "HOME_GONE=1", True),
     ("one round: any one crashes, one message lost", ONE, "CRASH_HOME=1 CRASH_ZONE=1 CRASHES=1 LOSS=1", False),
     ("later starts", LATER, "NO_TIMER=1", True),
@@ -47,6 +48,7 @@ MISTAKES = [
     ("a part that never started counts as completed", ONE, "CRASH_HOME=1 CRASH_ZONE=1 CRASHES=1 LOSS=1", "UNSTARTED_IS_COMPLETED"),
     ("processors are free before the processes are gone", TWO, "CANCEL=1", "EARLY_GIVE_BACK"),
     ("home plans again while holds are outstanding", TWO, "NO_TIMER=1", "REPLAN_WITHOUT_WAITING"),
+    ("home plans an application again whose ranks have begun", TWO, "LOSS=1", "REPLAN_WHAT_RUNS"),
     ("home forgets the parts that others take the place of", LATER, "NO_TIMER=1", "FORGET_REPLACED"),
     ("a reserved start does not wait for what overruns", LATER, "OVERRUN=1", "START_UNREADY"),
 ]

@@ -12,11 +12,12 @@ namespace {
 constexpr std::string_view kLauncher = "mpi-";
 constexpr Duration kNoticed = std::chrono::seconds{2};  ///< until the others of a job see that one is gone
 
-std::string application_of(const StepSpec& spec) {
-    if (spec.operation.starts_with(kLauncher)) return spec.operation.substr(kLauncher.size());
-    for (const auto& [name, value] : spec.environment)
-        if (name == "ZBS_APPLICATION") return value;
-    return {};
+constexpr std::string_view kPort = "127.0.0.1:";
+
+/// The launcher that a proxy is to connect to.
+std::string port_of(const StepSpec& proxy) {
+    const auto option = std::ranges::find(proxy.argv, "--control-port");
+    return option == proxy.argv.end() ? "" : (option + 1)->substr(kPort.size());
 }
 
 constexpr const char* kResult = "r.dat";
@@ -29,13 +30,11 @@ std::string result_of(const std::string& operation) {
 /// The first step of a part that got files, which it must have got.
 bool leaves_result(const StepSpec& spec) { return !spec.inputs.empty(); }
 
-std::string launcher_output(int proxies) {
+std::string launcher_output(int proxies, const std::string& port) {
     std::string text;
     for (int i = 0; i < proxies; ++i)
-        text +=
-            "HYDRA_LAUNCH: /usr/bin/hydra_pmi_proxy --control-port 127.0.0.1:9 --launcher manual --pgid 0 "
-            "--proxy-id " +
-            std::to_string(i) + " \n";
+        text += "HYDRA_LAUNCH: /usr/bin/hydra_pmi_proxy --control-port " + std::string(kPort) + port +
+                " --launcher manual --pgid 0 --proxy-id " + std::to_string(i) + " \n";
     return text + "HYDRA_LAUNCH_END\n";
 }
 
@@ -80,8 +79,11 @@ class Jobs::HostExecutor : public Executor {
     StepStatus status(const std::string& operation) override {
         const Process* process = find(operation);
         if (process == nullptr) return {};
-        if (process->runs(jobs_.time_.now())) return {StepStatus::State::kRunning, 0, {}};
-        return {StepStatus::State::kExited, process->exit_code, process->reason};
+        StepStatus status{StepStatus::State::kExited, process->exit_code, process->reason};
+        if (process->runs(jobs_.time_.now())) status = {StepStatus::State::kRunning, 0, {}};
+        if (process->proxies > 0)
+            status.proxies = process->has_met ? StepStatus::Proxies::kConnected : StepStatus::Proxies::kAwaited;
+        return status;
     }
     void stop(const std::string& operation, Duration) override {
         if (host_.step() && find(operation) != nullptr) jobs_.stop(operation, "stopped");
@@ -95,7 +97,7 @@ class Jobs::HostExecutor : public Executor {
             return offset >= result.size() ? std::string{} : result.substr(offset, limit);
         }
         if (process == nullptr || file != own_files::kStdout) return Error{ErrorCode::kNotFound, "no file " + file, {}};
-        const std::string text = launcher_output(process->proxies);
+        const std::string text = launcher_output(process->proxies, process->launch);
         return offset >= text.size() ? std::string{} : text.substr(offset, limit);
     }
     std::vector<File> list(const std::string& operation, const std::string&) override {
@@ -123,27 +125,29 @@ std::unique_ptr<Executor> Jobs::executor(Host& host) { return std::make_unique<H
 Result<void> Jobs::start(const std::string& host, const StepSpec& spec) {
     if (processes_.contains(spec.operation)) return {};
     Process process{.host = host, .spec = spec, .started = time_.now()};
-    for (const auto& [name, text] : spec.files)
-        if (name == "hosts") process.proxies = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+    const bool is_launcher = spec.operation.starts_with(kLauncher);
+    process.proxies = static_cast<int>(spec.proxies);
+    process.launch = is_launcher ? std::to_string(++last_port_) : port_of(spec);
     if (rng_.uniform() < lingering)
         process.linger =
             Duration{static_cast<std::int64_t>(rng_.uniform() * static_cast<double>(longest_linger.count()))};
     ++starts_[spec.operation];
     chronicle_.note(host, "process " + spec.operation + " starts");
     live_[host][spec.operation] = &processes_.emplace(spec.operation, std::move(process)).first->second;
-    const std::string application = application_of(spec);
-    members_[application].push_back(spec.operation);
+    const std::string launch = processes_.at(spec.operation).launch;
+    if (is_launcher) launchers_[launch] = spec.operation;
+    members_[launch].push_back(spec.operation);
     if (spec.walltime > Duration{0})
         time_.after(spec.walltime,
                     [this, operation = spec.operation] { stop(operation, std::string(kWalltimeReason) + " reached"); });
-    meet(application);
+    meet(launch);
     return {};
 }
 
 /// Once launcher and all proxies are there, the ranks compute.
-void Jobs::meet(const std::string& application) {
-    const std::vector<std::string>& members = members_[application];
-    const auto launcher = processes_.find(std::string(kLauncher) + application);
+void Jobs::meet(const std::string& launch) {
+    const std::vector<std::string>& members = members_[launch];
+    const auto launcher = processes_.find(launchers_[launch]);
     if (launcher == processes_.end() || !launcher->second.runs(time_.now())) {
         for (const std::string& member : members) {  // nobody to connect to
             if (!member.starts_with(kLauncher))
@@ -154,11 +158,12 @@ void Jobs::meet(const std::string& application) {
     int there = 0;
     for (const std::string& member : members)
         there += !member.starts_with(kLauncher) && processes_.at(member).runs(time_.now());
-    if (there < launcher->second.proxies) return;
+    if (there < launcher->second.proxies || launcher->second.is_stopping) return;
+    launcher->second.has_met = true;
     if (rng_.uniform() < endless) return;
     const auto spread = static_cast<std::uint64_t>((longest - shortest).count()) + 1;
-    time_.after(shortest + Duration{static_cast<std::int64_t>(rng_.below(spread))}, [this, application] {
-        const std::vector<std::string> all = members_[application];
+    time_.after(shortest + Duration{static_cast<std::int64_t>(rng_.below(spread))}, [this, launch] {
+        const std::vector<std::string> all = members_[launch];
         const bool whole = std::all_of(all.begin(), all.end(), [this](const std::string& member) {
             return processes_.at(member).runs(time_.now());
         });
@@ -168,6 +173,7 @@ void Jobs::meet(const std::string& application) {
 }
 
 void Jobs::stop(const std::string& operation, const std::string& reason) {
+    processes_.at(operation).is_stopping = true;
     const Duration linger = processes_.at(operation).linger;
     if (linger == Duration{0}) return end(operation, 143, reason);
     time_.after(linger, [this, operation, reason] { end(operation, 143, reason); });
@@ -182,7 +188,7 @@ void Jobs::end(const std::string& operation, int exit_code, const std::string& r
     process.reason = reason;
     chronicle_.note(process.host, "process " + operation + " ends with " + std::to_string(exit_code) + " " + reason);
     if (exit_code == 0) return;
-    for (const std::string& member : members_[application_of(process.spec)])
+    for (const std::string& member : members_[process.launch])
         time_.after(kNoticed, [this, member] { end(member, 1, {}); });
 }
 

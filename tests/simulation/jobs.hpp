@@ -28,8 +28,11 @@ class Jobs {
         Duration ended = Duration::max();
         int exit_code = 0;
         std::string reason;
-        int proxies = 0;    ///< of a launcher: how many it waits for
-        Duration linger{};  ///< from being stopped to its end
+        int proxies = 0;       ///< of a launcher: how many it waits for
+        bool has_met = false;  ///< and they came
+        bool is_stopping = false;
+        std::string launch;  ///< port of the launcher, its own or a proxy's
+        Duration linger{};   ///< from being stopped to its end
         bool runs(Duration now) const { return ended > now; }
     };
     /// By operation; an operation is started once in a world, wherever.
@@ -58,7 +61,7 @@ class Jobs {
     Result<void> start(const std::string& host, const StepSpec& spec);
     void stop(const std::string& operation, const std::string& reason);
     void end(const std::string& operation, int exit_code, const std::string& reason);
-    void meet(const std::string& application);
+    void meet(const std::string& launch);
 
     Timeline& time_;
     Chronicle& chronicle_;
@@ -68,7 +71,9 @@ class Jobs {
     std::map<std::string, std::map<std::string, const Process*>> live_;
     std::map<std::string, std::set<std::string>> needs_;  // by host; gone with the service's life
     int brought_ = 0;
-    std::map<std::string, std::vector<std::string>> members_;  // launcher and proxies, by application
+    int last_port_ = 1'000;
+    std::map<std::string, std::string> launchers_;             // by launch
+    std::map<std::string, std::vector<std::string>> members_;  // launcher and proxies, by launch
 };
 
 }  // namespace zbs::simulation

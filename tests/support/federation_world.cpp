@@ -173,6 +173,15 @@ FederationWorld::FederationWorld(std::vector<int> processors, std::vector<std::s
             ZBS_EXPECTS(made->trust.pin(organisation, "BUNDLE " + organisation).has_value());
         }
         made->executor = std::make_unique<MpiExecutor>(clock);
+        made->executor->proxies_of = [this](const std::string& application) {
+            std::size_t proxies = 0;
+            for (const auto& [other, there] : nodes_)
+                for (const auto& [operation, step] : there->executor->steps())
+                    proxies += step.reason != "stopped" &&
+                               std::ranges::count(step.spec.environment,
+                                                  std::pair<std::string, std::string>{"ZBS_APPLICATION", application});
+            return proxies;
+        };
         nodes_.emplace(name, std::move(made));
     }
     for (auto& [name, made] : nodes_) restart(name);

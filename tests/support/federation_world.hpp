@@ -20,10 +20,24 @@
 
 namespace zbs::test {
 
-/// FakeExecutor whose launcher prints one proxy command for each line of its host file, as mpiexec does.
+/// FakeExecutor whose launcher prints one proxy command for each line of its host file, as mpiexec does, and waits for
+/// these.
 class MpiExecutor : public FakeExecutor {
   public:
     using FakeExecutor::FakeExecutor;
+    /// How many proxies of an application have begun in all zones and were not stopped.
+    std::function<std::size_t(const std::string& application)> proxies_of;
+    StepStatus status(const std::string& operation) override {
+        StepStatus status = FakeExecutor::status(operation);
+        const auto step = steps().find(operation);
+        if (step == steps().end() || step->second.spec.proxies == 0) return status;
+        const std::string application = operation.substr(4, operation.find('-', 4) - 4);
+        if (!connected_.contains(operation) && proxies_of(application) >= step->second.spec.proxies)
+            connected_.insert(operation);
+        status.proxies =
+            connected_.contains(operation) ? StepStatus::Proxies::kConnected : StepStatus::Proxies::kAwaited;
+        return status;
+    }
     Result<void> start(const StepSpec& spec) override {
         const bool known = steps().contains(spec.operation);
         if (auto ok = FakeExecutor::start(spec); !ok || known || !spec.operation.starts_with("mpi-")) return ok;
@@ -39,6 +53,9 @@ class MpiExecutor : public FakeExecutor {
         write(spec.operation, ".zbs-stdout", text + "HYDRA_LAUNCH_END\n");
         return {};
     }
+
+  private:
+    std::set<std::string> connected_;  // launchers
 };
 
 /// Zones of one organisation each, in one thread on a virtual clock; messages go over a bus with delay, loss and cuts.

@@ -164,6 +164,13 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
                  true});
         } else if (excluded.contains(zone)) {
             collection->offers.push_back({zone, {}, "refused or did not answer in an earlier round", true});
+        } else if (const auto left = backoff_.left(zone, clock_.steady_now())) {
+            const int seconds = static_cast<int>(to_seconds(*left)) + 1;
+            collection->offers.push_back({zone,
+                                          {},
+                                          "did not start the last part that it had committed; it is left out for " +
+                                              std::to_string(seconds) + " s",
+                                          true});
         } else {
             ++collection->pending;
             transport_.ask_capacity(
@@ -232,7 +239,8 @@ Result<ApplicationService::Plan> ApplicationService::choose_start(const Applicat
     }
     if (now.error().code != ErrorCode::kUnavailable) return now.error();
     std::optional<Duration> start;
-    if (may_wait.reserve) start = earliest_common_start(request.ranks, offers, config_.reserve_ahead);
+    if (may_wait.reserve)
+        start = earliest_common_start(request.ranks, offers, {may_wait.not_before, config_.reserve_ahead});
     if (start)
         start = std::max(*start, kSoon);  // a zone that answers with a moment is believed, not asked again and again
     const std::optional<QueueOffer> queue = may_wait.queue ? best_queue(request.ranks, offers) : std::nullopt;
@@ -279,36 +287,6 @@ const ProfileLibrary::Choice& ApplicationService::choice_for(const std::shared_p
         run->chosen = now;
     }
     return *run->choice;
-}
-
-void ApplicationService::plan(const std::shared_ptr<Run>& run) {
-    run->busy = true;
-    const ProfileLibrary::Choice choice = choice_for(run);
-    run->model = choice.model;
-    const auto planned = [this, run, choice](const std::vector<Offer>& offers) {
-        run->busy = false;
-        end_turn(run);
-        if (is_final(run->app.status.state)) return;
-        record_offers(run, offers);
-        Result<Plan> made =
-            choose_start(run->app.request, choice, offers, {.reserve = may_reserve(run), .queue = true});
-        if (!made && made.error().code == ErrorCode::kUnavailable) {
-            run->excluded.clear();  // a zone that refused may have processors by then: a new series of plans
-            run->round = 1;
-            if (run->app.status.reason != made.error().message) {
-                ApplicationStatus changed = run->app.status;
-                changed.reason = made.error().message;
-                if (!save(run, std::move(changed))) return;
-            }
-            return later(run, wait_for_processors(), &ApplicationService::advance);
-        }
-        if (!made) {
-            enter(run, ApplicationState::kRejected, made.error().message);
-            return release(run);
-        }
-        if (take_plan(run, *std::move(made))) advance(run);
-    };
-    collect_offers(run->app.owner, run->app.request, run->excluded, std::nullopt, planned);
 }
 
 /// Stores the plan and its parts. A part takes the place of the one that the application has reserved in the same zone,
@@ -413,13 +391,18 @@ void ApplicationService::hold(const std::shared_ptr<Run>& run) {
             }
             if (--run->pending > 0) return;
             run->busy = false;
+            end_turn(run);
             run->swaps = false;
             if (!run->failed_zone.empty() && run->place && !run->app.status.cancel_requested) return wait_on(run);
             run->place.reset();
             if (run->app.status.cancel_requested) return advance(run);
             if (!run->failed_zone.empty()) return plan_again(run, run->failed_zone, run->failed_reason);
-            if (!enter(run, ApplicationState::kHeld)) return;
-            release(run);  // what these parts have replaced, and zones that are needed no more
+            ApplicationStatus changed = run->app.status;
+            std::erase_if(changed.releasing, [&](const ApplicationPart& old) {  // with the hold of the new part
+                return std::ranges::any_of(changed.parts, [&](const auto& fresh) { return fresh.replaces == old.id; });
+            });
+            if (!enter(run, std::move(changed), ApplicationState::kHeld)) return;
+            release(run);  // of zones that are needed no more
             advance(run);
         });
     }
@@ -432,7 +415,7 @@ void ApplicationService::plan_again(const std::shared_ptr<Run>& run, const ZoneN
     changed.start.reset();
     const std::string what = (zone.empty() ? "" : "zone " + zone + ": ") + reason;
     if (std::exchange(run->was_denied, false)) ++run->denials;
-    if (run->denials >= kMaxDenials || run->round >= config_.max_rounds) {
+    if (run->denials >= kMaxDenials) {
         if (enter(run, std::move(changed), ApplicationState::kRejected,
                   "no plan held in " + std::to_string(run->round) + " rounds; the last one failed because " + what)) {
             release(run);
@@ -441,6 +424,7 @@ void ApplicationService::plan_again(const std::shared_ptr<Run>& run, const ZoneN
     }
     const ZoneName refused = zone;  // which may be of a part that goes with the change
     if (!enter(run, std::move(changed), ApplicationState::kAccepted, "planning again: " + what)) return;
+    run->launching = run->launched = run->launch_given_up = false;
     ++run->round;
     if (!refused.empty()) run->excluded.insert(refused);
     release(run);
@@ -524,6 +508,7 @@ void ApplicationService::release(const std::shared_ptr<Run>& run) {
                 run->releasing = false;
                 ApplicationStatus changed = run->app.status;
                 std::erase_if(changed.releasing, [&](const ApplicationPart& p) { return gone->contains(p.id); });
+                if (!gone->empty()) begin_cycle(Duration{0});
                 run->release_retry = gone->empty() ? std::min(run->release_retry * 2, kReleaseRetryMax) : kReleaseRetry;
                 const bool saved = gone->empty() || save(run, std::move(changed));
                 if (!saved || !run->app.status.releasing.empty()) release_later(run);

@@ -66,8 +66,10 @@ void ApplicationService::penalise(const std::shared_ptr<Run>& run, const ZoneNam
 
 /// A program that has ended well has run in every part: no zone can pretend that.
 void ApplicationService::record_kept(const std::shared_ptr<Run>& run) {
-    for (const ApplicationPart& part : run->app.status.parts)
+    for (const ApplicationPart& part : run->app.status.parts) {
+        backoff_.record_success(part.zone);
         record_reputation_(address_of(part.zone).who.organisation, TrustEvent::kHoldKept);
+    }
 }
 
 }  // namespace zbs

@@ -3,6 +3,7 @@
 #include <array>
 #include <csignal>
 #include <iterator>
+#include <tuple>
 
 #include "algorithms/model/task_graph.hpp"
 #include "services/common/failpoint/failpoint.hpp"
@@ -29,12 +30,21 @@ constexpr Duration kOutputWait = std::chrono::minutes{2};
 constexpr Duration kLauncherGrace = std::chrono::minutes{1};
 constexpr Duration kWeighEvery = std::chrono::seconds{2};
 constexpr int kWeighShare = 50;  ///< one part in so many of the time is spent on it at most
-constexpr int kLaunchTries = 3;
-constexpr std::uint64_t kMaxOfErrors = 4'096;  ///< bytes of a rank, for the reason of its end
-constexpr int kNotExecuted = 127;              ///< as a shell ends that cannot execute a program
+/// Between two calls to a zone that does not answer; doubled each time.
+constexpr Duration kLaunchRetry = std::chrono::milliseconds{200};
+constexpr Duration kLaunchRetryMax = std::chrono::seconds{2};
+constexpr int kMaxFailedLaunches = 5;             ///< then the application fails
+constexpr std::size_t kMaxLauncherFiles = 1'000;  ///< of a launcher that has started nothing; it leaves a handful
+constexpr std::uint64_t kMaxOfErrors = 4'096;     ///< bytes of a rank, for the reason of its end
+constexpr int kNotExecuted = 127;                 ///< as a shell ends that cannot execute a program
 /// Of a zone that answers, and has lost what it stored.
 constexpr const char* kUnknownPart = "it no longer knows the part; was the zone restored from a backup?";
 constexpr std::size_t kMaxLauncherOutput = 4 * 1024 * 1024;
+
+ApplicationPart* find_part(ApplicationStatus& status, const PartId& id) {
+    const auto at = std::ranges::find(status.parts, id, &ApplicationPart::id);
+    return at == status.parts.end() ? nullptr : &*at;
+}
 
 /// The first line that says something, for a reason that fits on one line.
 std::string first_line(const std::string& text) {
@@ -182,6 +192,24 @@ void ApplicationService::start_coordinator(const std::shared_ptr<Run>& run) {
     await_coordinator(run);
 }
 
+/// Before all parts were started.
+void ApplicationService::launcher_ended(const std::shared_ptr<Run>& run, const StepStatus& end) {
+    if (is_gated(*run) && end.reason.starts_with(kStepStoppedReason)) {  // home restarted while it gave a launch up
+        run->failed_zone = {};
+        run->failed_reason = "the launch was given up";
+        return end_launch(run);
+    }
+    const Result<std::string> fault =
+        executor_.read(run->app.status.operation, std::string(own_files::kStderr), 0, kMaxOfErrors);
+    std::string words = fault ? mpich::own_fault(*fault) : std::string{};
+    if (words.empty() && fault) words = first_line(*fault);
+    if (words.empty()) words = end.reason;
+    stop(run, "the MPI launcher ended with " +
+                  (is_signal(end.exit_code) ? "signal " + std::to_string(end.exit_code - 128)
+                                            : "code " + std::to_string(end.exit_code)) +
+                  (words.empty() ? "" : ": " + words));
+}
+
 void ApplicationService::await_coordinator(const std::shared_ptr<Run>& run) {
     if (is_final(run->app.status.state) || !run->must_stop.empty()) return;
     const std::string& operation = run->app.status.operation;
@@ -190,26 +218,27 @@ void ApplicationService::await_coordinator(const std::shared_ptr<Run>& run) {
     const Result<mpich::LaunchLines> lines =
         read_launcher(run->app, text ? std::string_view(*text) : std::string_view{});
     if (!lines) return stop(run, lines.error().message);
-    if (lines->done) return launch_parts(run, lines->options);
     const StepStatus status = executor_.status(operation);
-    if (status.state != StepStatus::State::kRunning) {
-        const Result<std::string> fault = executor_.read(operation, std::string(own_files::kStderr), 0, 4096);
-        std::string words = fault ? mpich::own_fault(*fault) : std::string{};
-        if (words.empty() && fault) words = first_line(*fault);
-        if (words.empty()) words = status.reason;
-        return stop(run, "the MPI launcher ended with " +
-                             (status.exit_code > 128 && status.exit_code < 128 + 65
-                                  ? "signal " + std::to_string(status.exit_code - 128)
-                                  : "code " + std::to_string(status.exit_code)) +
-                             (words.empty() ? "" : ": " + words));
-    }
+    const bool is_running = status.state == StepStatus::State::kRunning;
+    if (lines->done && (!is_gated(*run) || status.proxies == StepStatus::Proxies::kConnected ||
+                        (is_running && status.proxies == StepStatus::Proxies::kAwaited)))
+        return launch_parts(run, lines->options);
+    if (!is_running) return launcher_ended(run, status);
     if (clock_.steady_now() > run->deadline) return stop(run, "the MPI launcher did not ask for its proxies in time");
     later(run, kCoordinatorCheck, &ApplicationService::await_coordinator);
 }
 
+/// One call of home, repeated under the same ids until it is answered.
+struct ApplicationService::PartLaunch {
+    std::shared_ptr<Run> run;
+    PartId part;
+    LaunchRequest request;
+    Duration until;  ///< steady time: end of the zone's launch window, as far as home knows
+    Duration rest = kLaunchRetry;
+};
+
 void ApplicationService::launch_parts(const std::shared_ptr<Run>& run, const mpich::Options& options) {
     run->pending = static_cast<int>(run->app.status.parts.size());
-    run->launch_failed = false;
     const std::vector<LaunchProxy> proxies = launch_proxies(run->app);
     const ApplicationRequest& asked = run->app.request;
     // The library's ranks meet at MPI_Init and at MPI_Finalize: all of them have it, or none.
@@ -218,8 +247,7 @@ void ApplicationService::launch_parts(const std::shared_ptr<Run>& run, const mpi
     const bool preload = (can_profile || asked.launcher == Launcher::kOpenMpi) &&
                          std::all_of(run->app.status.parts.begin(), run->app.status.parts.end(),
                                      [](const ApplicationPart& part) { return part.status.can_profile; });
-    for (std::size_t i = 0; i < run->app.status.parts.size(); ++i) {
-        const ApplicationPart& part = run->app.status.parts[i];
+    for (const ApplicationPart& part : run->app.status.parts) {
         LaunchRequest request{.token = part.status.token,
                               .operation = launch_operation(part.id),
                               .options = options,
@@ -230,44 +258,111 @@ void ApplicationService::launch_parts(const std::shared_ptr<Run>& run, const mpi
         for (const LaunchProxy& proxy : proxies) {
             if (proxy.zone == part.zone) request.proxies.push_back({proxy.id, proxy.machine});
         }
-        auto send = std::make_shared<std::function<void()>>();
-        *send = [this, run, i, request, weak = std::weak_ptr(send)] {
-            const ApplicationPart& target = run->app.status.parts[i];
-            transport_.launch_part(
-                address_of(target.zone), target.id, request,
-                [this, run, i, again = weak.lock()](Result<PartStatus> answer) {
-                    if (auto reached = failpoint::reach(failpoint::Point::kHomeLaunchAnswered); !reached)
-                        answer = reached.error();
-                    if (is_final(run->app.status.state)) return;
-                    ApplicationPart& launched = run->app.status.parts[i];
-                    if (!answer && is_passing(answer.error()) && ++run->tries[launched.id] < kLaunchTries &&
-                        run->app.status.stop_reason.empty()) {
-                        clock_.after(Duration{200'000},
-                                     [again] { (*again)(); });  // same operation: nothing starts twice
-                        return;
-                    }
-                    if (answer) launched.status.state = answer->state;
-                    const bool good =
-                        answer && (answer->state == PartState::kRunning || answer->state == PartState::kCompleted);
-                    record_answer(run, launched.zone, "launch", good,
-                                  answer ? std::string(to_string(answer->state)) +
-                                               (answer->reason.empty() ? "" : ": " + answer->reason)
-                                         : answer.error().message);
-                    run->launch_failed |= !good;
-                    if (good)
-                        record_promise(run, launched.id, {}, *answer);
-                    else
-                        assess(run, launched.zone, launched.id, answer);
-                    if (!good)
-                        stop(run, "zone " + launched.zone +
-                                      " did not start its part: " + (answer ? answer->reason : answer.error().message));
-                    if (--run->pending > 0 || run->launch_failed || !run->app.status.stop_reason.empty()) return;
-                    run->launched = true;
-                    begin_to_run(run);
-                });
-        };
-        (*send)();  // from here on the chain of answers holds it
+        const auto promised = run->obligations.find(part.id);
+        const Duration until =
+            promised != run->obligations.end() ? promised->second.until : clock_.steady_now() + config_.launch_window;
+        launch_part(std::make_shared<PartLaunch>(PartLaunch{run, part.id, std::move(request), until}));
     }
+}
+
+void ApplicationService::launch_part(const std::shared_ptr<PartLaunch>& launch) {
+    const ApplicationPart* part = find_part(launch->run->app.status, launch->part);
+    if (part == nullptr || launch->run->launch_given_up) return;
+    transport_.launch_part(address_of(part->zone), part->id, launch->request,
+                           [this, launch](const Result<PartStatus>& answer) { launch_answered(launch, answer); });
+}
+
+void ApplicationService::launch_answered(const std::shared_ptr<PartLaunch>& launch, const Result<PartStatus>& came) {
+    const std::shared_ptr<Run>& run = launch->run;
+    const Result<void> reached = failpoint::reach(failpoint::Point::kHomeLaunchAnswered);
+    const Result<PartStatus> answer = reached ? came : Result<PartStatus>(reached.error());
+    ApplicationPart* part = find_part(run->app.status, launch->part);
+    if (run->app.status.state != ApplicationState::kLaunching || part == nullptr || run->launch_given_up) return;
+    const bool is_stopping = !run->app.status.stop_reason.empty();
+    if (!answer && is_passing(answer.error()) && clock_.steady_now() < launch->until && !is_stopping) {
+        clock_.after(launch->rest, [this, launch] { launch_part(launch); });  // same operation: nothing starts twice
+        launch->rest = std::min(launch->rest * 2, kLaunchRetryMax);
+        return;
+    }
+    if (answer) part->status.state = answer->state;
+    const bool good = answer && (answer->state == PartState::kRunning || answer->state == PartState::kCompleted);
+    record_answer(run, part->zone, "launch", good,
+                  answer ? std::string(to_string(answer->state)) + (answer->reason.empty() ? "" : ": " + answer->reason)
+                         : answer.error().message);
+    if (good)
+        record_promise(run, part->id, {}, *answer);
+    else
+        assess(run, part->zone, part->id, answer);
+    if (!good) return launch_failed(run, part->zone, answer ? answer->reason : answer.error().message);
+    if (--run->pending > 0 || is_stopping) return;
+    run->deadline = clock_.steady_now() + config_.launch_window;
+    run->polled = clock_.steady_now();
+    await_proxies(run);
+}
+
+/// Whether no rank begins before all proxies have connected to the launcher.
+bool ApplicationService::is_gated(const Run& run) { return run.app.request.launcher == Launcher::kMpich; }
+
+/// Every zone says that it has started its part. The launcher learns by itself when all proxies are there.
+void ApplicationService::await_proxies(const std::shared_ptr<Run>& run) {
+    if (run->app.status.state != ApplicationState::kLaunching || !run->app.status.stop_reason.empty() ||
+        run->launch_given_up)
+        return;
+    const StepStatus launcher = executor_.status(run->app.status.operation);
+    if (!is_gated(*run) || launcher.proxies == StepStatus::Proxies::kConnected) {
+        run->launched = true;
+        return begin_to_run(run);
+    }
+    if (launcher.state != StepStatus::State::kRunning) return launcher_ended(run, launcher);
+    const Duration now = clock_.steady_now();
+    if (now > run->deadline) {
+        const std::string seconds = std::to_string(static_cast<int>(to_seconds(config_.launch_window)));
+        return launch_failed(
+            run, suspect(*run),
+            "it says that its part runs, but not all proxies have connected to the MPI launcher in " + seconds + " s");
+    }
+    if (now - run->polled >= config_.poll_every) {
+        run->polled = now;
+        poll_parts(run);
+    }
+    later(run, kCoordinatorCheck, &ApplicationService::await_proxies);
+}
+
+/// The zone that most likely has not started what it says: the one that failed most starts before, else one of another
+/// organisation.
+ZoneName ApplicationService::suspect(const Run& run) const {
+    const auto doubt = [this](const ApplicationPart& part) {
+        const ServiceAddress address = address_of(part.zone);
+        return std::tuple(backoff_.failures(part.zone), address.who.organisation != config_.organisation,
+                          part.zone != config_.zone.name);
+    };
+    return std::ranges::max(run.app.status.parts, {}, doubt).zone;
+}
+
+/// No rank has begun as long as the launcher waits for proxies: it is ended, and then the application is planned again
+/// without the zone. Other launchers start ranks at once, and the application fails.
+void ApplicationService::launch_failed(const std::shared_ptr<Run>& run, const ZoneName& zone,
+                                       const std::string& reason) {
+    if (run->app.status.state != ApplicationState::kLaunching || run->launch_given_up) return;
+    run->launch_given_up = true;
+    run->failed_zone = zone;
+    run->failed_reason = "it did not start its part: " + reason;
+    backoff_.record_failure(zone, clock_.steady_now());
+    if (!is_gated(*run) || ++run->failed_launches >= kMaxFailedLaunches)
+        return stop(run, "zone " + zone + " did not start its part: " + reason);
+    executor_.stop(run->app.status.operation, Duration{0});
+    end_launch(run);
+}
+
+void ApplicationService::end_launch(const std::shared_ptr<Run>& run) {
+    if (run->app.status.state != ApplicationState::kLaunching || !run->app.status.stop_reason.empty()) return;
+    const StepStatus launcher = executor_.status(run->app.status.operation);
+    if (launcher.proxies == StepStatus::Proxies::kConnected)  // just before it was stopped: ranks may have begun
+        return stop(run, "zone " + run->failed_zone + ": " + run->failed_reason);
+    if (launcher.state == StepStatus::State::kRunning)
+        return later(run, kCoordinatorCheck, &ApplicationService::end_launch);
+    static_cast<void>(executor_.remove(run->app.status.operation, kMaxLauncherFiles));
+    plan_again(run, run->failed_zone, run->failed_reason);
 }
 
 /// Every zone has started its part. Where that cannot be stored now, `advance` comes back here.
@@ -357,6 +452,10 @@ void ApplicationService::poll_parts(const std::shared_ptr<Run>& run) {
                     known.status.work = answer->work;
                     const bool lost = answer->state == PartState::kFailed || answer->state == PartState::kReleased ||
                                       answer->state == PartState::kExpired;
+                    if (lost && is_gated(*run) && run->app.status.state == ApplicationState::kLaunching) {
+                        launch_failed(run, zone, answer->reason);
+                        return;
+                    }
                     // While the coordinator ends by itself the parts end too, some with a code; its word comes first.
                     // MPICH's mpiexec may never end after the proxy of a rank that exited early has ended.
                     // At the walltime each zone ends its ranks itself; others may have time to save still.

@@ -6,7 +6,7 @@
 namespace zbs {
 namespace {
 
-constexpr Duration kAskForEarlier = std::chrono::seconds{1};
+constexpr Duration kCheckStart = std::chrono::seconds{1};
 /// What an earlier start must gain at least: less is not worth new holds everywhere.
 constexpr Duration kWorthwhile = std::chrono::seconds{2};
 constexpr Duration kCheckAgain = std::chrono::milliseconds{500};
@@ -16,20 +16,21 @@ constexpr Duration kCheckAgain = std::chrono::milliseconds{500};
 void ApplicationService::await_start(const std::shared_ptr<Run>& run) {
     if (run->awaits_start) return;
     run->awaits_start = true;
-    const Duration left = run->start - clock_.steady_now();
-    // Homes that look at the same instants would take from each other at the same instants.
-    const Duration look = kAskForEarlier + Duration{static_cast<std::int64_t>(jitter_.below(500'000))};
-    clock_.after(std::min(left, look), [this, run] {
+    clock_.after(std::min(run->start - clock_.steady_now(), kCheckStart), [this, run] {
         run->awaits_start = false;
         if (run->app.status.state != ApplicationState::kCommitted || !run->app.status.start || run->busy ||
             run->app.status.cancel_requested)
             return advance(run);
-        if (run->start - clock_.steady_now() <= kWorthwhile) {
-            if (clock_.steady_now() >= run->start) return check_ready(run);
-            return await_start(run);
-        }
-        ask_for_earlier(run);
+        if (clock_.steady_now() >= run->start) return check_ready(run);
+        await_start(run);
+        begin_cycle(kCheckStart);  // which may start it now
     });
+}
+
+/// Whether a start now in place of the reserved one is worth new holds.
+bool ApplicationService::may_start_early(const Run& run) const {
+    return run.app.status.state == ApplicationState::kCommitted && run.app.status.start && !run.busy &&
+           !run.app.status.cancel_requested && run.start - clock_.steady_now() > kWorthwhile;
 }
 
 /// Zones that have offered an earlier start not long ago, and refused it.
@@ -52,31 +53,33 @@ std::string ApplicationService::why_it_awaits_start(const ApplicationStatus& sta
                                     : resting + "; an earlier start has to wait for that");
 }
 
-/// Asks all zones again, what is reserved for this application counting as free.
-void ApplicationService::ask_for_earlier(const std::shared_ptr<Run>& run) {
-    run->busy = true;
-    const ProfileLibrary::Choice choice = choice_for(run);
-    collect_offers(run->app.owner, run->app.request, zones_in_backoff(*run), run->app.request.id,
-                   [this, run, choice](const std::vector<Offer>& offers) {
-                       run->busy = false;
-                       const ApplicationStatus& status = run->app.status;
-                       if (status.state != ApplicationState::kCommitted || status.cancel_requested) return advance(run);
-                       Result<Plan> made = choose_start(run->app.request, choice, offers, {.reserve = true});
-                       const Duration left = run->start - clock_.steady_now();
-                       if (!made || made->start_in.value_or(Duration{0}) + kWorthwhile > left) {
-                           if (std::string why = why_it_awaits_start(status); why != status.reason) {
-                               ApplicationStatus changed = status;
-                               changed.reason = std::move(why);
-                               if (!save(run, std::move(changed))) return;
-                           }
-                           return await_start(run);
-                       }
-                       record_offers(run, offers);
-                       run->model = choice.model;
-                       run->swaps = true;
-                       if (take_plan(run, *std::move(made))) return advance(run);
-                       run->swaps = false;
-                   });
+/// Starts it now in place of later, where these offers allow it; what it has reserved counts as free in them. Whether
+/// its zones are asked to hold it. An earlier start that is not now would cost holds and gain nothing: it comes up
+/// again.
+ApplicationService::Planned ApplicationService::start_early(const std::shared_ptr<Run>& run,
+                                                            const std::vector<Offer>& offers, PassedOver& passed_over) {
+    const ProfileLibrary::Choice& choice = choice_for(run);
+    const ApplicationStatus& status = run->app.status;
+    Result<Plan> made = choose_start(run->app.request, choice, offers, {});
+    if (!made) {
+        if (std::string why = why_it_awaits_start(status); why != status.reason) {
+            ApplicationStatus changed = status;
+            changed.reason = std::move(why);
+            static_cast<void>(save(run, std::move(changed)));
+        }
+        run->may_overtake = false;
+        return Planned::kNot;
+    }
+    if (has_to_confirm(*run, passed_over)) return Planned::kNot;
+    record_offers(run, offers);
+    run->model = choice.model;
+    run->swaps = true;
+    if (!take_plan(run, *std::move(made))) {
+        run->swaps = false;
+        return Planned::kEnded;
+    }
+    admit(run);
+    return Planned::kNow;
 }
 
 /// At the start: every zone must still have the part, and its processors free of what ran there before. Where one has

@@ -49,9 +49,9 @@ struct ApplicationService::Run {
     };
     std::map<ZoneName, Backoff> backoffs;  // zones that offered an earlier start and then refused it
     bool was_denied = false;               // the zone refused for good, not for want of processors
-    bool launch_failed = false;            // a zone has not started its part, whether that could be stored or not
     int denials = 0;                       // rounds that failed so
-    std::map<PartId, int> tries;
+    int failed_launches = 0;
+    bool launch_given_up = false;  // its launcher is being ended
     struct Promise {
         Duration until{};  // steady time, as far as we know surely
         Duration asked{};  // steady time
@@ -68,11 +68,13 @@ struct ApplicationService::Run {
     bool awaits_start = false;        // a timer for it is set
     bool turn_asked = false;          // the zone whose queue it waits in has been asked
     Duration asked_elsewhere{};       // steady time
-    bool in_line = false;             // for a turn
-    bool has_turn = false;            // to be planned
+    bool awaits_planning = false;     // in a cycle
+    bool may_overtake = false;        // the last cycle found that it could start before others that wait
+    bool has_turn = false;            // planned; its zones have not answered all holds
     bool busy = false;                // a phase with outstanding answers is under way
     bool launched = false;            // every zone has started its part
     bool launching = false;           // launcher and parts are being started; nothing else starts them
+    Duration polled{};                // steady time at which the zones were last asked during the launch
     bool watching = false;            // the loop watch -> ask_how_it_ended -> finish is under way
     std::string must_stop;            // why it has to be stopped, where that could not be stored yet
     bool releasing = false;

@@ -24,18 +24,7 @@ std::string launcher_errors(Executor& executor, const std::string& operation, co
 }
 
 constexpr Duration kStoreRetry = std::chrono::seconds{1};
-/// Plans under way at one time. Each asks every zone: thousands at once would ask millions of questions, and everything
-/// else would wait behind their answers.
-constexpr int kPlansAtOnce = 32;
-/// Planning costs more than taking applications in: many that come at once are accepted first and planned by and by, so
-/// many a second in the long run (twice as many as look again) and so many at once.
-constexpr Duration kTurnGap = std::chrono::microseconds{2'500};
-constexpr Duration kTurnBurst = kTurnGap * 64;
-constexpr Duration kWaitForProcessors = std::chrono::seconds{1};
 constexpr Duration kCountedAfterEnd = std::chrono::hours{24};
-/// So many look for processors per second at most; who waits among many looks less often himself.
-constexpr Duration kBetweenChecks = std::chrono::milliseconds{5};
-
 /// The answer to an id that is known already.
 Result<Application> repeat_of(const Application& known, const Caller& caller, const ApplicationRequest& request) {
     if (known.owner == caller && known.request == request) return known;
@@ -111,7 +100,7 @@ Result<void> ApplicationService::resume() {
             // What was held under this plan is unknown: give it back and plan afresh.
             plan_again(run, {}, "the home zone restarted");
         } else if (state == ApplicationState::kAccepted && run->app.status.releasing.empty()) {
-            wait_for_turn(run);
+            await_planning(run);
         } else {
             later(run, Duration{0}, &ApplicationService::advance);
         }
@@ -225,7 +214,9 @@ bool ApplicationService::enter(const std::shared_ptr<Run>& run, ApplicationStatu
     log_.info("application_state",
               {{"application", to_string(run->app.request.id)}, {"state", to_string(state)}, {"reason", reason}});
     observer_->application_entered(run->app);
+    if (state != ApplicationState::kAccepted) leave_planning(run);
     if (is_final(state)) {
+        begin_cycle(Duration{0});  // for what it leaves
         if (const auto mine = unfinished_.find(to_uri(run->app.owner));
             mine != unfinished_.end() && --mine->second <= 0)
             unfinished_.erase(mine);
@@ -254,7 +245,7 @@ void ApplicationService::advance(const std::shared_ptr<Run>& run) {
     if (!run->must_stop.empty()) return stop(run, run->must_stop);
     switch (status.state) {
         case ApplicationState::kAccepted:
-            return run->has_turn ? plan(run) : wait_for_turn(run);
+            return await_planning(run);
         case ApplicationState::kPlanned:
             return hold(run);
         case ApplicationState::kHeld:
@@ -265,6 +256,7 @@ void ApplicationService::advance(const std::shared_ptr<Run>& run) {
             return status.start ? await_start(run) : start_coordinator(run);
         case ApplicationState::kLaunching:
             if (run->watching) return;
+            if (run->launch_given_up) return end_launch(run);
             if (run->launched) return begin_to_run(run);
             return run->launching ? void() : start_coordinator(run);
         case ApplicationState::kRunning:
@@ -272,48 +264,6 @@ void ApplicationService::advance(const std::shared_ptr<Run>& run) {
         default:
             return;
     }
-}
-
-/// In the order in which they come, a few at a time; who finds no room comes again at the end of the line.
-void ApplicationService::wait_for_turn(const std::shared_ptr<Run>& run) {
-    if (std::exchange(run->in_line, true)) return;
-    line_.push_back(run);
-    move_line(Duration{0});
-}
-
-void ApplicationService::move_line(Duration delay) {
-    if (line_.empty() || planning_ >= kPlansAtOnce || std::exchange(line_moves_, true)) return;
-    clock_.after(delay, [this] {
-        line_moves_ = false;
-        next_turn();
-    });
-}
-
-void ApplicationService::next_turn() {
-    while (planning_ < kPlansAtOnce && !line_.empty()) {
-        const Duration now = clock_.steady_now();
-        turns_used_ = std::max(turns_used_, now);
-        if (turns_used_ - now > kTurnBurst) return move_line(turns_used_ - now - kTurnBurst);
-        const std::shared_ptr<Run> run = line_.front();
-        line_.pop_front();
-        run->in_line = false;
-        if (run->app.status.state != ApplicationState::kAccepted || run->busy) continue;
-        run->has_turn = true;
-        turns_used_ += kTurnGap;
-        ++planning_;
-        advance(run);
-        if (!run->busy) end_turn(run);  // cancelled, or it could not be stored
-    }
-}
-
-void ApplicationService::end_turn(const std::shared_ptr<Run>& run) {
-    if (!std::exchange(run->has_turn, false)) return;
-    --planning_;
-    move_line(Duration{0});
-}
-
-Duration ApplicationService::wait_for_processors() const {
-    return std::max(kWaitForProcessors, kBetweenChecks * static_cast<std::int64_t>(runs_.size()));
 }
 
 /// Who was revoked or blocked has nothing running or waiting any more. False where that could not be stored.

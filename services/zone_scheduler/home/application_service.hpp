@@ -1,12 +1,12 @@
 #pragma once
 #include <cstddef>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "algorithms/base/rng.hpp"
@@ -19,6 +19,7 @@
 #include "services/common/ports/zone_transport.hpp"
 #include "services/zone_scheduler/home/planner.hpp"
 #include "services/zone_scheduler/home/profile_library.hpp"
+#include "services/zone_scheduler/home/zone_backoff.hpp"
 #include "services/zone_scheduler/launch/mpich.hpp"
 #include "services/zone_scheduler/records/file_library.hpp"
 #include "services/zone_scheduler/records/zone_config.hpp"
@@ -33,7 +34,8 @@ class DelegationService;
 /// stored before the next outside step, so that a restart goes on where it stopped. Lives on the domain's strand.
 ///
 ///   accepted -> planned -> held -> committed -> launching -> running -> completed | failed | cancelled
-///        ^________________________| a zone refuses, times out or lets a hold go: release, plan again without it
+///        ^_____________________________________| a zone refuses, times out, lets a hold go or starts nothing, before a
+///                                                rank has begun: release, plan again without it
 ///
 /// Where not all is free now, the earliest common start is reserved: all parts are held and committed for it, home
 /// waits in `committed`, takes an earlier start where one comes up, and plans again where the start slips.
@@ -144,12 +146,28 @@ class ApplicationService {
     std::string why_cancelled(const std::shared_ptr<Run>& run) const;
     std::shared_ptr<const Application> known(const ApplicationId& id) const;
     void recover(const std::shared_ptr<Run>& run);
-    void wait_for_turn(const std::shared_ptr<Run>& run);
-    void move_line(Duration delay);
-    void next_turn();
+    struct PlanningCycle;
+    enum class Planned {
+        kNot,       ///< it waits on
+        kEnded,     ///< it is rejected, or its plan could not be stored
+        kNotYet,    ///< not before the plans of this cycle are held
+        kNow,       ///< its zones are asked to hold it
+        kForLater,  ///< likewise, for a later start
+    };
+    void await_planning(const std::shared_ptr<Run>& run);
+    void leave_planning(const std::shared_ptr<Run>& run);
+    void begin_cycle(Duration delay);
+    void run_cycle();
+    void decide(PlanningCycle& cycle);
+    struct PassedOver {
+        bool any = false;         ///< one that comes before waits on
+        bool to_confirm = false;  ///< somebody could start before it
+    };
+    Planned plan(const std::shared_ptr<Run>& run, const std::vector<Offer>& offers, bool may_reserve_now,
+                 PassedOver& passed_over);
+    static bool has_to_confirm(Run& run, PassedOver& passed_over);
+    void admit(const std::shared_ptr<Run>& run);
     void end_turn(const std::shared_ptr<Run>& run);
-    /// How long until an application that found too few processors looks again.
-    Duration wait_for_processors() const;
     void later(const std::shared_ptr<Run>& run, Duration delay, Step step);
     bool save(const std::shared_ptr<Run>& run, ApplicationStatus changed);
     /// One stored write for the new state and all that changes with it: a crash leaves the old state or the new,
@@ -172,14 +190,16 @@ class ApplicationService {
         std::optional<Duration> start_in;  ///< none: now
     };
     struct MayWait {
-        bool reserve = false;  ///< for a common start
-        bool queue = false;    ///< in the queue of one zone
+        bool reserve = false;   ///< for a common start
+        bool queue = false;     ///< in the queue of one zone
+        Duration not_before{};  ///< least time until a reserved start
     };
     Result<Plan> choose_start(const ApplicationRequest& request, const ProfileLibrary::Choice& model,
                               const std::vector<Offer>& offers, const MayWait& may_wait) const;
     const ProfileLibrary::Choice& choice_for(const std::shared_ptr<Run>& run);
     void count_reservation(const Run& run);
     bool may_reserve(const std::shared_ptr<Run>& run) const;
+    Duration latest_reserved_before(const Run& run) const;
     bool take_plan(const std::shared_ptr<Run>& run, Plan made);
     void record_answer(const std::shared_ptr<Run>& run, const ZoneName& zone, const char* what, bool ok,
                        const std::string& answer);
@@ -191,7 +211,8 @@ class ApplicationService {
     void record_offers(const std::shared_ptr<Run>& run, const std::vector<Offer>& offers);
     void await_start(const std::shared_ptr<Run>& run);
     std::set<ZoneName> zones_in_backoff(const Run& run) const;
-    void ask_for_earlier(const std::shared_ptr<Run>& run);
+    bool may_start_early(const Run& run) const;
+    Planned start_early(const std::shared_ptr<Run>& run, const std::vector<Offer>& offers, PassedOver& passed_over);
     void check_ready(const std::shared_ptr<Run>& run);
     bool take_turn(ApplicationStatus& status, ApplicationPart& part, const PartStatus& answer) const;
     static bool is_complete(const ApplicationPart& part, const PartStatus& answer);
@@ -199,7 +220,6 @@ class ApplicationService {
     void ask_turn(const std::shared_ptr<Run>& run);
     void ask_elsewhere(const std::shared_ptr<Run>& run);
     void wait_on(const std::shared_ptr<Run>& run);
-    void plan(const std::shared_ptr<Run>& run);
     void hold(const std::shared_ptr<Run>& run);
     void commit(const std::shared_ptr<Run>& run);
     Result<void> check_staging(const Caller& caller, const Staging& staging);
@@ -222,6 +242,15 @@ class ApplicationService {
     void start_coordinator(const std::shared_ptr<Run>& run);
     void await_coordinator(const std::shared_ptr<Run>& run);
     void launch_parts(const std::shared_ptr<Run>& run, const mpich::Options& options);
+    struct PartLaunch;
+    void launch_part(const std::shared_ptr<PartLaunch>& launch);
+    void launch_answered(const std::shared_ptr<PartLaunch>& launch, const Result<PartStatus>& answer);
+    static bool is_gated(const Run& run);
+    void launcher_ended(const std::shared_ptr<Run>& run, const StepStatus& end);
+    void await_proxies(const std::shared_ptr<Run>& run);
+    ZoneName suspect(const Run& run) const;
+    void launch_failed(const std::shared_ptr<Run>& run, const ZoneName& zone, const std::string& reason);
+    void end_launch(const std::shared_ptr<Run>& run);
     void begin_to_run(const std::shared_ptr<Run>& run);
     void watch(const std::shared_ptr<Run>& run);
     void stop_at_output_limit(const std::shared_ptr<Run>& run);
@@ -261,13 +290,18 @@ class ApplicationService {
     Log& log_;
     ProfileLibrary profiles_;
     Rng jitter_;
+    ZoneBackoff backoff_;
     std::map<ApplicationId, std::shared_ptr<Run>> runs_;  ///< those with something left to do
     std::set<ApplicationId> reserved_;                    ///< those that wait for a start
     std::map<std::string, int> unfinished_;               ///< by owner's URI
-    std::deque<std::shared_ptr<Run>> line_;               ///< waiting for their turn to be planned
-    int planning_ = 0;
-    bool line_moves_ = false;  ///< a timer for the next turn is set
-    Duration turns_used_{};    ///< steady time at which the turns taken so far would all have had their gaps
+    /// By priority, the highest first, then by submission: who waits for a plan.
+    using Turn = std::tuple<int, Time, ApplicationId>;
+    static Turn turn_of(const Run& run);
+    std::map<Turn, std::shared_ptr<Run>> waiting_;
+    std::optional<Duration> cycle_due_;  ///< steady time: a timer for it is set
+    bool is_asking_ = false;             ///< a cycle waits for the answers of zones
+    int planning_ = 0;                   ///< applications whose zones have not answered all holds
+    Duration admitted_at_{};             ///< steady time: the last of these
 };
 
 }  // namespace zbs

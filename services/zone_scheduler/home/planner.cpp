@@ -196,7 +196,7 @@ void set_starts(ApplicationPlan& plan, int ranks, std::span<const Offer> offers)
     }
 }
 
-std::optional<Duration> earliest_common_start(int ranks, std::span<const Offer> offers, Duration horizon) {
+std::optional<Duration> earliest_common_start(int ranks, std::span<const Offer> offers, StartRange range) {
     std::vector<std::pair<Duration, int>> steps;  // when, how many more or fewer are free from then on
     int free = 0;
     for (const Offer& offer : offers) {
@@ -209,10 +209,11 @@ std::optional<Duration> earliest_common_start(int ranks, std::span<const Offer> 
         }
     }
     std::sort(steps.begin(), steps.end());
-    for (std::size_t i = 0; i < steps.size() && steps[i].first <= horizon; ++i) {
+    for (std::size_t i = 0; i < steps.size() && steps[i].first <= range.to; ++i) {
         free += steps[i].second;
-        const bool last_of_instant = i + 1 == steps.size() || steps[i + 1].first > steps[i].first;
-        if (last_of_instant && free >= ranks && steps[i].first > Duration{0}) return steps[i].first;
+        const Duration start = std::max(steps[i].first, range.from);
+        const bool is_before_next = i + 1 == steps.size() || steps[i + 1].first > start;
+        if (is_before_next && free >= ranks && start > Duration{0} && start <= range.to) return start;
     }
     return std::nullopt;
 }

@@ -29,9 +29,13 @@ Result<ApplicationPlan> make_plan(const ApplicationRequest& request, const std::
 /// The same offers for a start `after` from the time of the answers on: the processors announced as free are free then.
 std::vector<Offer> offers_at(std::span<const Offer> offers, Duration after);
 
-/// The earliest start later than now at which the offers together hold `ranks`, and no later than `horizon`; none where
-/// there is no such start. O(windows log windows + windows x zones).
-std::optional<Duration> earliest_common_start(int ranks, std::span<const Offer> offers, Duration horizon);
+/// When a start may be, from now.
+struct StartRange {
+    Duration from{}, to{};
+};
+/// The earliest start later than now at which the offers together hold `ranks`, in `range`; none where there is no such
+/// start. O(windows log windows + windows x zones).
+std::optional<Duration> earliest_common_start(int ranks, std::span<const Offer> offers, StartRange range);
 
 /// A zone that could take all ranks into its queue.
 struct QueueOffer {

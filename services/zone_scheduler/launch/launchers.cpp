@@ -101,8 +101,14 @@ std::string why_no_launcher(const ZoneConfig& config, Launcher launcher) {
 }
 
 std::string launcher_operation(const Application& application) {
-    return is_srun(application.request.launcher) ? step_of_proxy(application, 0)
-                                                 : "mpi-" + to_string(application.request.id);
+    if (is_srun(application.request.launcher)) return step_of_proxy(application, 0);
+    const std::string first = "mpi-" + to_string(application.request.id);
+    const std::string& last = application.status.operation;
+    if (last.empty()) return first;
+    int launches = 1;
+    if (last.size() > first.size() + 1)
+        std::from_chars(last.data() + first.size() + 1, last.data() + last.size(), launches);
+    return first + "-" + std::to_string(launches + 1);
 }
 
 StepSpec launcher_step(const ZoneConfig& config, const Application& application) {
@@ -124,7 +130,9 @@ StepSpec launcher_step(const ZoneConfig& config, const Application& application)
         spec.environment = mpich::rank_environment(request.environment);
         step.argv = mpich::coordinator_argv(spec);
         step.environment = mpich::carried_environment(spec.environment);
-        step.files = {{mpich::kHostFile, mpich::host_file(mpich::plan_proxies(places))}};
+        const std::vector<mpich::ProxyPlan> proxies = mpich::plan_proxies(places);
+        step.files = {{mpich::kHostFile, mpich::host_file(proxies)}};
+        step.proxies = proxies.size();
     }
     return step;
 }

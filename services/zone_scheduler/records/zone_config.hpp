@@ -108,9 +108,6 @@ struct ZoneConfig {
     Duration probe_every = std::chrono::minutes{1};      ///< delay and bandwidth are measured; 0: never
     Duration poll_every = std::chrono::milliseconds{200};
     Duration results_kept = std::chrono::hours{30 * 24};  ///< output and records of what has ended
-    /// Plans tried before an application is turned away. The wait between two grows with their number and is random, so
-    /// that homes that take from each other come apart long before.
-    int max_rounds = 20;
 };
 
 /// How much longer the site's own scheduler is asked for processors, because files may come first.

@@ -1,0 +1,217 @@
+// The cycle in which a home plans the applications that wait: all of them in one order, by one look at the zones.
+#include <algorithm>
+#include <utility>
+
+#include "services/zone_scheduler/home/application_run.hpp"
+
+namespace zbs {
+namespace {
+
+/// Questions of one cycle; applications of one user with one walltime share theirs, unless they have a reserved start.
+constexpr std::size_t kMaxQuestions = 32;
+/// Plans of one cycle: each becomes a hold in every zone that it uses, and calls of users wait while plans are made.
+constexpr std::size_t kMaxAdmitted = 32;
+constexpr Duration kWaitForProcessors = std::chrono::seconds{1};
+/// So much of the time may go by with plans that are not possible.
+constexpr int kDecisionShare = 20;
+/// A zone that is silent to a hold keeps others waiting for so long.
+constexpr Duration kWaitForHolds = std::chrono::seconds{1};
+constexpr const char* kRefusedBefore = "refused or did not answer in an earlier round";
+
+/// What the answer to a question depends on.
+bool is_same_question(const Application& a, const Application& b) {
+    const ApplicationRequest &one = a.request, &other = b.request;
+    return a.owner == b.owner && one.walltime == other.walltime && one.share == other.share &&
+           one.grace == other.grace && one.zones == other.zones && one.staging == other.staging &&
+           needs_own_zone(one.launcher) == needs_own_zone(other.launcher);
+}
+
+/// Of a zone that offers `capacity`, what is left behind plans for `processors` of them.
+void take(Capacity& capacity, int processors) {
+    const int left = std::max(0, capacity.processors - processors);
+    if (capacity.processors > 0) capacity.speed_sum *= static_cast<double>(left) / capacity.processors;
+    capacity.processors = left;
+    capacity.largest_machine = std::min(capacity.largest_machine, left);
+}
+
+}  // namespace
+
+struct ApplicationService::PlanningCycle {
+    struct Question {
+        std::shared_ptr<Run> about;  ///< the one of these that asks for most processors
+        bool is_own = false;         ///< what this one has reserved counts as free
+        std::vector<Offer> offers;
+    };
+    std::vector<Question> questions;
+    std::map<Turn, std::pair<std::shared_ptr<Run>, std::size_t>> order;  ///< with the number of its question
+    std::size_t pending = 0;                                             ///< questions
+    std::map<ZoneName, int> taken;                                       ///< processors, by plans that are not held yet
+
+    void add(const std::shared_ptr<Run>& run, bool is_own) {
+        const auto question = std::ranges::find_if(questions, [&](const Question& known) {
+            return !is_own && !known.is_own && is_same_question(known.about->app, run->app);
+        });
+        if (question == questions.end() && questions.size() >= kMaxQuestions) return;
+        order[turn_of(*run)] = {run, static_cast<std::size_t>(question - questions.begin())};
+        if (question == questions.end())
+            questions.push_back({run, is_own, {}});
+        else if (question->about->app.request.ranks < run->app.request.ranks)
+            question->about = run;
+    }
+};
+
+/// The higher priority, then who came first.
+ApplicationService::Turn ApplicationService::turn_of(const Run& run) {
+    return {-run.app.request.priority, run.app.status.history.front().at, run.app.request.id};
+}
+
+void ApplicationService::await_planning(const std::shared_ptr<Run>& run) {
+    if (std::exchange(run->awaits_planning, true)) return;
+    waiting_[turn_of(*run)] = run;
+    begin_cycle(Duration{0});
+}
+
+/// At once, or after `delay` unless one is due before.
+void ApplicationService::begin_cycle(Duration delay) {
+    const Duration at = clock_.steady_now() + delay;
+    if ((waiting_.empty() && reserved_.empty()) || (cycle_due_ && *cycle_due_ <= at)) return;
+    cycle_due_ = at;
+    clock_.after(delay, [this, at] {
+        if (cycle_due_ == at) run_cycle();
+    });
+}
+
+/// 1 take, in order  2 ask the zones  3 decide, in order  4 admit: `decide` does the last two once the answers are
+/// here.
+void ApplicationService::run_cycle() {
+    cycle_due_.reset();
+    if (is_asking_) return;  // it begins another one when it ends
+    if (planning_ > 0 && clock_.steady_now() - admitted_at_ < kWaitForHolds)
+        return begin_cycle(admitted_at_ + kWaitForHolds - clock_.steady_now());
+    auto cycle = std::make_shared<PlanningCycle>();
+    for (const ApplicationId& id : reserved_)
+        if (const auto run = runs_.find(id); run != runs_.end() && may_start_early(*run->second))
+            cycle->add(run->second, true);
+    for (const auto& [turn, run] : waiting_) cycle->add(run, false);
+    for (const auto& [id, run] : runs_)
+        if (run->has_turn)
+            for (const ApplicationPart& part : run->app.status.parts)
+                cycle->taken[part.zone] += static_cast<int>(part.ranks.size());
+    cycle->pending = cycle->questions.size();
+    is_asking_ = cycle->pending > 0;
+    for (PlanningCycle::Question& question : cycle->questions) {
+        const Application& app = question.about->app;
+        const auto own = question.is_own ? std::optional(app.request.id) : std::nullopt;
+        collect_offers(app.owner, app.request, {}, own, [this, cycle, &question](std::vector<Offer> offers) {
+            question.offers = std::move(offers);
+            if (--cycle->pending == 0) decide(*cycle);
+        });
+    }
+}
+
+/// Who cannot start now has a later start reserved, or waits on; then the next one may have what it leaves. After a
+/// plan that the zones have not answered yet nothing is reserved: what they have promised is not known any more.
+void ApplicationService::decide(PlanningCycle& cycle) {
+    is_asking_ = false;
+    const Duration begun = clock_.steady_now();
+    std::size_t admitted = 0;
+    PassedOver passed_over{};
+    for (const auto& [turn, entry] : cycle.order) {
+        const auto& [run, question] = entry;
+        const bool is_waiting = run->app.status.state == ApplicationState::kAccepted && run->awaits_planning;
+        if (!is_waiting && !may_start_early(*run)) continue;
+        std::vector<Offer> offers = cycle.questions[question].offers;
+        const std::set<ZoneName> resting = zones_in_backoff(*run);
+        for (Offer& offer : offers) {
+            if (run->excluded.contains(offer.zone) || resting.contains(offer.zone))
+                offer = {offer.zone, {}, kRefusedBefore, true};
+            if (const auto taken = cycle.taken.find(offer.zone); taken != cycle.taken.end() && offer.capacity)
+                take(*offer.capacity, taken->second);
+        }
+        const bool is_first = cycle.taken.empty();
+        const Planned planned =
+            is_waiting ? plan(run, offers, is_first, passed_over) : start_early(run, offers, passed_over);
+        if (planned == Planned::kNot) passed_over.any = true;
+        if (planned == Planned::kNot || planned == Planned::kEnded) continue;
+        if (planned == Planned::kNotYet) break;
+        admitted_at_ = clock_.steady_now();
+        for (const ApplicationPart& part : run->app.status.parts)
+            cycle.taken[part.zone] += static_cast<int>(part.ranks.size());
+        if (planned == Planned::kForLater || ++admitted >= kMaxAdmitted) break;
+    }
+    if (passed_over.to_confirm) return begin_cycle(Duration{0});
+    begin_cycle(std::max(kWaitForProcessors, (clock_.steady_now() - begun) * kDecisionShare));
+}
+
+/// How long until the last start that is reserved for who comes before it: a gap before that is theirs, and whoever can
+/// start at once may have it.
+Duration ApplicationService::latest_reserved_before(const Run& run) const {
+    Duration latest{};
+    const Duration now = clock_.steady_now();
+    for (const ApplicationId& id : reserved_)
+        if (const auto other = runs_.find(id); other != runs_.end() && turn_of(*other->second) < turn_of(run))
+            latest = std::max(latest, other->second->start - now);
+    return latest;
+}
+
+/// Plans one application by these offers and asks its zones to hold it. `may_reserve`: a later start, too.
+ApplicationService::Planned ApplicationService::plan(const std::shared_ptr<Run>& run, const std::vector<Offer>& offers,
+                                                     bool may_reserve_now, PassedOver& passed_over) {
+    const ProfileLibrary::Choice& choice = choice_for(run);
+    run->model = choice.model;
+    Result<Plan> made = choose_start(
+        run->app.request, choice, offers,
+        {.reserve = may_reserve_now && may_reserve(run), .queue = true, .not_before = latest_reserved_before(*run)});
+    if (!made && made.error().code == ErrorCode::kUnavailable) {
+        run->may_overtake = false;
+        if (!may_reserve_now) return Planned::kNotYet;
+        record_offers(run, offers);
+        run->excluded.clear();  // a zone that refused may have processors by then: a new series of plans
+        run->round = 1;
+        if (run->app.status.reason != made.error().message) {
+            ApplicationStatus changed = run->app.status;
+            changed.reason = made.error().message;
+            static_cast<void>(save(run, std::move(changed)));
+        }
+        return Planned::kNot;
+    }
+    if (made && !made->start_in && !made->plan.queued && has_to_confirm(*run, passed_over)) return Planned::kNot;
+    record_offers(run, offers);
+    leave_planning(run);
+    if (!made) {
+        enter(run, ApplicationState::kRejected, made.error().message);
+        release(run);
+        return Planned::kEnded;
+    }
+    const bool is_later = made->start_in.has_value();
+    if (!take_plan(run, *std::move(made))) return Planned::kEnded;
+    admit(run);
+    return is_later ? Planned::kForLater : Planned::kNow;
+}
+
+void ApplicationService::admit(const std::shared_ptr<Run>& run) {
+    run->may_overtake = false;
+    run->has_turn = true;
+    ++planning_;
+    advance(run);
+}
+
+/// Zones answer at different moments: what a later one could have may be what an earlier one waits for. So it starts
+/// before that one only if the next cycle says the same.
+bool ApplicationService::has_to_confirm(Run& run, PassedOver& passed_over) {
+    if (!passed_over.any || run.may_overtake) return false;
+    return run.may_overtake = passed_over.to_confirm = true;
+}
+
+/// It waits for no plan any more.
+void ApplicationService::leave_planning(const std::shared_ptr<Run>& run) {
+    if (std::exchange(run->awaits_planning, false)) waiting_.erase(turn_of(*run));
+}
+
+/// Its holds are answered: the zones' answers count them from now on.
+void ApplicationService::end_turn(const std::shared_ptr<Run>& run) {
+    if (!std::exchange(run->has_turn, false)) return;
+    if (--planning_ == 0) begin_cycle(Duration{0});
+}
+
+}  // namespace zbs

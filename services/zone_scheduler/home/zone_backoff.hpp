@@ -1,0 +1,33 @@
+#pragma once
+#include <map>
+#include <optional>
+
+#include "algorithms/base/time.hpp"
+#include "services/common/messages/names/name_types.hpp"
+
+namespace zbs {
+
+/// Zones that failed the start of a part though they had committed it. Plans of all applications leave such a zone out
+/// for `kFirst`, twice as long after every further failure in a row, `kLongest` at most; a program that ended well
+/// there clears it. Not stored: a home that restarts asks everybody again. Times are steady.
+class ZoneBackoff {
+  public:
+    static constexpr Duration kFirst = std::chrono::seconds{10};
+    static constexpr Duration kLongest = std::chrono::minutes{30};
+
+    /// Failures of parts that were planned before the zone was left out count as one.
+    void record_failure(const ZoneName& zone, Duration now);
+    void record_success(const ZoneName& zone) { zones_.erase(zone); }
+    /// How long it is left out from `now` on; none: it is not.
+    std::optional<Duration> left(const ZoneName& zone, Duration now) const;
+    int failures(const ZoneName& zone) const;  ///< in a row
+
+  private:
+    struct Entry {
+        int failures = 0;
+        Duration until{};
+    };
+    std::map<ZoneName, Entry> zones_;
+};
+
+}  // namespace zbs

@@ -1,0 +1,93 @@
+// A home plans the applications that wait in one order, and asks the zones once for all of them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/support/federation_world.hpp"
+
+namespace zbs::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct PlanningOrderTest : testing::Test {
+    FederationWorld world{{4, 4, 4}};
+    int questions = 0, holds = 0;
+
+    PlanningOrderTest() {
+        world.look_rarely();
+        for (const char* zone : {"a", "b", "c"}) world.node(zone).executor->script("", {.runtime = 5s});
+        world.on_message = [this](const std::string& from, const std::string&, const char* what) {
+            questions += from == "a" && what == std::string("capacity");
+            holds += from == "a" && what == std::string("hold");
+        };
+    }
+    ApplicationId submit(int ranks, int priority = kUsualPriority) {
+        ApplicationRequest request = world.request(ranks);
+        request.priority = priority;
+        EXPECT_TRUE(world.node("a").applications->submit(world.user(), request));
+        return request.id;
+    }
+    Time start_of(const ApplicationId& id) {
+        for (const StateChange& change : world.status(id).history)
+            if (change.state == ApplicationState::kRunning) return change.at;
+        return Time::max();
+    }
+};
+
+TEST_F(PlanningOrderTest, ManyThatWaitStartInTheOrderOfSubmissionAndNoneIsRejected) {
+    std::vector<ApplicationId> ids;
+    for (int i = 0; i < 20; ++i) ids.push_back(submit(12));  // all there is
+    world.run_until(3h, [&] { return is_final(world.status(ids.back()).state); });
+    std::vector<Time> starts;
+    for (const ApplicationId& id : ids) {
+        EXPECT_EQ(world.status(id).state, ApplicationState::kCompleted) << world.status(id).reason;
+        starts.push_back(start_of(id));
+    }
+    EXPECT_TRUE(std::ranges::is_sorted(starts));
+    EXPECT_LE(holds, 20 * 3 * 2) << "one for its reservation and one for its start";
+}
+
+TEST_F(PlanningOrderTest, TheHigherPriorityGoesFirst) {
+    submit(12);
+    world.run(2s);
+    std::vector<ApplicationId> low, high;
+    world.node("a").config.max_reservations = 0;
+    for (int i = 0; i < 5; ++i) {
+        low.push_back(submit(12, 3));
+        high.push_back(submit(12, 8));
+    }
+    world.run_until(10min, [&] { return is_final(world.status(low.back()).state); });
+    Time latest_high{};
+    for (const ApplicationId& id : high) latest_high = std::max(latest_high, start_of(id));
+    for (const ApplicationId& id : low) EXPECT_GT(start_of(id), latest_high);
+}
+
+TEST_F(PlanningOrderTest, ASmallOneStartsBehindALargeOneThatWaitsAndDelaysItNot) {
+    const ApplicationId first = submit(8);
+    world.run(2s);
+    const ApplicationId large = submit(12), small = submit(2);
+    world.run(3s);
+    EXPECT_EQ(world.status(first).state, ApplicationState::kRunning);
+    EXPECT_LT(world.status(large).state, ApplicationState::kRunning);
+    EXPECT_NE(world.status(small).state, ApplicationState::kRejected);
+    world.run_until(10min, [&] { return is_final(world.status(large).state) && is_final(world.status(small).state); });
+    for (const ApplicationId& id : {first, large, small})
+        EXPECT_EQ(world.status(id).state, ApplicationState::kCompleted) << world.status(id).reason;
+}
+
+TEST_F(PlanningOrderTest, WaitingAsksOnceForAll) {
+    const ApplicationId runs = submit(12);
+    world.node("a").executor->script("mpi-", {.runtime = 1h});
+    world.node("a").config.max_reservations = 0;
+    for (int i = 0; i < 200; ++i) submit(12);
+    world.run(5s);
+    const int before = questions;
+    world.run(10s);
+    EXPECT_LE(questions - before, 12 * 3) << "one question a second to each zone, however many wait";
+    EXPECT_EQ(world.status(runs).state, ApplicationState::kRunning);
+}
+
+}  // namespace
+}  // namespace zbs::test
