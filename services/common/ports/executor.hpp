@@ -34,7 +34,7 @@ struct StepSpec {
     };
     std::vector<Input> inputs;  ///< copied into the step's folder first, for the job's account
     /// Local account that the tree runs as; empty = what the executor has for jobs without one.
-    std::string account;
+    AccountName account;
     /// Operations started before, of the same job, whose folders this step may write too.
     std::vector<std::string> shares;
     Duration walltime{};  ///< the tree is ended after this long; 0 = no limit

@@ -277,7 +277,7 @@ int main(int argc, char** argv) {
     if (options.probe) probe(options);
     std::optional<Account> account;
     if (!options.account.empty()) {
-        Result<Account> found = find_account(options.account, options.minimum_uid);
+        Result<Account> found = find_account(AccountName(options.account), options.minimum_uid);
         if (!found) fail(found.error().message);
         account = *std::move(found);
     }

@@ -170,7 +170,7 @@ void ApplicationService::start_coordinator(const std::shared_ptr<Run>& run) {
     }
     StepSpec step = launcher_step(config_, run->app);
     if (account_of_) {
-        Result<std::string> account = account_of_(run->app.owner);
+        Result<AccountName> account = account_of_(run->app.owner);
         if (!account) return stop(run, account.error().message);
         step.account = *std::move(account);
     }

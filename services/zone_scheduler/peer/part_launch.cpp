@@ -240,7 +240,7 @@ Result<StepSpec> PartService::proxy_step(const PartRecord& record, const LaunchR
     const std::string profile_step = profile_steps(record).at(record.machines[i]);
     StepSpec step{.operation = steps[i],
                   .argv = std::move(command),
-                  .account = config_.run_as_accounts ? record.account : std::string{},
+                  .account = config_.run_as_accounts ? record.account : AccountName{},
                   .shares = {profile_step},
                   .walltime = record.request.walltime,
                   .grace = grace_of(record.request.grace),

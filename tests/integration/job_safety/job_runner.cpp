@@ -42,7 +42,7 @@ Request read_request(int argc, char** argv) {
             request.options[argv[i]] = value;
     }
     for (++i; i < argc; ++i) request.job.argv.emplace_back(argv[i]);
-    request.job.account = request.options["--account"];
+    request.job.account = AccountName(request.options["--account"]);
     return request;
 }
 
@@ -50,7 +50,7 @@ process::StepExecutorOptions executor_options(std::map<std::string, std::string>
     process::StepExecutorOptions made{.folder = options["--state"] + "/steps",
                                       .supervisor = options["--supervisor"],
                                       .hidden_paths = {options["--state"]},
-                                      .default_account = options["--default-account"],
+                                      .default_account = AccountName(options["--default-account"]),
                                       .allow_root_jobs = options["--root-jobs"] != "no",
                                       .require_isolation = options["--require"] == "yes"};
     if (!options["--shared-memory"].empty()) made.shared_memory = options["--shared-memory"] == "yes";
@@ -117,7 +117,7 @@ int main(int argc, char** argv) {
     StepSpec neighbour{.operation = kNeighbour,
                        .argv = {"/bin/sh", "-c", "echo $CANARY > secret; exec sleep 300"},
                        .environment = {{"CANARY", getenv("CANARY") == nullptr ? "" : getenv("CANARY")}},
-                       .account = request.options["--neighbour-account"]};
+                       .account = AccountName(request.options["--neighbour-account"])};
     if (auto started = (*executor)->start(neighbour); !started) {
         std::cout << "refused " << started.error().message << std::endl;
         return 3;

@@ -83,7 +83,7 @@ HoldSpec read_hold(const std::vector<std::string>& words) {
         const auto seconds = [&] { return seconds_to_duration(std::strtod(value.c_str(), nullptr)); };
         if (name == "partition") spec.partition = value;
         if (name == "account") spec.account = value;
-        if (name == "user") spec.user = value;
+        if (name == "user") spec.user = AccountName(value);
         if (name == "processors") spec.processors = std::atoi(value.c_str());
         if (name == "nodes") spec.nodes = std::atoi(value.c_str());
         if (name == "shares")
@@ -98,6 +98,11 @@ HoldSpec read_hold(const std::vector<std::string>& words) {
     return spec;
 }
 
+/// The operation at `at` and the user behind it.
+HoldKey key_of(const std::vector<std::string>& words, std::size_t at) {
+    return {words.at(at), AccountName(words.at(at + 1))};
+}
+
 class Driver {
   public:
     Driver(SlurmBackEnd back_end, Executor& executor) : back_end_(std::move(back_end)), executor_(executor) {}
@@ -106,8 +111,8 @@ class Driver {
         const std::string& verb = words.at(0);
         if (verb == "site") return told(back_end_.read_site());
         if (verb == "hold") return told(back_end_.hold(read_hold(words)));
-        if (verb == "look") return look({words.at(1), words.at(2)});
-        if (verb == "keep") return told(back_end_.keep({words.at(1), words.at(2)}));
+        if (verb == "look") return look(key_of(words, 1));
+        if (verb == "keep") return told(back_end_.keep(key_of(words, 1)));
         if (verb == "release") return release(words);
         if (verb == "start") return start(words);
         if (verb == "step") return step(words);
@@ -141,13 +146,13 @@ class Driver {
 
     Json release(const std::vector<std::string>& words) {
         const Result<bool> done =
-            back_end_.release({words.at(1), words.at(2)}, words.at(3) == "gently" ? SlurmBackEnd::ReleaseMode::kGently
-                                                                                  : SlurmBackEnd::ReleaseMode::kAtOnce);
+            back_end_.release(key_of(words, 1), words.at(3) == "gently" ? SlurmBackEnd::ReleaseMode::kGently
+                                                                        : SlurmBackEnd::ReleaseMode::kAtOnce);
         return done ? Json(*done) : tell(done.error());
     }
 
     Json start(const std::vector<std::string>& words) {
-        const Result<std::optional<Allocation>> found = back_end_.find({words.at(2), words.at(3)});
+        const Result<std::optional<Allocation>> found = back_end_.find(key_of(words, 2));
         if (!found) return tell(found.error());
         if (!*found) return tell(Error{ErrorCode::kNotFound, "no hold", {}});
         LaunchSpec spec{.operation = words.at(1),
@@ -164,7 +169,7 @@ class Driver {
     Json step(const std::vector<std::string>& words) {
         std::optional<StepStatus> status = executor_.status(words.at(1));
         if (status->state == StepStatus::State::kExited) {
-            const Result<std::optional<Allocation>> found = back_end_.find({words.at(2), words.at(3)});
+            const Result<std::optional<Allocation>> found = back_end_.find(key_of(words, 2));
             if (!found) return tell(found.error());
             if (*found) status = judge_end(*status, **found);
         }

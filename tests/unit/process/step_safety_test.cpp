@@ -198,7 +198,7 @@ TEST_F(StepAccount, AJobHasItsFolderWhereItsAccountCannotCome) {
 TEST_F(StepAccount, RefusedAccountsStartNothing) {
     for (const char* account : {"root", "zbs-no-such-account", "daemon"}) {
         StepSpec spec;
-        spec.account = account;
+        spec.account = AccountName(account);
         const auto started = start("refused", "true", spec);
         ASSERT_FALSE(started) << account;
         EXPECT_EQ(started.error().code, ErrorCode::kRejected);

@@ -40,17 +40,17 @@ struct ExecutorContext {
 };
 
 /// Which account a job runs as; nothing = this service's own user.
-Result<std::string> choose_account(const ExecutorContext& context, const std::string& asked) {
+Result<AccountName> choose_account(const ExecutorContext& context, const AccountName& asked) {
     if (!context.host.is_root) {
-        if (asked.empty() || asked == context.host.user) return std::string{};
+        if (asked.empty() || asked == context.host.user) return AccountName{};
         return Error{ErrorCode::kRejected,
                      "jobs cannot run as account '" + asked + "': this service runs as " + context.host.user +
                          ", not as root; map the user to " + context.host.user + " or run the service as root",
                      {}};
     }
-    const std::string& name = asked.empty() ? context.options.default_account : asked;
+    const AccountName& name = asked.empty() ? context.options.default_account : asked;
     if (name.empty()) {
-        if (context.options.allow_root_jobs) return std::string{};
+        if (context.options.allow_root_jobs) return AccountName{};
         return Error{ErrorCode::kRejected,
                      "a job without an account would run as root; map its user to an account or name a default one",
                      {}};
@@ -67,7 +67,7 @@ std::string namespaces_of(const ExecutorContext& context) {
 }
 
 /// Options of zbs-step that say how a job as `account` is confined.
-std::vector<std::string> confinement_arguments(const ExecutorContext& context, const std::string& account) {
+std::vector<std::string> confinement_arguments(const ExecutorContext& context, const AccountName& account) {
     std::vector<std::string> words;
     const auto add = [&words](const char* option, std::string value) {
         words.emplace_back(option);
@@ -88,7 +88,7 @@ std::vector<std::string> confinement_arguments(const ExecutorContext& context, c
 }
 
 /// Who a job's files belong to.
-std::optional<Account> owner_of(const ExecutorContext& context, const std::string& account) {
+std::optional<Account> owner_of(const ExecutorContext& context, const AccountName& account) {
     if (account.empty()) return std::nullopt;
     const Result<Account> found = find_account(account, context.options.minimum_uid);
     return found ? std::optional(*found) : std::nullopt;
@@ -117,7 +117,7 @@ class ProcessStepExecutor : public StepExecutor {
         ZBS_EXPECTS(!spec.argv.empty());
         const StepStatus before = status(spec.operation);
         if (before.state != StepStatus::State::kUnknown) return {};  // a repeat starts nothing twice
-        const Result<std::string> account = choose_account(context_, spec.account);
+        const Result<AccountName> account = choose_account(context_, spec.account);
         if (!account) return account.error();
         if (const std::string fault = find_fault({spec.environment, spec.files}); !fault.empty()) return invalid(fault);
 
@@ -189,7 +189,7 @@ class ProcessStepExecutor : public StepExecutor {
     }
 
   private:
-    Result<void> launch_step(const StepSpec& spec, const std::string& account) {
+    Result<void> launch_step(const StepSpec& spec, const AccountName& account) {
         SupervisorLaunch launch{.program = context_.options.supervisor,
                                 .input = {spec.environment, spec.files},
                                 .starter = context_.options.starter};
@@ -231,7 +231,7 @@ class ProcessStepExecutor : public StepExecutor {
                 !read_supervisor_record(control_folder(shared)))
                 resume_waiting(shared);
         resuming_.erase(operation);
-        const Result<std::string> account = choose_account(context_, spec->account);
+        const Result<AccountName> account = choose_account(context_, spec->account);
         copies_.begin(*spec, folder(operation), account ? owner_of(context_, *account) : std::nullopt);
         if (access((path + "/stop").c_str(), F_OK) == 0) copies_.cut(operation);
         return true;
@@ -243,7 +243,7 @@ class ProcessStepExecutor : public StepExecutor {
         if (!done) return {StepStatus::State::kRunning, 0, {}};
         const std::string path = control_folder(operation);
         const bool is_stopped = access((path + "/stop").c_str(), F_OK) == 0;
-        const Result<std::string> account = choose_account(context_, done->spec.account);
+        const Result<AccountName> account = choose_account(context_, done->spec.account);
         Result<void> begun = account ? done->copied : Result<void>(account.error());
         if (begun && !is_stopped) begun = launch_step(done->spec, *account);
         // A supervisor that the service before this one began may have come late, and refuses a second one.
@@ -341,7 +341,7 @@ Result<void> check_step_settings(const StepExecutorOptions& options, const StepS
     ExecutorContext context{.options = options};
     context.host.is_root = geteuid() == 0;
     context.host.user = user_name(geteuid());
-    if (const std::string& name = options.default_account; !name.empty()) {
+    if (const AccountName& name = options.default_account; !name.empty()) {
         if (const auto account = choose_account(context, name); !account)
             return at("default_account", account.error(), places.default_account);
     }

@@ -138,7 +138,7 @@ std::optional<StepSpec> decode_waiting(std::string_view text) {
         file.digest = in.text();
         file.size = static_cast<std::uint64_t>(in.number());
     }
-    spec.account = in.text();
+    spec.account = AccountName(in.text());
     spec.shares = in.all();
     spec.walltime = std::chrono::microseconds{in.number()};
     spec.folder_bytes = static_cast<std::uint64_t>(in.number());

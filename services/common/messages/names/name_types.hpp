@@ -66,6 +66,7 @@ class Name {
 using ZoneName = Name<struct ZoneTag>;
 using OrganisationName = Name<struct OrganisationTag>;
 using MachineName = Name<struct MachineTag>;  ///< a machine of a zone, unique within the zone
+using AccountName = Name<struct AccountTag>;  ///< a local account of a host of a zone, as in its passwd database
 
 /// Checked texts from outside as names.
 template <class Kind>

@@ -104,7 +104,7 @@ Result<StepSpec> make_step(const SlurmCommands& commands, const Allocation& allo
                  "--ntasks=" + std::to_string(spec.places.size()),
                  "--chdir=" + (spec.directory.empty() ? std::string("/tmp") : spec.directory), "--cpu-bind=none",
                  "--mpi=" + (spec.pmi.empty() ? std::string("none") : spec.pmi), "--input=none", "--unbuffered"},
-        .account = allocation.user == self->name ? std::string{} : allocation.user,
+        .account = allocation.user == self->name ? AccountName{} : allocation.user,
         .walltime = spec.walltime,
         .grace = spec.grace,
         .on_stop = signal_command(commands, allocation, spec)};
