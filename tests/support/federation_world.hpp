@@ -25,8 +25,8 @@ class MpiExecutor : public FakeExecutor {
   public:
     using FakeExecutor::FakeExecutor;
     Result<void> start(const StepSpec& spec) override {
-        const bool known = steps().contains(spec.operation);
-        if (auto ok = FakeExecutor::start(spec); !ok || known || !spec.operation.starts_with("mpi-")) return ok;
+        const bool known = steps().contains(spec.step_id);
+        if (auto ok = FakeExecutor::start(spec); !ok || known || !spec.step_id.str().starts_with("mpi-")) return ok;
         std::string text;
         for (const auto& [name, content] : spec.files) {
             for (const char c : content) {
@@ -36,7 +36,7 @@ class MpiExecutor : public FakeExecutor {
                         "--proxy-id 0 \n";
             }
         }
-        write(spec.operation, ".zbs-stdout", text + "HYDRA_LAUNCH_END\n");
+        write(spec.step_id, ".zbs-stdout", text + "HYDRA_LAUNCH_END\n");
         return {};
     }
 };

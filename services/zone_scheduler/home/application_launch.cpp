@@ -161,7 +161,7 @@ ApplicationModel merge_partial(const ApplicationModel& sum, const ApplicationMod
 void ApplicationService::start_coordinator(const std::shared_ptr<Run>& run) {
     if (run->app.status.state == ApplicationState::kCommitted) {
         ApplicationStatus changed = run->app.status;
-        changed.operation = launcher_operation(run->app);
+        changed.launcher_step = launcher_step_id(run->app);
         if (!enter(run, std::move(changed), ApplicationState::kLaunching)) return;
     }
     if (is_srun(run->app.request.launcher)) {
@@ -184,16 +184,16 @@ void ApplicationService::start_coordinator(const std::shared_ptr<Run>& run) {
 
 void ApplicationService::await_coordinator(const std::shared_ptr<Run>& run) {
     if (is_final(run->app.status.state) || !run->must_stop.empty()) return;
-    const std::string& operation = run->app.status.operation;
+    const StepId& step_id = run->app.status.launcher_step;
     const Result<std::string> text =
-        executor_.read(operation, launcher_commands(run->app.request.launcher), 0, kMaxLauncherOutput);
+        executor_.read(step_id, launcher_commands(run->app.request.launcher), 0, kMaxLauncherOutput);
     const Result<mpich::LaunchLines> lines =
         read_launcher(run->app, text ? std::string_view(*text) : std::string_view{});
     if (!lines) return stop(run, lines.error().message);
     if (lines->done) return launch_parts(run, lines->options);
-    const StepStatus status = executor_.status(operation);
+    const StepStatus status = executor_.status(step_id);
     if (status.state != StepStatus::State::kRunning) {
-        const Result<std::string> fault = executor_.read(operation, std::string(own_files::kStderr), 0, 4096);
+        const Result<std::string> fault = executor_.read(step_id, std::string(own_files::kStderr), 0, 4096);
         std::string words = fault ? mpich::own_fault(*fault) : std::string{};
         if (words.empty() && fault) words = first_line(*fault);
         if (words.empty()) words = status.reason;
@@ -282,7 +282,7 @@ void ApplicationService::watch(const std::shared_ptr<Run>& run) {
     run->launching = false;
     static_cast<void>(cancel_if_blocked(run));  // where it cannot be stored now, the next look does
     if (run->app.status.cancel_requested && run->app.status.stop_reason.empty()) stop(run, why_cancelled(run));
-    const StepStatus status = executor_.status(run->app.status.operation);
+    const StepStatus status = executor_.status(run->app.status.launcher_step);
     if (status.state != StepStatus::State::kRunning) {
         run->deadline = clock_.steady_now() + (needs_own_zone(run->app.request.launcher) ? kOutputWait : kEndWait);
         run->next_asked = 0;
@@ -315,7 +315,7 @@ void ApplicationService::stop_at_output_limit(const std::shared_ptr<Run>& run) {
     const Duration begun = clock_.steady_now();
     if (config_.max_output_bytes == 0 || begun < run->weigh_at || !run->app.status.stop_reason.empty()) return;
     std::uint64_t bytes = 0;
-    for (const std::string& step : output_steps(run->app)) {
+    for (const StepId& step : output_steps(run->app)) {
         for (const Executor::File& file : executor_.list(step, {}))
             if (file.name.starts_with(own_files::kOut) || file.name.starts_with(own_files::kErr)) bytes += file.bytes;
     }
@@ -367,7 +367,7 @@ void ApplicationService::poll_parts(const std::shared_ptr<Run>& run) {
                         const Duration grace = has_time ? run->app.request.grace : Duration{0};
                         clock_.after(std::max(grace, config_.poll_every * 2), [this, run, zone = known.zone,
                                                                                reason = answer->reason] {
-                            if (executor_.status(run->app.status.operation).state != StepStatus::State::kRunning)
+                            if (executor_.status(run->app.status.launcher_step).state != StepStatus::State::kRunning)
                                 return;
                             const std::optional<RankEnd> first = first_end(run->app);
                             stop(run, first ? describe(*first, place_of_rank(run->app, first->rank))
@@ -422,8 +422,8 @@ void ApplicationService::end_launcher(const std::shared_ptr<Run>& run) {
         std::all_of(parts.begin(), parts.end(), [](const auto& part) { return is_final(part.status.state); });
     if (!has_ended && clock_.steady_now() < *run->launcher_until && !is_blocked_(run->app.owner)) return;
     run->launcher_until.reset();
-    if (executor_.status(run->app.status.operation).state != StepStatus::State::kExited)
-        executor_.stop(run->app.status.operation, kStopGrace);
+    if (executor_.status(run->app.status.launcher_step).state != StepStatus::State::kExited)
+        executor_.stop(run->app.status.launcher_step, kStopGrace);
 }
 
 /// After the end of the coordinator: the zone of rank 0 has the model of a clean run; after an unclean one every zone
@@ -436,7 +436,7 @@ void ApplicationService::ask_how_it_ended(const std::shared_ptr<Run>& run) {
     for (const ApplicationPart& part : status.parts) order.push_back(&part);
     std::sort(order.begin(), order.end(),
               [](const ApplicationPart* a, const ApplicationPart* b) { return a->ranks.front() < b->ranks.front(); });
-    const StepStatus launcher = executor_.status(status.operation);
+    const StepStatus launcher = executor_.status(status.launcher_step);
     // Where the walltime of one zone is over first, the launcher may end with 0.
     const bool near_walltime = clock_.now() - status.history.back().at > run->app.request.walltime - kWalltimeNear;
     const bool has_folders = !run->app.request.staging.empty();  // a zone ends a job whose folder is over its bound
@@ -484,7 +484,7 @@ std::string ApplicationService::own_ranks_at_walltime(const Application& app) co
     for (const LaunchProxy& proxy : launch_proxies(app))
         if (proxy.zone == config_.zone.name) proxies.push_back(proxy.id);
     std::size_t ranks = 0;
-    std::vector<std::string> steps;
+    std::vector<StepId> steps;
     for (const ApplicationPart& part : app.status.parts) {
         if (part.zone != config_.zone.name) continue;
         ranks += part.ranks.size();
@@ -496,7 +496,7 @@ std::string ApplicationService::own_ranks_at_walltime(const Application& app) co
 void ApplicationService::finish(const std::shared_ptr<Run>& run) {
     if (is_final(run->app.status.state)) return;
     run->watching = false;
-    const StepStatus end = executor_.status(run->app.status.operation);
+    const StepStatus end = executor_.status(run->app.status.launcher_step);
     ApplicationStatus changed = run->app.status;
     ApplicationState state = ApplicationState::kFailed;
     std::string reason = changed.stop_reason.empty() ? run->must_stop : changed.stop_reason;
@@ -542,9 +542,9 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
         state = ApplicationState::kCompleted;
     } else {
         const Result<std::string> report =
-            executor_.read(changed.operation, std::string(own_files::kStdout), 0, kMaxLauncherOutput);
+            executor_.read(changed.launcher_step, std::string(own_files::kStdout), 0, kMaxLauncherOutput);
         const Result<std::string> fault =
-            executor_.read(changed.operation, std::string(own_files::kStderr), 0, kMaxLauncherOutput);
+            executor_.read(changed.launcher_step, std::string(own_files::kStderr), 0, kMaxLauncherOutput);
         const RanksEnd ranks_end = read_end(run->app.request.launcher, *changed.exit_code,
                                             report ? std::string_view(*report) : std::string_view{},
                                             fault ? std::string_view(*fault) : std::string_view{});

@@ -23,12 +23,12 @@ namespace {
 using namespace zbs;
 using process::Isolation;
 
-constexpr const char* kJob = "job-1";
-constexpr const char* kNeighbour = "neighbour";
+const StepId kJob = "job-1";
+const StepId kNeighbour = "neighbour";
 
 struct Request {
     std::map<std::string, std::string> options;
-    StepSpec job{.operation = kJob};
+    StepSpec job{.step_id = kJob};
 };
 
 Request read_request(int argc, char** argv) {
@@ -59,9 +59,9 @@ process::StepExecutorOptions executor_options(std::map<std::string, std::string>
     return made;
 }
 
-int wait_for(Executor& executor, const std::string& operation) {
+int wait_for(Executor& executor, const StepId& step_id) {
     for (;;) {
-        const StepStatus status = executor.status(operation);
+        const StepStatus status = executor.status(step_id);
         if (status.state == StepStatus::State::kExited) return status.exit_code;
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
@@ -114,7 +114,7 @@ int main(int argc, char** argv) {
                                                                        : "none";
     std::cout << "protection " << word << " " << protection.text << std::endl;
 
-    StepSpec neighbour{.operation = kNeighbour,
+    StepSpec neighbour{.step_id = kNeighbour,
                        .argv = {"/bin/sh", "-c", "echo $CANARY > secret; exec sleep 300"},
                        .environment = {{"CANARY", getenv("CANARY") == nullptr ? "" : getenv("CANARY")}},
                        .account = AccountName(request.options["--neighbour-account"])};

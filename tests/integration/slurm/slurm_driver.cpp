@@ -117,11 +117,11 @@ class Driver {
         if (verb == "start") return start(words);
         if (verb == "step") return step(words);
         if (verb == "stop") {
-            executor_.stop(words.at(1), std::chrono::milliseconds{std::atoi(words.at(2).c_str())});
+            executor_.stop(StepId(words.at(1)), std::chrono::milliseconds{std::atoi(words.at(2).c_str())});
             return Json::object();
         }
         if (verb == "read") {
-            const Result<std::string> text = executor_.read(words.at(1), words.at(2), 0, 1 << 20);
+            const Result<std::string> text = executor_.read(StepId(words.at(1)), words.at(2), 0, 1 << 20);
             return text ? Json(*text) : tell(text.error());
         }
         if (verb == "signal") return signal_step(words);
@@ -155,7 +155,7 @@ class Driver {
         const Result<std::optional<Allocation>> found = back_end_.find(key_of(words, 2));
         if (!found) return tell(found.error());
         if (!*found) return tell(Error{ErrorCode::kNotFound, "no hold", {}});
-        LaunchSpec spec{.operation = words.at(1),
+        LaunchSpec spec{.step_id = StepId(words.at(1)),
                         .argv = {words.begin() + 8, words.end()},
                         .places = split(words.at(4), ','),
                         .walltime = std::chrono::seconds{std::atoi(words.at(5).c_str())}};
@@ -167,7 +167,7 @@ class Driver {
     }
 
     Json step(const std::vector<std::string>& words) {
-        std::optional<StepStatus> status = executor_.status(words.at(1));
+        std::optional<StepStatus> status = executor_.status(StepId(words.at(1)));
         if (status->state == StepStatus::State::kExited) {
             const Result<std::optional<Allocation>> found = back_end_.find(key_of(words, 2));
             if (!found) return tell(found.error());
@@ -182,7 +182,7 @@ class Driver {
     /// To all of a step on this host: srun.
     Json signal_step(const std::vector<std::string>& words) {
         int count = 0;
-        for (const process::ProcessRef& process : process::find_marked(process::step_variable(words.at(1)), 0))
+        for (const process::ProcessRef& process : process::find_marked(process::step_variable(StepId(words.at(1))), 0))
             count += process::send_signal(process, std::atoi(words.at(2).c_str()));
         return count;
     }

@@ -43,7 +43,7 @@ TEST_F(StepSafety, AJobIsLimitedAndFirstToGo) {
 TEST_F(StepSafety, TheEnvironmentIsExactlyWhatWasGiven) {
     setenv("ZBS_IDENTITY", "secret", 1);
     setenv("ZBS_TOKEN", "secret", 1);
-    StepSpec spec{.operation = "exact", .argv = {"/usr/bin/env"}, .environment = {{"GIVEN", "a\nb"}, {"EMPTY", ""}}};
+    StepSpec spec{.step_id = "exact", .argv = {"/usr/bin/env"}, .environment = {{"GIVEN", "a\nb"}, {"EMPTY", ""}}};
     ASSERT_TRUE(executor->start(spec));
     wait("exact");
     unsetenv("ZBS_IDENTITY");

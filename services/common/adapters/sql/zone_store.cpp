@@ -102,7 +102,7 @@ class SqlZoneStore : public ZoneStore {
         return rows_of(query, [](const Query& row) -> Result<EndedApplication> {
             const auto id = parse_id128(row.text(0));
             if (!id) return corrupt("application", invalid("bad id"));
-            return EndedApplication{ApplicationId{*id}, row.text(1)};
+            return EndedApplication{ApplicationId{*id}, StepId(row.text(1))};
         });
     }
 
@@ -372,7 +372,7 @@ ZoneDatabase make_zone_database(const std::shared_ptr<Database>& database, TaskR
             make_outbox(database)};
 }
 
-Result<std::function<bool(const std::string&)>> known_steps(Database& database) {
+Result<std::function<bool(const StepId&)>> known_steps(Database& database) {
     const auto known = std::make_shared<std::set<std::string>>();
     for (const char* sql :
          {"SELECT status ->> 'operation' FROM application", "SELECT record ->> 'operation' FROM part"}) {
@@ -383,8 +383,9 @@ Result<std::function<bool(const std::string&)>> known_steps(Database& database) 
         });
         if (!read) return read.error();
     }
-    return std::function<bool(const std::string&)>([known](const std::string& operation) {
-        return known->contains(operation) || known->contains(operation.substr(0, operation.rfind("-p")));
+    return std::function<bool(const StepId&)>([known](const StepId& step) {
+        const std::string& text = step;
+        return known->contains(text) || known->contains(text.substr(0, text.rfind("-p")));
     });
 }
 

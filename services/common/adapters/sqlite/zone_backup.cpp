@@ -62,7 +62,7 @@ Result<RestoredZone> restore_zone(const std::string& file, const ServiceFiles& t
     return zone;
 }
 
-Result<std::function<bool(const std::string&)>> known_steps(const std::string& path) {
+Result<std::function<bool(const StepId&)>> known_steps(const std::string& path) {
     const Result<std::unique_ptr<Database>> opened = Database::open_read_only(path);
     if (!opened) return opened.error();
     return sql::known_steps(**opened);

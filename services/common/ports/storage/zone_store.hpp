@@ -49,7 +49,7 @@ struct ApplicationQuery {
 /// What is needed to remove one that has ended; whole records may hold megabytes.
 struct EndedApplication {
     ApplicationId id;
-    std::string operation;  ///< of its launcher; empty where it had none
+    StepId launcher_step;  ///< empty where it had none
     bool operator==(const EndedApplication&) const = default;
 };
 struct EndedPart {
