@@ -274,9 +274,9 @@ class SqlZoneStore : public ZoneStore {
   private:
     /// The next four: outline, open, ended_us, status.
     static void bind_status(Query& query, const ApplicationStatus& status) {
-        Json outline = codec::encode(summary_of({{}, {}, status}));
-        for (const char* of_request : {"id", "owner", "ranks", "program", "submitted_us"}) outline.erase(of_request);
-        query.bind(codec::dump(outline)).bind(to_string(status.state)).bind(std::int64_t{is_open(status)});
+        query.bind(codec::dump(codec::encode_outline(status)))
+            .bind(to_string(status.state))
+            .bind(std::int64_t{is_open(status)});
         query.bind(to_microseconds(changed_at(status))).bind(codec::dump(codec::encode(status)));
     }
 

@@ -39,7 +39,8 @@ const BackupKind& zone_backups() {
         .service = "zone",
         .program = "zbs-zone",
         .schema = zone_schema(),
-        .content = {{"applications", "SELECT count(*) FROM application"}, {"parts", "SELECT count(*) FROM part"}},
+        .content = {{.what = "applications", .sql = "SELECT count(*) FROM application"},
+                    {.what = "parts", .sql = "SELECT count(*) FROM part"}},
         .rows_of_every_database =
             "SELECT min((SELECT count(*) FROM record), (SELECT count(*) FROM counter WHERE name='token'))",
         .has_outbox = true};

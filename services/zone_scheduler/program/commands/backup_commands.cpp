@@ -10,6 +10,7 @@
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/job_folder.hpp"
 #include "services/common/adapters/process/start/supervisor_record.hpp"
+#include "services/common/adapters/sqlite/backup_codec.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/codec/command_codec.hpp"
 #include "services/zone_scheduler/adapters/postgresql/zone_store.hpp"
