@@ -128,14 +128,14 @@ void Checks::check_processes(const ZoneNode& zone, const Parts& parts) {
     std::map<std::string, const PartRecord*> running;
     for (const PartRecord* part : parts)
         if (!part->operation.empty()) running.emplace("run-" + to_string(part->request.id), part);
-    for (const auto& [operation, process] : jobs_.live(zone.config().zone.name)) {
-        if (!operation.starts_with("run-")) continue;
-        if (!running.contains(operation.substr(0, operation.rfind("-p"))))
-            fail("process " + operation + " runs in zone " + zone.config().zone.name + ", which has no part for it");
-        const auto part = running.find(operation.substr(0, operation.rfind("-p")));
+    for (const auto& [step_id, process] : jobs_.live(zone.config().zone.name)) {
+        if (!step_id.str().starts_with("run-")) continue;
+        if (!running.contains(step_id.str().substr(0, step_id.str().rfind("-p"))))
+            fail("process " + step_id + " runs in zone " + zone.config().zone.name + ", which has no part for it");
+        const auto part = running.find(step_id.str().substr(0, step_id.str().rfind("-p")));
         const auto start = part == running.end() ? starts_.end() : starts_.find(part->second->request.id);
         if (start != starts_.end() && process->started + kEarly < start->second.when)
-            fail("process " + operation + " started " +
+            fail("process " + step_id + " started " +
                  std::to_string(to_seconds(start->second.when - process->started)) + " s before its reserved start");
     }
 }
@@ -244,11 +244,11 @@ void Checks::check_calm(const ApplicationId& id, const ApplicationStatus& status
 void Checks::check_completed(const ApplicationId& id, const ApplicationStatus& status) {
     for (const ApplicationPart& part : status.parts) {
         bool any = false;
-        for (const auto& [operation, process] : jobs_.processes()) {
-            if (!operation.starts_with("run-" + to_string(part.id))) continue;
+        for (const auto& [step_id, process] : jobs_.processes()) {
+            if (!step_id.str().starts_with("run-" + to_string(part.id))) continue;
             any = true;
             if (process.exit_code != 0)
-                fail("application " + to_string(id) + " completed, but " + operation + " ended with " +
+                fail("application " + to_string(id) + " completed, but " + step_id + " ended with " +
                      std::to_string(process.exit_code));
         }
         if (!any) fail("application " + to_string(id) + " completed without its part in zone " + part.zone);
@@ -256,10 +256,10 @@ void Checks::check_completed(const ApplicationId& id, const ApplicationStatus& s
 }
 
 void Checks::jobs_at_rest() {
-    for (const auto& [operation, process] : jobs_.processes())
-        if (process.runs(time_.now())) fail("process " + operation + " still runs on " + process.host);
-    for (const auto& [operation, count] : jobs_.starts())
-        if (count > 1) fail("process " + operation + " was started " + std::to_string(count) + " times");
+    for (const auto& [step_id, process] : jobs_.processes())
+        if (process.runs(time_.now())) fail("process " + step_id + " still runs on " + process.host);
+    for (const auto& [step_id, count] : jobs_.starts())
+        if (count > 1) fail("process " + step_id + " was started " + std::to_string(count) + " times");
     for (const auto& [host, needs] : jobs_.needs())
         if (!needs.empty()) fail("files are still brought to machines of " + host + " for part " + *needs.begin());
 }

@@ -23,8 +23,8 @@ std::string port_of(const StepSpec& proxy) {
 constexpr const char* kResult = "r.dat";
 
 /// Some come in two pieces.
-std::string result_of(const std::string& operation) {
-    return std::string(std::hash<std::string>{}(operation) % 8 == 0 ? 530'000 : 20'000, 'r');
+std::string result_of(const StepId& step_id) {
+    return std::string(std::hash<std::string>{}(step_id) % 8 == 0 ? 530'000 : 20'000, 'r');
 }
 
 /// The first step of a part that got files, which it must have got.
@@ -76,8 +76,8 @@ class Jobs::HostExecutor : public Executor {
         Result<void> started = jobs_.start(host_.name(), spec);
         return host_.step() ? started : gone;
     }
-    StepStatus status(const std::string& operation) override {
-        const Process* process = find(operation);
+    StepStatus status(const StepId& step_id) override {
+        const Process* process = find(step_id);
         if (process == nullptr) return {};
         StepStatus status{StepStatus::State::kExited, process->exit_code, process->reason};
         if (process->runs(jobs_.time_.now())) status = {StepStatus::State::kRunning, 0, {}};
@@ -85,33 +85,33 @@ class Jobs::HostExecutor : public Executor {
             status.proxies = process->has_met ? StepStatus::Proxies::kConnected : StepStatus::Proxies::kAwaited;
         return status;
     }
-    void stop(const std::string& operation, Duration) override {
-        if (host_.step() && find(operation) != nullptr) jobs_.stop(operation, "stopped");
+    void stop(const StepId& step_id, Duration) override {
+        if (host_.step() && find(step_id) != nullptr) jobs_.stop(step_id, "stopped");
     }
-    std::string folder(const std::string& operation) override { return "/steps/" + operation; }
-    Result<std::string> read(const std::string& operation, const std::string& file, std::uint64_t offset,
+    std::string folder(const StepId& step_id) override { return "/steps/" + step_id; }
+    Result<std::string> read(const StepId& step_id, const std::string& file, std::uint64_t offset,
                              std::size_t limit) override {
-        const Process* process = find(operation);
+        const Process* process = find(step_id);
         if (process != nullptr && file == kResult && leaves_result(process->spec)) {
-            const std::string result = result_of(operation);
+            const std::string result = result_of(step_id);
             return offset >= result.size() ? std::string{} : result.substr(offset, limit);
         }
         if (process == nullptr || file != own_files::kStdout) return Error{ErrorCode::kNotFound, "no file " + file, {}};
         const std::string text = launcher_output(process->proxies, process->launch);
         return offset >= text.size() ? std::string{} : text.substr(offset, limit);
     }
-    std::vector<File> list(const std::string& operation, const std::string&) override {
-        const Process* process = find(operation);
+    std::vector<File> list(const StepId& step_id, const std::string&) override {
+        const Process* process = find(step_id);
         if (process == nullptr || !leaves_result(process->spec)) return {};
-        return {{kResult, result_of(operation).size()}};
+        return {{kResult, result_of(step_id).size()}};
     }
-    std::vector<File> list_all(const std::string& operation) override { return list(operation, {}); }
-    Result<void> remove_files(const std::string&, const std::vector<std::string>&) override { return {}; }
-    Result<Removal> remove(const std::string&, std::size_t) override { return Removal{0, true}; }
+    std::vector<File> list_all(const StepId& step_id) override { return list(step_id, {}); }
+    Result<void> remove_files(const StepId&, const std::vector<std::string>&) override { return {}; }
+    Result<Removal> remove(const StepId&, std::size_t) override { return Removal{0, true}; }
 
   private:
-    const Process* find(const std::string& operation) const {
-        const auto at = jobs_.processes_.find(operation);
+    const Process* find(const StepId& step_id) const {
+        const auto at = jobs_.processes_.find(step_id);
         return at == jobs_.processes_.end() || at->second.host != host_.name() ? nullptr : &at->second;
     }
 
@@ -123,83 +123,81 @@ class Jobs::HostExecutor : public Executor {
 std::unique_ptr<Executor> Jobs::executor(Host& host) { return std::make_unique<HostExecutor>(*this, host); }
 
 Result<void> Jobs::start(const std::string& host, const StepSpec& spec) {
-    if (processes_.contains(spec.operation)) return {};
+    if (processes_.contains(spec.step_id)) return {};
     Process process{.host = host, .spec = spec, .started = time_.now()};
-    const bool is_launcher = spec.operation.starts_with(kLauncher);
+    const bool is_launcher = spec.step_id.str().starts_with(kLauncher);
     process.proxies = static_cast<int>(spec.proxies);
     process.launch = is_launcher ? std::to_string(++last_port_) : port_of(spec);
     if (rng_.uniform() < lingering)
         process.linger =
             Duration{static_cast<std::int64_t>(rng_.uniform() * static_cast<double>(longest_linger.count()))};
-    ++starts_[spec.operation];
-    chronicle_.note(host, "process " + spec.operation + " starts");
-    live_[host][spec.operation] = &processes_.emplace(spec.operation, std::move(process)).first->second;
-    const std::string launch = processes_.at(spec.operation).launch;
-    if (is_launcher) launchers_[launch] = spec.operation;
-    members_[launch].push_back(spec.operation);
+    ++starts_[spec.step_id];
+    chronicle_.note(host, "process " + spec.step_id + " starts");
+    live_[host][spec.step_id] = &processes_.emplace(spec.step_id, std::move(process)).first->second;
+    const std::string launch = processes_.at(spec.step_id).launch;
+    if (is_launcher) launchers_[launch] = spec.step_id;
+    members_[launch].push_back(spec.step_id);
     if (spec.walltime > Duration{0})
         time_.after(spec.walltime,
-                    [this, operation = spec.operation] { stop(operation, std::string(kWalltimeReason) + " reached"); });
+                    [this, step_id = spec.step_id] { stop(step_id, std::string(kWalltimeReason) + " reached"); });
     meet(launch);
     return {};
 }
 
 /// Once launcher and all proxies are there, the ranks compute.
 void Jobs::meet(const std::string& launch) {
-    const std::vector<std::string>& members = members_[launch];
+    const std::vector<StepId>& members = members_[launch];
     const auto launcher = processes_.find(launchers_[launch]);
     if (launcher == processes_.end() || !launcher->second.runs(time_.now())) {
-        for (const std::string& member : members) {  // nobody to connect to
-            if (!member.starts_with(kLauncher))
+        for (const StepId& member : members) {  // nobody to connect to
+            if (!member.str().starts_with(kLauncher))
                 time_.after(kNoticed, [this, member] { end(member, 1, "the launcher is gone"); });
         }
         return;
     }
     int there = 0;
-    for (const std::string& member : members)
-        there += !member.starts_with(kLauncher) && processes_.at(member).runs(time_.now());
+    for (const StepId& member : members)
+        there += !member.str().starts_with(kLauncher) && processes_.at(member).runs(time_.now());
     if (there < launcher->second.proxies || launcher->second.is_stopping) return;
     launcher->second.has_met = true;
     if (rng_.uniform() < endless) return;
     const auto spread = static_cast<std::uint64_t>((longest - shortest).count()) + 1;
     time_.after(shortest + Duration{static_cast<std::int64_t>(rng_.below(spread))}, [this, launch] {
-        const std::vector<std::string> all = members_[launch];
-        const bool whole = std::all_of(all.begin(), all.end(), [this](const std::string& member) {
-            return processes_.at(member).runs(time_.now());
-        });
+        const std::vector<StepId> all = members_[launch];
+        const bool whole = std::all_of(
+            all.begin(), all.end(), [this](const StepId& member) { return processes_.at(member).runs(time_.now()); });
         if (!whole) return;  // the others are about to hear of it
-        for (const std::string& member : all) end(member, 0, {});
+        for (const StepId& member : all) end(member, 0, {});
     });
 }
 
-void Jobs::stop(const std::string& operation, const std::string& reason) {
-    processes_.at(operation).is_stopping = true;
-    const Duration linger = processes_.at(operation).linger;
-    if (linger == Duration{0}) return end(operation, 143, reason);
-    time_.after(linger, [this, operation, reason] { end(operation, 143, reason); });
+void Jobs::stop(const StepId& step_id, const std::string& reason) {
+    processes_.at(step_id).is_stopping = true;
+    const Duration linger = processes_.at(step_id).linger;
+    if (linger == Duration{0}) return end(step_id, 143, reason);
+    time_.after(linger, [this, step_id, reason] { end(step_id, 143, reason); });
 }
 
-void Jobs::end(const std::string& operation, int exit_code, const std::string& reason) {
-    Process& process = processes_.at(operation);
+void Jobs::end(const StepId& step_id, int exit_code, const std::string& reason) {
+    Process& process = processes_.at(step_id);
     if (!process.runs(time_.now())) return;
     process.ended = time_.now();
-    live_[process.host].erase(operation);
+    live_[process.host].erase(step_id);
     process.exit_code = exit_code;
     process.reason = reason;
-    chronicle_.note(process.host, "process " + operation + " ends with " + std::to_string(exit_code) + " " + reason);
+    chronicle_.note(process.host, "process " + step_id + " ends with " + std::to_string(exit_code) + " " + reason);
     if (exit_code == 0) return;
-    for (const std::string& member : members_[process.launch])
-        time_.after(kNoticed, [this, member] { end(member, 1, {}); });
+    for (const StepId& member : members_[process.launch]) time_.after(kNoticed, [this, member] { end(member, 1, {}); });
 }
 
 void Jobs::kill_one(const std::string& host) {
-    std::vector<std::string> alive;
-    for (const auto& [operation, process] : live(host)) alive.push_back(operation);
+    std::vector<StepId> alive;
+    for (const auto& [step_id, process] : live(host)) alive.push_back(step_id);
     if (!alive.empty()) end(alive[rng_.below(alive.size())], 137, "killed");
 }
 
-const std::map<std::string, const Jobs::Process*>& Jobs::live(const std::string& host) const {
-    static const std::map<std::string, const Process*> none;
+const std::map<StepId, const Jobs::Process*>& Jobs::live(const std::string& host) const {
+    static const std::map<StepId, const Process*> none;
     const auto at = live_.find(host);
     return at == live_.end() ? none : at->second;
 }

@@ -35,12 +35,12 @@ class Jobs {
         Duration linger{};   ///< from being stopped to its end
         bool runs(Duration now) const { return ended > now; }
     };
-    /// By operation; an operation is started once in a world, wherever.
-    const std::map<std::string, Process>& processes() const { return processes_; }
+    /// A step is started once in a world, wherever.
+    const std::map<StepId, Process>& processes() const { return processes_; }
     /// How often each was really started.
-    const std::map<std::string, int>& starts() const { return starts_; }
+    const std::map<StepId, int>& starts() const { return starts_; }
     /// Those that run on a host now.
-    const std::map<std::string, const Process*>& live(const std::string& host) const;
+    const std::map<StepId, const Process*>& live(const std::string& host) const;
     /// In whose names a host's service has files brought to its machines now.
     const std::map<std::string, std::set<std::string>>& needs() const { return needs_; }
     /// Files that came to machines with agents.
@@ -59,21 +59,21 @@ class Jobs {
   private:
     class HostExecutor;
     Result<void> start(const std::string& host, const StepSpec& spec);
-    void stop(const std::string& operation, const std::string& reason);
-    void end(const std::string& operation, int exit_code, const std::string& reason);
+    void stop(const StepId& step_id, const std::string& reason);
+    void end(const StepId& step_id, int exit_code, const std::string& reason);
     void meet(const std::string& launch);
 
     Timeline& time_;
     Chronicle& chronicle_;
     Rng rng_;
-    std::map<std::string, Process> processes_;
-    std::map<std::string, int> starts_;
-    std::map<std::string, std::map<std::string, const Process*>> live_;
+    std::map<StepId, Process> processes_;
+    std::map<StepId, int> starts_;
+    std::map<std::string, std::map<StepId, const Process*>> live_;
     std::map<std::string, std::set<std::string>> needs_;  // by host; gone with the service's life
     int brought_ = 0;
     int last_port_ = 1'000;
-    std::map<std::string, std::string> launchers_;             // by launch
-    std::map<std::string, std::vector<std::string>> members_;  // launcher and proxies, by launch
+    std::map<std::string, StepId> launchers_;             // by launch
+    std::map<std::string, std::vector<StepId>> members_;  // launcher and proxies, by launch
 };
 
 }  // namespace zbs::simulation

@@ -37,7 +37,7 @@ class FakeExecutor : public Executor {
 
     explicit FakeExecutor(const Clock& clock) : clock_(clock) {}
 
-    /// For steps whose operation begins with `prefix`; of several the longest counts.
+    /// For steps whose id begins with `prefix`; of several the longest counts.
     void script(const std::string& prefix, Script script) { scripts_[prefix] = std::move(script); }
 
     Result<bool> stage_inputs(const Need& need) override {
@@ -50,9 +50,9 @@ class FakeExecutor : public Executor {
     std::map<std::string, std::map<std::string, StepSpec::Input>> brought;  ///< by machine and name
     Result<bool> bring_answer = true;
     Result<void> start(const StepSpec& spec) override {
-        if (steps_.contains(spec.operation)) return {};
-        if (stopped_.contains(spec.operation)) return Error{ErrorCode::kUnavailable, "stopped before it began", {}};
-        Step step{.spec = spec, .script = find_script(spec.operation), .started = clock_.steady_now()};
+        if (steps_.contains(spec.step_id)) return {};
+        if (stopped_.contains(spec.step_id)) return Error{ErrorCode::kUnavailable, "stopped before it began", {}};
+        Step step{.spec = spec, .script = find_script(spec.step_id), .started = clock_.steady_now()};
         if (!step.script.refusal.empty()) return Error{ErrorCode::kUnavailable, step.script.refusal, {}};
         step.exit_code = step.script.exit_code;
         step.reason = step.script.reason;
@@ -65,19 +65,19 @@ class FakeExecutor : public Executor {
         for (const auto& [name, text] : spec.files) step.script.files[name] = text;
         for (const StepSpec::Input& input : spec.inputs)  // unless the program writes a file of that name
             step.script.files.emplace(input.name, "copy of " + input.path);
-        steps_.emplace(spec.operation, std::move(step));
+        steps_.emplace(spec.step_id, std::move(step));
         return {};
     }
-    StepStatus status(const std::string& operation) override {
-        const auto at = steps_.find(operation);
+    StepStatus status(const StepId& step_id) override {
+        const auto at = steps_.find(step_id);
         if (at == steps_.end()) return {};
         if (at->second.ends > clock_.steady_now())
             return {.state = StepStatus::State::kRunning, .work = at->second.script.work};
         return {StepStatus::State::kExited, at->second.exit_code, at->second.reason};
     }
-    void stop(const std::string& operation, Duration grace) override {
-        const auto at = steps_.find(operation);
-        if (at == steps_.end()) stopped_.insert(operation);
+    void stop(const StepId& step_id, Duration grace) override {
+        const auto at = steps_.find(step_id);
+        if (at == steps_.end()) stopped_.insert(step_id);
         if (at == steps_.end() || at->second.ends <= clock_.steady_now() || at->second.script.hears_no_stop) return;
         Step& step = at->second;
         const bool killed = step.script.stop_takes > grace;
@@ -87,19 +87,19 @@ class FakeExecutor : public Executor {
         step.exit_code = killed ? 137 : 143;
         step.reason = "stopped";
     }
-    std::string folder(const std::string& operation) override { return "/steps/" + operation; }
-    Result<std::string> read(const std::string& operation, const std::string& file, std::uint64_t offset,
+    std::string folder(const StepId& step_id) override { return "/steps/" + step_id; }
+    Result<std::string> read(const StepId& step_id, const std::string& file, std::uint64_t offset,
                              std::size_t limit) override {
-        const auto at = steps_.find(operation);
+        const auto at = steps_.find(step_id);
         const auto text = at == steps_.end() ? std::map<std::string, std::string>::const_iterator{}
                                              : at->second.script.files.find(file);
         if (at == steps_.end() || text == at->second.script.files.end())
             return Error{ErrorCode::kNotFound, "no file " + file, {}};
         return offset >= text->second.size() ? std::string{} : text->second.substr(offset, limit);
     }
-    std::vector<File> list(const std::string& operation, const std::string& prefix) override {
+    std::vector<File> list(const StepId& step_id, const std::string& prefix) override {
         std::vector<File> found;
-        if (const auto at = steps_.find(operation); at != steps_.end()) {
+        if (const auto at = steps_.find(step_id); at != steps_.end()) {
             for (const auto& [name, text] : at->second.script.files) {
                 if (name.starts_with(prefix))
                     found.push_back({name, text.size(), lost.contains(name) ? lost.at(name) : ""});
@@ -108,20 +108,20 @@ class FakeExecutor : public Executor {
         return found;
     }
 
-    std::vector<File> list_all(const std::string& operation) override { return list(operation, {}); }
+    std::vector<File> list_all(const StepId& step_id) override { return list(step_id, {}); }
 
     std::map<std::string, std::string> lost;  ///< files that are only listed, and why
 
-    Result<void> remove_files(const std::string& operation, const std::vector<std::string>& names) override {
-        if (const auto at = steps_.find(operation); at != steps_.end())
+    Result<void> remove_files(const StepId& step_id, const std::vector<std::string>& names) override {
+        if (const auto at = steps_.find(step_id); at != steps_.end())
             for (const std::string& name : names) at->second.script.files.erase(name);
         return {};
     }
-    Result<Removal> remove(const std::string& operation, std::size_t at_most) override {
-        if (unremovable.contains(operation)) return Error{ErrorCode::kUnavailable, "not permitted", {}};
-        const auto at = steps_.find(operation);
+    Result<Removal> remove(const StepId& step_id, std::size_t at_most) override {
+        if (unremovable.contains(step_id)) return Error{ErrorCode::kUnavailable, "not permitted", {}};
+        const auto at = steps_.find(step_id);
         if (at == steps_.end()) return Removal{0, true};
-        if (status(operation).state == StepStatus::State::kRunning) return Error{ErrorCode::kConflict, "it runs", {}};
+        if (status(step_id).state == StepStatus::State::kRunning) return Error{ErrorCode::kConflict, "it runs", {}};
         auto& files = at->second.script.files;
         Removal removal;
         for (; !files.empty() && removal.files < at_most; ++removal.files) files.erase(files.begin());
@@ -130,33 +130,33 @@ class FakeExecutor : public Executor {
         if (removal.complete) steps_.erase(at);
         return removal;
     }
-    std::set<std::string> unremovable;  ///< operations whose folders resist
+    std::set<StepId> unremovable;  ///< steps whose folders resist
 
     /// Everything that was ever started and not removed.
-    const std::map<std::string, Step>& steps() const { return steps_; }
+    const std::map<StepId, Step>& steps() const { return steps_; }
     int running() {
         return static_cast<int>(std::count_if(steps_.begin(), steps_.end(), [this](const auto& item) {
             return status(item.first).state == StepStatus::State::kRunning;
         }));
     }
     /// Writes into the folder of a step that has started.
-    void write(const std::string& operation, const std::string& file, std::string text) {
-        steps_.at(operation).script.files[file] = std::move(text);
+    void write(const std::string& step_id, const std::string& file, std::string text) {
+        steps_.at(StepId(step_id)).script.files[file] = std::move(text);
     }
     /// Ends a step now.
-    void end(const std::string& operation, int exit_code, std::string reason = {}) {
-        Step& step = steps_.at(operation);
+    void end(const std::string& step_id, int exit_code, std::string reason = {}) {
+        Step& step = steps_.at(StepId(step_id));
         step.ends = clock_.steady_now();
         step.exit_code = exit_code;
         step.reason = std::move(reason);
     }
 
   private:
-    Script find_script(const std::string& operation) const {
+    Script find_script(const std::string& step_id) const {
         const Script* best = nullptr;
         std::size_t length = 0;
         for (const auto& [prefix, script] : scripts_) {
-            if (operation.starts_with(prefix) && (best == nullptr || prefix.size() >= length)) {
+            if (step_id.starts_with(prefix) && (best == nullptr || prefix.size() >= length)) {
                 best = &script;
                 length = prefix.size();
             }
@@ -166,8 +166,8 @@ class FakeExecutor : public Executor {
 
     const Clock& clock_;
     std::map<std::string, Script> scripts_;
-    std::map<std::string, Step> steps_;
-    std::set<std::string> stopped_;  // before they began
+    std::map<StepId, Step> steps_;
+    std::set<StepId> stopped_;  // before they began
 };
 
 }  // namespace zbs::test

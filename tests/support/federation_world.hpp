@@ -27,20 +27,19 @@ class MpiExecutor : public FakeExecutor {
     using FakeExecutor::FakeExecutor;
     /// How many proxies of an application have begun in all zones and were not stopped.
     std::function<std::size_t(const std::string& application)> proxies_of;
-    StepStatus status(const std::string& operation) override {
-        StepStatus status = FakeExecutor::status(operation);
-        const auto step = steps().find(operation);
+    StepStatus status(const StepId& step_id) override {
+        StepStatus status = FakeExecutor::status(step_id);
+        const auto step = steps().find(step_id);
         if (step == steps().end() || step->second.spec.proxies == 0) return status;
-        const std::string application = operation.substr(4, operation.find('-', 4) - 4);
-        if (!connected_.contains(operation) && proxies_of(application) >= step->second.spec.proxies)
-            connected_.insert(operation);
-        status.proxies =
-            connected_.contains(operation) ? StepStatus::Proxies::kConnected : StepStatus::Proxies::kAwaited;
+        const std::string application = step_id.str().substr(4, step_id.str().find('-', 4) - 4);
+        if (!connected_.contains(step_id) && proxies_of(application) >= step->second.spec.proxies)
+            connected_.insert(step_id);
+        status.proxies = connected_.contains(step_id) ? StepStatus::Proxies::kConnected : StepStatus::Proxies::kAwaited;
         return status;
     }
     Result<void> start(const StepSpec& spec) override {
-        const bool known = steps().contains(spec.operation);
-        if (auto ok = FakeExecutor::start(spec); !ok || known || !spec.operation.starts_with("mpi-")) return ok;
+        const bool known = steps().contains(spec.step_id);
+        if (auto ok = FakeExecutor::start(spec); !ok || known || !spec.step_id.str().starts_with("mpi-")) return ok;
         std::string text;
         for (const auto& [name, content] : spec.files) {
             for (const char c : content) {
@@ -50,12 +49,12 @@ class MpiExecutor : public FakeExecutor {
                         "--proxy-id 0 \n";
             }
         }
-        write(spec.operation, ".zbs-stdout", text + "HYDRA_LAUNCH_END\n");
+        write(spec.step_id, ".zbs-stdout", text + "HYDRA_LAUNCH_END\n");
         return {};
     }
 
   private:
-    std::set<std::string> connected_;  // launchers
+    std::set<StepId> connected_;  // launchers
 };
 
 /// Zones of one organisation each, in one thread on a virtual clock; messages go over a bus with delay, loss and cuts.

@@ -71,7 +71,7 @@ class MemoryZoneStore : public ZoneStore {
         std::vector<EndedApplication> rows;
         for (const Application& a :
              first_of(std::move(ended), limit, [](const Application& x) { return changed_at(x.status); }))
-            rows.push_back({a.request.id, a.status.operation});
+            rows.push_back({a.request.id, a.status.launcher_step});
         return rows;
     }
     Result<void> remove(const ApplicationId& id) override {

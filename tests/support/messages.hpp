@@ -118,7 +118,7 @@ inline ApplicationStatus some_application_status() {
             .plan = some_plan(),
             .parts = {{{some_id(2)}, "beta-one", {0, 3}, some_part_status(), PartId{some_id(9)}}},
             .releasing = {{{some_id(3)}, "gamma", {1}, {.id = {some_id(3)}}}},
-            .operation = "op-1",
+            .launcher_step = "op-1",
             .cancel_requested = true,
             .cancelled_by = "olga",
             .stop_reason = "stop",

@@ -15,31 +15,31 @@ class FakeProcessControl : public ProcessControl {
   public:
     explicit FakeProcessControl(VirtualClock* clock = nullptr) : clock_(clock) {}
 
-    std::vector<std::string> operations() override { return {there.begin(), there.end()}; }
-    Result<void> suspend(const std::string& operation) override { return change("-" + operation, true); }
-    Result<void> resume(const std::string& operation) override { return change("+" + operation, false); }
-    Result<void> set_nice(const std::string& operation, int nice) override {
-        if (nice < (may_raise ? 0 : niceness[operation])) return Error{ErrorCode::kDenied, "not allowed", {}};
-        niceness[operation] = nice;
+    std::vector<StepId> step_ids() override { return {there.begin(), there.end()}; }
+    Result<void> suspend(const StepId& step_id) override { return change("-" + step_id, true); }
+    Result<void> resume(const StepId& step_id) override { return change("+" + step_id, false); }
+    Result<void> set_nice(const StepId& step_id, int nice) override {
+        if (nice < (may_raise ? 0 : niceness[step_id])) return Error{ErrorCode::kDenied, "not allowed", {}};
+        niceness[step_id] = nice;
         return {};
     }
-    Result<int> nice(const std::string& operation) override { return niceness[operation]; }
+    Result<int> nice(const StepId& step_id) override { return niceness[step_id]; }
     bool has_weights() const override { return weighs; }
-    Result<void> set_weight(const std::string& operation, int weight) override {
-        weights[operation] = weight;
+    Result<void> set_weight(const StepId& step_id, int weight) override {
+        weights[step_id] = weight;
         return {};
     }
-    StepActivity activity(const std::string& operation) override {
-        if (suspended.contains(operation)) return StepActivity::kSuspended;
-        return blocked.contains(operation) ? StepActivity::kBlocked : StepActivity::kRunning;
+    StepActivity activity(const StepId& step_id) override {
+        if (suspended.contains(step_id)) return StepActivity::kSuspended;
+        return blocked.contains(step_id) ? StepActivity::kBlocked : StepActivity::kRunning;
     }
-    Result<StepUsage> usage(const std::string& operation) override {
-        const auto at = usages.find(operation);
+    Result<StepUsage> usage(const StepId& step_id) override {
+        const auto at = usages.find(step_id);
         if (at == usages.end()) return Error{ErrorCode::kNotFound, "nothing lives", {}};
         return at->second;
     }
-    std::uint64_t suspension_switches(const std::string&) override { return 0; }
-    void forget(const std::string& operation) override { forgotten.insert(operation); }
+    std::uint64_t suspension_switches(const StepId&) override { return 0; }
+    void forget(const StepId& step_id) override { forgotten.insert(step_id); }
 
     std::set<std::string> there, blocked, resisting, forgotten;
     std::set<std::string> suspended;
@@ -52,14 +52,14 @@ class FakeProcessControl : public ProcessControl {
 
   private:
     Result<void> change(const std::string& what, bool suspends) {
-        const std::string operation = what.substr(1);
+        const StepId step_id(what.substr(1));
         if (clock_ != nullptr && takes > Duration{0}) clock_->advance(takes);
-        if (resisting.contains(operation)) return Error{ErrorCode::kTimeout, "does not stop", {}};
+        if (resisting.contains(step_id)) return Error{ErrorCode::kTimeout, "does not stop", {}};
         changes.push_back(what);
         if (suspends)
-            suspended.insert(operation);
+            suspended.insert(step_id);
         else
-            suspended.erase(operation);
+            suspended.erase(step_id);
         return {};
     }
     VirtualClock* clock_;

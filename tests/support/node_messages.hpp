@@ -36,10 +36,10 @@ inline StepUsage some_step_usage() {
             .activity = StepActivity::kSuspended};
 }
 inline StepReport some_exited_step() {
-    return {.operation = "part-2", .state = StepState::kExited, .exit_code = 143, .reason = "stopped", .usage = {}};
+    return {.step_id = "part-2", .state = StepState::kExited, .exit_code = 143, .reason = "stopped", .usage = {}};
 }
 inline StepReport some_running_step() {
-    return {.operation = "part-1",
+    return {.step_id = "part-1",
             .state = StepState::kRunning,
             .exit_code = 0,
             .reason = {},

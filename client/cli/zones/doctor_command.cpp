@@ -10,6 +10,7 @@
 #include "client/cli/context.hpp"
 #include "client/cli/submission/probe_program.hpp"
 #include "client/cli/zones/doctor_checks.hpp"
+#include "services/common/adapters/command_line/check_codec.hpp"
 #include "services/common/adapters/command_line/terminal.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 

@@ -160,7 +160,7 @@ constexpr auto kApplicationStatus = fields<ApplicationStatus>(
     kHistory,
     list("parts", &ApplicationStatus::parts, limits::kMaxZonesInRegistry, kApplicationPart),
     list("releasing", &ApplicationStatus::releasing, limits::kMaxZonesInRegistry, kApplicationPart),
-    text("operation", &ApplicationStatus::operation, 64),
+    text("operation", &ApplicationStatus::launcher_step, 64),
     boolean("cancel_requested", &ApplicationStatus::cancel_requested),
     optional(text("cancelled_by", &ApplicationStatus::cancelled_by, 256)),
     text("stop_reason", &ApplicationStatus::stop_reason, kMaxLongReason),

@@ -10,6 +10,11 @@ Json encode_is_ready(const std::string& role) {
     return json;
 }
 
+Json encode_checked_settings(std::size_t settings, const std::vector<std::string>& files,
+                             const std::vector<std::string>& notes) {
+    return {{"settings", settings}, {"files", files}, {"notes", notes}};
+}
+
 Json encode_folder(const std::string& folder) { return {{"folder", folder}}; }
 
 Json encode_identity(const std::string& name, const std::string& folder) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -13,6 +14,9 @@ namespace zbs::codec {
 
 /// The answer of `ready`; `role` of a zone's scheduler, empty: none.
 Json encode_is_ready(const std::string& role = {});
+/// Settings that `config check` found good: how many, in which files, and what there is to note.
+Json encode_checked_settings(std::size_t settings, const std::vector<std::string>& files,
+                             const std::vector<std::string>& notes);
 /// The folder of keys that was changed.
 Json encode_folder(const std::string& folder);
 /// An identity, by URI or name, and the folder that it is in.

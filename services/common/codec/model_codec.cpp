@@ -119,6 +119,15 @@ Result<UnseenCalls> read_unseen(JsonReader& in) {
     return read;
 }
 
+Json encode_unseen(const UnseenCalls& unseen) { return {{"unseen", unseen}}; }
+
+Result<UnseenCalls> decode_unseen(const Json& json) {
+    JsonReader in(json);
+    Result<UnseenCalls> unseen = read_unseen(in);
+    if (unseen && !in.ok()) return in.error();
+    return unseen;
+}
+
 Result<ApplicationModel> decode_model(const Json& json, const std::string& pointer) {
     JsonReader in(json, pointer);
     check_format(in, "zbs-model/1");

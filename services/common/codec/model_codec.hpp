@@ -14,6 +14,9 @@ Json encode(const ApplicationModel& model);
 
 /// The optional member "unseen".
 Result<UnseenCalls> read_unseen(JsonReader& in);
+/// An object with that member alone.
+Json encode_unseen(const UnseenCalls& unseen);
+Result<UnseenCalls> decode_unseen(const Json& json);
 
 /// Task graph alone: {"compute":[...],"edges":[[u,v,bytes,messages],...]}.
 Result<TaskGraph> decode_task_graph(const Json& json, const std::string& pointer);

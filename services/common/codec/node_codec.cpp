@@ -19,27 +19,27 @@ std::string read_agent_url(JsonReader& in, const char* key) {
     return url;
 }
 
-std::string check_operation(JsonReader& in, const std::string& place, const Json& item) {
+StepId check_step_id(JsonReader& in, const std::string& place, const Json& item) {
     std::string text = item.is_string() ? item.get<std::string>() : std::string{};
-    if (!is_operation(text)) in.fail(place, "must be an operation: 1 to 64 of A-Z a-z 0-9 -");
-    return text;
+    if (!is_step_id(text)) in.fail(place, "must be an operation: 1 to 64 of A-Z a-z 0-9 -");
+    return StepId(std::move(text));
 }
 
-/// Operations of one list, none twice.
-std::vector<std::string> read_operations(JsonReader& in, const std::string& place, const Json& items) {
-    std::vector<std::string> operations;
-    std::set<std::string> seen;
+/// Ids of one list, none twice.
+std::vector<StepId> read_step_ids(JsonReader& in, const std::string& place, const Json& items) {
+    std::vector<StepId> step_ids;
+    std::set<StepId> seen;
     for (std::size_t i = 0; i < items.size() && in.ok(); ++i) {
         const std::string at = place + "/" + std::to_string(i);
-        operations.push_back(check_operation(in, at, items[i]));
-        if (in.ok() && !seen.insert(operations.back()).second) in.fail(at, "stands there twice");
+        step_ids.push_back(check_step_id(in, at, items[i]));
+        if (in.ok() && !seen.insert(step_ids.back()).second) in.fail(at, "stands there twice");
     }
-    return operations;
+    return step_ids;
 }
 
 /// All rows together have at most `limits::kMaxNodeSteps`.
-std::vector<std::vector<std::string>> read_rows(JsonReader& in, const char* key) {
-    std::vector<std::vector<std::string>> rows;
+std::vector<std::vector<StepId>> read_rows(JsonReader& in, const char* key) {
+    std::vector<std::vector<StepId>> rows;
     const Json& items = in.array(key, limits::kMaxSliceRows);
     std::size_t entries = 0;
     for (std::size_t i = 0; i < items.size() && in.ok(); ++i) {
@@ -50,12 +50,12 @@ std::vector<std::vector<std::string>> read_rows(JsonReader& in, const char* key)
                                " in all rows together at most");
             break;
         }
-        rows.push_back(read_operations(in, place, items[i]));
+        rows.push_back(read_step_ids(in, place, items[i]));
     }
     return rows;
 }
-std::vector<std::string> read_fillers(JsonReader& in, const char* key) {
-    return read_operations(in, key, in.array(key, limits::kMaxNodeSteps));
+std::vector<StepId> read_fillers(JsonReader& in, const char* key) {
+    return read_step_ids(in, key, in.array(key, limits::kMaxNodeSteps));
 }
 Time read_epoch(JsonReader& in, const char* key) { return time_from_microseconds(in.integer(key, 0, kLastEpochUs)); }
 
@@ -78,7 +78,7 @@ void check_share(JsonReader& in, const Share& share) {
 void check_shares(JsonReader& in, const ShareTable& table) {
     std::set<std::string> seen;
     for (std::size_t i = 0; i < table.shares.size(); ++i)
-        if (!seen.insert(table.shares[i].operation).second)
+        if (!seen.insert(table.shares[i].step_id).second)
             in.fail("shares/" + std::to_string(i) + "/operation", "stands there twice");
 }
 
@@ -154,7 +154,7 @@ constexpr auto kSliceColumn = fields<SliceColumn>(
     Field{"fillers", &SliceColumn::fillers, kAsIs, read_fillers});
 
 constexpr auto kShare = fields<Share>(
-    operation("operation", &Share::operation),
+    operation("operation", &Share::step_id),
     integer("weight", &Share::weight, 1, 10'000),
     integer("nice", &Share::nice, -20, 19)).checked(check_share);
 
@@ -165,7 +165,7 @@ constexpr auto kShareTable = fields<ShareTable>(
 
 }  // namespace
 
-bool is_operation(std::string_view text) {
+bool is_step_id(std::string_view text) {
     return !text.empty() && text.size() <= 64 &&
            text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-") ==
                std::string_view::npos;

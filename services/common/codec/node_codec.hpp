@@ -19,7 +19,7 @@ Result<NodeRegistration> decode_node_registration(const Json& json);
 Json encode(const NodeLease& lease);
 Result<NodeLease> decode_node_lease(const Json& json);
 
-/// The operation is not in it: it is in the path of the call.
+/// The id is not in it: it is in the path of the call.
 Json encode(const StepSpec& spec);
 Result<StepSpec> decode_step_spec(const Json& json);
 /// A stop: how long the tree has until it is killed.
@@ -37,10 +37,10 @@ Json encode(const StepRemoval& removal);
 Result<StepRemoval> decode_step_removal(const Json& json);
 
 Json encode(const SliceColumn& column);
-/// Also errors: a row that names an operation twice, more than `limits::kMaxNodeSteps` in all.
+/// Also errors: a row that names a step twice, more than `limits::kMaxNodeSteps` in all.
 Result<SliceColumn> decode_slice_column(const Json& json);
 Json encode(const ShareTable& table);
-/// Also errors: an operation twice, one with neither weight nor nice level or with both.
+/// Also errors: a step twice, one with neither weight nor nice level or with both.
 Result<ShareTable> decode_share_table(const Json& json);
 
 /// The number of the column or table that the agent uses now.
@@ -53,6 +53,6 @@ Json encode(const ProbeReport& report);
 Result<ProbeReport> decode_probe_report(const Json& json);
 
 /// What names a step: 1 to 64 of A-Z a-z 0-9 -.
-bool is_operation(std::string_view text);
+bool is_step_id(std::string_view text);
 
 }  // namespace zbs::codec

@@ -43,7 +43,7 @@ void check_input(JsonReader& in, const StepSpec::Input& input) {
 void check_spec(JsonReader& in, const StepSpec& spec) {
     if (spec.argv.empty()) in.fail("argv", "must hold at least the program");
     for (std::size_t i = 0; i < spec.shares.size(); ++i)
-        if (!is_operation(spec.shares[i]))
+        if (!is_step_id(spec.shares[i]))
             in.fail("shares/" + std::to_string(i), "must be an operation: 1 to 64 of A-Z a-z 0-9 -");
 }
 void check_file(JsonReader& in, const StepFile& file) {
@@ -93,7 +93,7 @@ constexpr auto kStepUsage = fields<StepUsage>(
     word("activity", &StepUsage::activity, kActivities));
 
 constexpr auto kStepReport = fields<StepReport>(
-    operation("operation", &StepReport::operation),
+    operation("operation", &StepReport::step_id),
     word("state", &StepReport::state, kStepStates),
     word("work", &StepReport::work, kStepWorks),
     ExitRow{},

@@ -18,9 +18,9 @@ using std::chrono::milliseconds;
 constexpr milliseconds kNodeDeadline{5'000};
 constexpr milliseconds kNodeStartDeadline{15'000};  ///< the agent waits up to 5 s for the program
 constexpr milliseconds kProbeDeadline{8'000};       ///< the agent gives up after 5 s
-constexpr std::size_t kMaxOperations = 200;         ///< in one address, whose length is bounded
+constexpr std::size_t kMaxSteps = 200;              ///< in one address, whose length is bounded
 
-std::string step_path(const std::string& operation) { return "/v1/steps/" + encode_percent(operation); }
+std::string step_path(const StepId& step_id) { return "/v1/steps/" + encode_percent(step_id); }
 
 Result<void> check_status(const Result<HttpAnswer>& answer) {
     if (!answer) return answer.error();
@@ -35,20 +35,20 @@ Error bad_answer(const std::string& url, const std::string& what) {
 }
 
 /// The report of this step and of no other.
-std::function<Result<StepReport>(const Json&)> decode_report_of(const std::string& operation) {
-    return [operation](const Json& json) -> Result<StepReport> {
+std::function<Result<StepReport>(const Json&)> decode_report_of(const StepId& step_id) {
+    return [step_id](const Json& json) -> Result<StepReport> {
         Result<StepReport> report = codec::decode_step_report(json);
-        if (report && report->operation != operation) return invalid("is another step than " + operation, "/operation");
+        if (report && report->step_id != step_id) return invalid("is another step than " + step_id, "/operation");
         return report;
     };
 }
 
 /// Of exactly the steps that were asked for, in order; of any where none were named.
-std::function<Result<StepPage>(const Json&)> decode_page_of(const std::vector<std::string>& operations) {
-    return [operations](const Json& json) -> Result<StepPage> {
+std::function<Result<StepPage>(const Json&)> decode_page_of(const std::vector<StepId>& step_ids) {
+    return [step_ids](const Json& json) -> Result<StepPage> {
         Result<StepPage> page = codec::decode_step_page(json);
-        if (!page || operations.empty()) return page;
-        if (!std::ranges::equal(page->steps, operations, {}, &StepReport::operation))
+        if (!page || step_ids.empty()) return page;
+        if (!std::ranges::equal(page->steps, step_ids, {}, &StepReport::step_id))
             return invalid("are not the steps that were asked for", "/steps");
         return page;
     };
@@ -118,57 +118,56 @@ void NodeClient::status(Respond<NodeStatus> respond) const {
 void NodeClient::start(const StepSpec& spec, Respond<StepReport> respond) const {
     send<StepReport>({.to = {},
                       .method = "PUT",
-                      .path = step_path(spec.operation),
+                      .path = step_path(spec.step_id),
                       .body = codec::dump(codec::encode(spec)),
                       .deadline = kNodeStartDeadline},
-                     decode_report_of(spec.operation), std::move(respond));
+                     decode_report_of(spec.step_id), std::move(respond));
 }
 
-void NodeClient::stop(const std::string& operation, Duration grace, Respond<StepReport> respond) const {
+void NodeClient::stop(const StepId& step_id, Duration grace, Respond<StepReport> respond) const {
     send<StepReport>({.to = {},
                       .method = "POST",
-                      .path = step_path(operation) + "/stop",
+                      .path = step_path(step_id) + "/stop",
                       .body = codec::dump(codec::encode_step_stop(grace)),
                       .deadline = kNodeDeadline},
-                     decode_report_of(operation), std::move(respond));
+                     decode_report_of(step_id), std::move(respond));
 }
 
 void NodeClient::statuses(const StepQuery& query, Respond<StepPage> respond) const {
-    if (query.operations.size() > kMaxOperations) {
+    if (query.step_ids.size() > kMaxSteps) {
         post_([respond = std::move(respond)] {
-            respond(Error{ErrorCode::kTooLarge, "ask for at most " + std::to_string(kMaxOperations) + " steps", {}});
+            respond(Error{ErrorCode::kTooLarge, "ask for at most " + std::to_string(kMaxSteps) + " steps", {}});
         });
         return;
     }
     const auto wait = std::min<std::int64_t>(std::chrono::ceil<std::chrono::seconds>(query.wait).count(),
                                              limits::kMaxNodeWaitSeconds);
     std::string path = "/v1/steps?since=" + std::to_string(query.since) + "&wait_s=" + std::to_string(wait);
-    for (std::size_t i = 0; i < query.operations.size(); ++i)
-        path += (i == 0 ? "&operations=" : ",") + encode_percent(query.operations[i]);
+    for (std::size_t i = 0; i < query.step_ids.size(); ++i)
+        path += (i == 0 ? "&operations=" : ",") + encode_percent(query.step_ids[i]);
     send<StepPage>({.to = {},
                     .method = "GET",
                     .path = std::move(path),
                     .body = {},
                     .deadline = kNodeDeadline + milliseconds{wait * 1'000}},
-                   decode_page_of(query.operations), std::move(respond));
+                   decode_page_of(query.step_ids), std::move(respond));
 }
 
-void NodeClient::list(const std::string& operation, const std::string& prefix,
-                      Respond<std::vector<StepFile>> respond) const {
+void NodeClient::list(const StepId& step_id, const std::string& prefix, Respond<std::vector<StepFile>> respond) const {
     send<std::vector<StepFile>>({.to = {},
                                  .method = "GET",
-                                 .path = step_path(operation) + "/files?prefix=" + encode_percent(prefix),
+                                 .path = step_path(step_id) + "/files?prefix=" + encode_percent(prefix),
                                  .body = {},
                                  .deadline = kNodeDeadline},
                                 codec::decode_step_files, std::move(respond));
 }
 
-void NodeClient::read(const std::string& operation, const std::string& file, std::uint64_t offset, std::size_t limit,
+void NodeClient::read(const StepId& step_id, const std::string& file, std::uint64_t offset, std::size_t limit,
                       Respond<std::string> respond) const {
     HttpCall call{.to = node_,
                   .method = "GET",
-                  .path = step_path(operation) + "/files/" + encode_percent(file) +
-                          "?offset=" + std::to_string(offset) + "&limit=" + std::to_string(limit),
+                  .path = step_path(step_id) + "/files/" + encode_percent(file) + "?offset=" + std::to_string(offset) +
+                          "&limit=" + std::to_string(limit),
                   .body = {},
                   .deadline = kNodeDeadline};
     client_.call(std::move(call), [post = post_, url = node_.url, limit,
@@ -182,10 +181,10 @@ void NodeClient::read(const std::string& operation, const std::string& file, std
     });
 }
 
-void NodeClient::remove(const std::string& operation, std::size_t at_most, Respond<StepRemoval> respond) const {
+void NodeClient::remove(const StepId& step_id, std::size_t at_most, Respond<StepRemoval> respond) const {
     send<StepRemoval>({.to = {},
                        .method = "DELETE",
-                       .path = step_path(operation) + "?at_most=" + std::to_string(at_most),
+                       .path = step_path(step_id) + "?at_most=" + std::to_string(at_most),
                        .body = {},
                        .deadline = kNodeStartDeadline},
                       codec::decode_step_removal, std::move(respond));

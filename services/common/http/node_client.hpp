@@ -25,28 +25,28 @@ class NodeClient {
     const ServiceAddress& address() const { return node_; }
 
     void status(Respond<NodeStatus> respond) const;
-    /// Answers once the program is executing, or why it cannot be; a known operation starts nothing twice. Errors: the
+    /// Answers once the program is executing, or why it cannot be; a known step starts nothing twice. Errors: the
     /// executor's of the agent.
     void start(const StepSpec& spec, Respond<StepReport> respond) const;
     /// The tree is asked to end, and killed after `grace`; answers at once, with its state now. A step that is not
     /// known never begins after it.
-    void stop(const std::string& operation, Duration grace, Respond<StepReport> respond) const;
+    void stop(const StepId& step_id, Duration grace, Respond<StepReport> respond) const;
 
     struct StepQuery {
-        std::vector<std::string> operations;  ///< empty: all that are there; at most 200
-        std::uint64_t since = 0;  ///< `StepPage::version` of the last answer: wait while nothing has changed since
-        Duration wait{};          ///< at most limits::kMaxNodeWaitSeconds; 0 = answer at once
+        std::vector<StepId> step_ids;  ///< empty: all that are there; at most 200
+        std::uint64_t since = 0;       ///< `StepPage::version` of the last answer: wait while nothing has changed since
+        Duration wait{};               ///< at most limits::kMaxNodeWaitSeconds; 0 = answer at once
     };
     void statuses(const StepQuery& query, Respond<StepPage> respond) const;
 
     /// Files of the step's folder whose names begin with `prefix`, by name; of no prefix as `Executor::list_all`.
-    void list(const std::string& operation, const std::string& prefix, Respond<std::vector<StepFile>> respond) const;
+    void list(const StepId& step_id, const std::string& prefix, Respond<std::vector<StepFile>> respond) const;
     /// Bytes [offset, offset + limit) of a file, fewer at its end. `limit`: 1 to limits::kMaxLogChunkBytes. Errors:
     /// kNotFound.
-    void read(const std::string& operation, const std::string& file, std::uint64_t offset, std::size_t limit,
+    void read(const StepId& step_id, const std::string& file, std::uint64_t offset, std::size_t limit,
               Respond<std::string> respond) const;
     /// Errors: kConflict while it runs.
-    void remove(const std::string& operation, std::size_t at_most, Respond<StepRemoval> respond) const;
+    void remove(const StepId& step_id, std::size_t at_most, Respond<StepRemoval> respond) const;
 
     /// How much of an input of steps the agent has.
     void find_input(const std::string& digest, Respond<FilePresence> respond) const;

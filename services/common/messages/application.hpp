@@ -145,7 +145,7 @@ struct ApplicationStatus {
     std::optional<ApplicationPlan> plan;
     std::vector<ApplicationPart> parts;
     std::vector<ApplicationPart> releasing;  ///< parts of failed rounds that still have to be given back
-    std::string operation;                   ///< id of the coordinator's step; empty before launch
+    StepId launcher_step;                    ///< empty before launch
     bool cancel_requested = false;
     std::string cancelled_by{};              ///< the operator who did, empty: its owner
     std::string stop_reason;                 ///< why the job is being stopped; empty = it is not

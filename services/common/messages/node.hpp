@@ -20,7 +20,7 @@ struct NodeDescription {
     std::uint64_t memory_bytes = 0;  ///< of the machine, or the limit of the agent's control group
     std::string hwloc_version;       ///< of the library that said so
     std::string clock_source;        ///< of the kernel, e.g. "tsc"
-    std::string step_folder;         ///< where the files of a step lie; `{operation}` stands for its operation
+    std::string step_folder;         ///< where the files of a step lie; `{operation}` stands for its id
     bool weights = false;            ///< its agent can give steps weights, by control groups
     bool operator==(const NodeDescription&) const = default;
 };
@@ -65,7 +65,7 @@ const char* to_string(StepState state);
 
 /// A step as its agent sees it.
 struct StepReport {
-    std::string operation;
+    StepId step_id;
     StepState state = StepState::kUnknown;
     int exit_code = 0;               ///< once exited; 128 + n where signal n ended it
     std::string reason;              ///< where it did not end by itself
@@ -108,19 +108,19 @@ const char* to_string(FillMode mode);
 /// Without shares each row has `slice` in its turn. With them the rows together have it, each in proportion to its
 /// share, again and again: a duty cycle.
 struct SliceColumn {
-    std::uint64_t number = 0;  ///< fencing: an agent takes none that is not greater than the last
-    Time epoch{};              ///< wall clock; in the future: what was in force before stays until then
-    Duration slice{};          ///< length of a row
-    std::vector<std::vector<std::string>> rows;  ///< operations; one may be in several rows
+    std::uint64_t number = 0;               ///< fencing: an agent takes none that is not greater than the last
+    Time epoch{};                           ///< wall clock; in the future: what was in force before stays until then
+    Duration slice{};                       ///< length of a row
+    std::vector<std::vector<StepId>> rows;  ///< steps; one may be in several rows
     FillMode fill = FillMode::kNone;
-    std::vector<std::string> fillers;  ///< operations that may run in slots that would be idle, in this order
-    std::vector<int> shares{};         ///< by row, 1..100; empty, or as many as rows
+    std::vector<StepId> fillers;  ///< steps that may run in slots that would be idle, in this order
+    std::vector<int> shares{};    ///< by row, 1..100; empty, or as many as rows
     bool operator==(const SliceColumn&) const = default;
 };
 
 /// The share of one step on its processors: a weight, or a nice level.
 struct Share {
-    std::string operation;
+    StepId step_id;
     std::optional<int> weight;  ///< 1..10000; 100 is as without
     std::optional<int> nice;    ///< -20..19
     bool operator==(const Share&) const = default;
@@ -144,8 +144,8 @@ struct DurationSummary {
 struct SwitchStatistics {
     DurationSummary late;      ///< from a boundary until the agent was at it
     DurationSummary cost;      ///< to suspend one row and resume the next
-    std::uint64_t fills = 0;   ///< slots given to an operation of another row
-    std::uint64_t failed = 0;  ///< operations that could not be suspended or resumed
+    std::uint64_t fills = 0;   ///< slots given to a step of another row
+    std::uint64_t failed = 0;  ///< steps that could not be suspended or resumed
     bool operator==(const SwitchStatistics&) const = default;
 };
 

@@ -102,7 +102,7 @@ struct Delegation {
 
 /// An account of a pool, given to a user until somebody else needs it more.
 struct PoolLease {
-    std::string account;
+    AccountName account;
     Caller user;
     Time last_used{};
     bool busy = false;  ///< the user has a part held or running

@@ -19,7 +19,7 @@ struct AllocationSpec {
         bool operator==(const Share&) const = default;
     };
     std::string operation;      ///< names it there, over retries and restarts: [A-Za-z0-9-]{1,64}
-    std::string account;        ///< local account whose it is; empty = the one that this service runs as
+    AccountName account;        ///< local account whose it is; empty = the one that this service runs as
     std::vector<Share> shares;  ///< at least one, each machine once
     Duration walltime{};        ///< it ends this long after its start at the latest
     Duration expiry{};          ///< it ends by itself this long after its start unless it is kept
@@ -35,7 +35,7 @@ struct AllocatedTasks {
 
 struct AllocationKey {
     std::string operation;
-    std::string account;  ///< as in its spec
+    AccountName account;  ///< as in its spec
     auto operator<=>(const AllocationKey&) const = default;
 };
 

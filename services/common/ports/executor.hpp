@@ -16,9 +16,9 @@
 
 namespace zbs {
 
-/// One process tree to run. `operation` is stable over retries and restarts: [A-Za-z0-9-]{1,64}.
+/// One process tree to run.
 struct StepSpec {
-    std::string operation;
+    StepId step_id;
     std::vector<std::string> argv;
     std::vector<std::pair<std::string, std::string>>
         environment;        ///< all of it but PATH, where missing; nothing is inherited
@@ -34,9 +34,9 @@ struct StepSpec {
     };
     std::vector<Input> inputs;  ///< copied into the step's folder first, for the job's account
     /// Local account that the tree runs as; empty = what the executor has for jobs without one.
-    std::string account;
-    /// Operations started before, of the same job, whose folders this step may write too.
-    std::vector<std::string> shares;
+    AccountName account;
+    /// Steps started before, of the same job, whose folders this step may write too.
+    std::vector<StepId> shares;
     Duration walltime{};  ///< the tree is ended after this long; 0 = no limit
     Duration grace{};     ///< from the signal at the walltime to the kill
     /// argv launches the job's programs, and would end them at once if it got a signal: a stop signals only them.
@@ -67,14 +67,14 @@ struct StepStatus {
 /// So begins the reason of a step that ended before its program began, for a fault that is not the program's.
 inline constexpr std::string_view kStepNotStarted = "it could not be started: ";
 
-/// Runs process trees that outlive this service: after a restart every step is found again by its operation id.
+/// Runs process trees that outlive this service: after a restart every step is found again by its id.
 class Executor {
   public:
     virtual ~Executor() = default;
 
     /// The step is for this machine of the zone, not for this host; said before anything else of it, and again after a
     /// restart. Where there is only this host it means nothing.
-    virtual void place(const std::string& /*operation*/, const MachineName& /*machine*/) {}
+    virtual void place(const StepId& /*step_id*/, const MachineName& /*machine*/) {}
     struct Need {
         std::string who;      ///< in whose name, as the id of a part
         MachineName machine;  ///< of the zone
@@ -106,41 +106,41 @@ class Executor {
     };
     /// Said before the start, and again after a restart: what is here of the step already takes room. Where there is
     /// only this host all files are there.
-    virtual void request_results(const std::string& /*operation*/, Wanted /*wanted*/) {}
+    virtual void request_results(const StepId& /*step_id*/, Wanted /*wanted*/) {}
     /// Says that these steps have one bound for what their ranks print, where that is fetched from other hosts. Said
     /// after they are placed and before they start, and again after a restart.
-    virtual void share_output(const std::vector<std::string>& /*operations*/) {}
-    /// Starts the step; answers once the program is executing, or why it cannot be. A known operation starts nothing
+    virtual void share_output(const std::vector<StepId>& /*step_ids*/) {}
+    /// Starts the step; answers once the program is executing, or why it cannot be. A known step starts nothing
     /// twice. An account that jobs may not run as: kRejected.
     virtual Result<void> start(const StepSpec& spec) = 0;
-    virtual StepStatus status(const std::string& operation) = 0;
+    virtual StepStatus status(const StepId& step_id) = 0;
     /// Asks the tree to end, with one SIGTERM to each process; whatever is left after `grace` is killed. Asked again,
     /// no process gets a second signal, and the kill can only come earlier. Returns at once. A step that is not known
     /// never begins after it, even if its start is under way and late.
-    virtual void stop(const std::string& operation, Duration grace) = 0;
+    virtual void stop(const StepId& step_id, Duration grace) = 0;
     /// The step's own folder (absolute): where its output files are. Exists from before the program starts, for the job
     /// under the same path.
-    virtual std::string folder(const std::string& operation) = 0;
+    virtual std::string folder(const StepId& step_id) = 0;
     /// Bytes [offset, offset + limit) of a file in the step's folder, fewer at its end. Not found, or no plain file of
     /// the job's own: kNotFound.
-    virtual Result<std::string> read(const std::string& operation, const std::string& file, std::uint64_t offset,
+    virtual Result<std::string> read(const StepId& step_id, const std::string& file, std::uint64_t offset,
                                      std::size_t limit) = 0;
     /// Files in the step's folder whose names start with `prefix`, by name.
-    virtual std::vector<File> list(const std::string& operation, const std::string& prefix) = 0;
+    virtual std::vector<File> list(const StepId& step_id, const std::string& prefix) = 0;
     /// All that is in the step's folder and its folders, by name: also folders, links and whatever cannot be read, each
     /// with its fault. A name that is not UTF-8, or has control characters, is written with `printable_text`. The name
     /// `*`, at the top or in a folder, with a fault stands for files that could not be listed, as behind a link.
-    virtual std::vector<File> list_all(const std::string& operation) = 0;
+    virtual std::vector<File> list_all(const StepId& step_id) = 0;
     /// Removes these files of the step's folder; what is not there, or is none, is left. Errors: kUnavailable, naming
     /// the first that cannot be removed, after all others were.
-    virtual Result<void> remove_files(const std::string& operation, const std::vector<std::string>& names) = 0;
+    virtual Result<void> remove_files(const StepId& step_id, const std::vector<std::string>& names) = 0;
     struct Removal {
         std::size_t files = 0;  ///< and folders that went now
         bool complete = false;  ///< nothing of the step is left; also where there is no such step
     };
     /// Removes a step that has ended, with its folder, at most so many files at a time. Errors: kConflict while it
     /// runs; kUnavailable where something cannot be removed.
-    virtual Result<Removal> remove(const std::string& operation, std::size_t at_most) = 0;
+    virtual Result<Removal> remove(const StepId& step_id, std::size_t at_most) = 0;
 };
 
 }  // namespace zbs

@@ -8,8 +8,8 @@
 namespace zbs {
 namespace {
 
-StepReport to_report(const std::string& operation, const StepStatus& status) {
-    StepReport report{.operation = operation};
+StepReport to_report(const StepId& step_id, const StepStatus& status) {
+    StepReport report{.step_id = step_id};
     switch (status.state) {
         case StepStatus::State::kUnknown:
             break;
@@ -29,8 +29,8 @@ constexpr int kUsualWeight = 100;
 constexpr int kLargestNice = 19;
 constexpr std::size_t kRemovedAtOnce = 1'000;  ///< files
 
-Error of_step(const std::string& operation, const Error& error) {
-    return {error.code, "step " + operation + ": " + error.message, error.pointer};
+Error of_step(const StepId& step_id, const Error& error) {
+    return {error.code, "step " + step_id + ": " + error.message, error.pointer};
 }
 
 Error old_number(const char* what, std::uint64_t last) {
@@ -53,16 +53,16 @@ NodeService::NodeService(NodePorts ports, MachineName name, std::string step_fol
 
 void NodeService::resume() {
     int running = 0;
-    for (const std::string& operation : ports_.control.operations()) {
-        Known known{.report = to_report(operation, ports_.executor.status(operation))};
+    for (const StepId& step_id : ports_.control.step_ids()) {
+        Known known{.report = to_report(step_id, ports_.executor.status(step_id))};
         if (known.report.state == StepState::kUnknown) continue;  // stopped before it began
         if (known.report.state == StepState::kRunning) {
             ++running;
             // The agent before may have been killed while it was suspended.
-            ports_.post_switch([this, operation] { ports_.switcher.join(operation, true); });
+            ports_.post_switch([this, step_id] { ports_.switcher.join(step_id, true); });
         }
         known.asked = ports_.clock.steady_now();
-        known_.emplace(operation, std::move(known));
+        known_.emplace(step_id, std::move(known));
     }
     ports_.log.info("steps_found", {{"running", std::to_string(running)}, {"all", std::to_string(known_.size())}});
     ports_.inputs.resume();
@@ -101,7 +101,7 @@ NodeStatus NodeService::status() {
 NodeRegistration NodeService::registration(const std::string& url) { return {url, description_, measure()}; }
 
 Result<StepReport> NodeService::start(StepSpec spec) {
-    if (const auto at = known_.find(spec.operation); at != known_.end()) return report_of(spec.operation, true);
+    if (const auto at = known_.find(spec.step_id); at != known_.end()) return report_of(spec.step_id, true);
     if (known_.size() >= limits::kMaxNodeSteps)
         return Error{ErrorCode::kTooManyRequests,
                      "this node keeps " + std::to_string(limits::kMaxNodeSteps) + " steps; remove some that have ended",
@@ -109,49 +109,49 @@ Result<StepReport> NodeService::start(StepSpec spec) {
     if (auto located = ports_.inputs.locate(spec.inputs); !located) return located.error();
     if (auto started = ports_.executor.start(spec); !started) {
         // It may have begun and ended nevertheless; then that is what is known of it.
-        Known known{.report = to_report(spec.operation, ports_.executor.status(spec.operation))};
+        Known known{.report = to_report(spec.step_id, ports_.executor.status(spec.step_id))};
         known.asked = ports_.clock.steady_now();
-        if (known.report.state != StepState::kUnknown) known_.emplace(spec.operation, std::move(known));
+        if (known.report.state != StepState::kUnknown) known_.emplace(spec.step_id, std::move(known));
         return started.error();
     }
-    Known& known = known_[spec.operation];
+    Known& known = known_[spec.step_id];
     known.asked = ports_.clock.steady_now();
-    known.report = to_report(spec.operation, ports_.executor.status(spec.operation));
+    known.report = to_report(spec.step_id, ports_.executor.status(spec.step_id));
     if (known.report.state == StepState::kRunning)
-        ports_.post_switch([this, operation = spec.operation] { ports_.switcher.join(operation, false); });
-    if (std::ranges::find(shares_.shares, spec.operation, &Share::operation) != shares_.shares.end()) {
+        ports_.post_switch([this, step_id = spec.step_id] { ports_.switcher.join(step_id, false); });
+    if (std::ranges::find(shares_.shares, spec.step_id, &Share::step_id) != shares_.shares.end()) {
         if (auto set = set_all_shares(); !set)
-            ports_.log.warn("share_not_set", {{"operation", spec.operation}, {"reason", set.error().message}});
+            ports_.log.warn("share_not_set", {{"operation", spec.step_id}, {"reason", set.error().message}});
     }
     changed();
-    return report_of(spec.operation, true);
+    return report_of(spec.step_id, true);
 }
 
-StepReport NodeService::stop(const std::string& operation, Duration grace) {
-    ports_.executor.stop(operation, grace);
-    if (const auto at = known_.find(operation); at != known_.end()) leave(operation, at->second);
-    return report_of(operation, false);
+StepReport NodeService::stop(const StepId& step_id, Duration grace) {
+    ports_.executor.stop(step_id, grace);
+    if (const auto at = known_.find(step_id); at != known_.end()) leave(step_id, at->second);
+    return report_of(step_id, false);
 }
 
-StepPage NodeService::steps(const std::vector<std::string>& operations) {
+StepPage NodeService::steps(const std::vector<StepId>& step_ids) {
     StepPage page{.version = version_};
-    if (!operations.empty()) {
-        for (const std::string& operation : operations) {
-            record_question(operation);
-            page.steps.push_back(report_of(operation, true));
+    if (!step_ids.empty()) {
+        for (const StepId& step_id : step_ids) {
+            record_question(step_id);
+            page.steps.push_back(report_of(step_id, true));
         }
     } else {
-        for (const auto& [operation, known] : known_) page.steps.push_back(report_of(operation, true));
+        for (const auto& [step_id, known] : known_) page.steps.push_back(report_of(step_id, true));
     }
     return page;
 }
 
-void NodeService::steps_after(std::vector<std::string> operations, std::uint64_t since, Duration wait, Answer answer) {
+void NodeService::steps_after(std::vector<StepId> step_ids, std::uint64_t since, Duration wait, Answer answer) {
     if (since != version_ || wait <= Duration{0} || waiters_.size() >= limits::kMaxNodeWaiters)
-        return answer(steps(operations));
+        return answer(steps(step_ids));
     const std::uint64_t id = next_waiter_++;
     const Clock::TimerId timer = ports_.clock.after(wait, [this, id] { this->answer(id); });
-    waiters_.push_back({id, std::move(operations), std::move(answer), timer});
+    waiters_.push_back({id, std::move(step_ids), std::move(answer), timer});
 }
 
 void NodeService::answer(std::uint64_t waiter) {
@@ -160,14 +160,14 @@ void NodeService::answer(std::uint64_t waiter) {
     const Waiter taken = std::move(*at);
     waiters_.erase(at);
     ports_.clock.cancel(taken.timer);
-    taken.answer(steps(taken.operations));
+    taken.answer(steps(taken.step_ids));
 }
 
-std::vector<StepFile> NodeService::files(const std::string& operation, const std::string& prefix) {
-    record_question(operation);
+std::vector<StepFile> NodeService::files(const StepId& step_id, const std::string& prefix) {
+    record_question(step_id);
     std::vector<StepFile> files;
     for (Executor::File& file :
-         prefix.empty() ? ports_.executor.list_all(operation) : ports_.executor.list(operation, prefix)) {
+         prefix.empty() ? ports_.executor.list_all(step_id) : ports_.executor.list(step_id, prefix)) {
         if (files.size() + 1 == limits::kMaxListedFiles) {
             files.push_back({"*", 0, "more than " + std::to_string(files.size()) + " files are in its folder"});
             break;
@@ -177,23 +177,23 @@ std::vector<StepFile> NodeService::files(const std::string& operation, const std
     return files;
 }
 
-Result<std::string> NodeService::read(const std::string& operation, const std::string& file, std::uint64_t offset,
+Result<std::string> NodeService::read(const StepId& step_id, const std::string& file, std::uint64_t offset,
                                       std::size_t limit) {
-    record_question(operation);
-    return ports_.executor.read(operation, file, offset, limit);
+    record_question(step_id);
+    return ports_.executor.read(step_id, file, offset, limit);
 }
 
-Result<StepRemoval> NodeService::remove(const std::string& operation, std::size_t at_most) {
-    const Result<Executor::Removal> removed = ports_.executor.remove(operation, at_most);
+Result<StepRemoval> NodeService::remove(const StepId& step_id, std::size_t at_most) {
+    const Result<Executor::Removal> removed = ports_.executor.remove(step_id, at_most);
     if (!removed) return removed.error();
     if (removed->complete) {
-        const auto at = known_.find(operation);
+        const auto at = known_.find(step_id);
         if (at != known_.end()) {
-            if (at->second.report.state == StepState::kRunning) leave(operation, at->second);
+            if (at->second.report.state == StepState::kRunning) leave(step_id, at->second);
             known_.erase(at);
             changed();
         }
-        ports_.control.forget(operation);
+        ports_.control.forget(step_id);
     }
     return StepRemoval{removed->files, removed->complete};
 }
@@ -215,30 +215,30 @@ Result<void> NodeService::set_shares(ShareTable table) {
     }
     const ShareTable before = std::exchange(shares_, std::move(table));
     for (const Share& old : before.shares)
-        if (std::ranges::find(shares_.shares, old.operation, &Share::operation) == shares_.shares.end())
+        if (std::ranges::find(shares_.shares, old.step_id, &Share::step_id) == shares_.shares.end())
             take_back_share(old);
     return set_all_shares();
 }
 
-bool NodeService::runs(const std::string& operation) const {
-    const auto at = known_.find(operation);
+bool NodeService::runs(const StepId& step_id) const {
+    const auto at = known_.find(step_id);
     return at != known_.end() && at->second.report.state == StepState::kRunning;
 }
 
 /// A level that cannot be taken back stays: then it is the next table's to order the others around it.
 void NodeService::take_back_share(const Share& share) {
-    if (!runs(share.operation)) return;
-    const Result<void> done = share.nice ? ports_.control.set_nice(share.operation, 0)
-                                         : ports_.control.set_weight(share.operation, kUsualWeight);
-    if (!done) ports_.log.info("share_kept", {{"operation", share.operation}, {"reason", done.error().message}});
+    if (!runs(share.step_id)) return;
+    const Result<void> done =
+        share.nice ? ports_.control.set_nice(share.step_id, 0) : ports_.control.set_weight(share.step_id, kUsualWeight);
+    if (!done) ports_.log.info("share_kept", {{"operation", share.step_id}, {"reason", done.error().message}});
 }
 
 Result<void> NodeService::set_all_shares() {
     Result<void> all;
     for (const Share& share : shares_.shares) {
-        if (share.nice || !runs(share.operation)) continue;
-        if (auto set = ports_.control.set_weight(share.operation, share.weight.value_or(kUsualWeight)); !set && all)
-            all = of_step(share.operation, set.error());
+        if (share.nice || !runs(share.step_id)) continue;
+        if (auto set = ports_.control.set_weight(share.step_id, share.weight.value_or(kUsualWeight)); !set && all)
+            all = of_step(share.step_id, set.error());
     }
     const Result<void> ordered = set_nice_levels(levels());
     return all ? ordered : all;
@@ -248,7 +248,7 @@ Result<void> NodeService::set_all_shares() {
 std::vector<Share> NodeService::levels() const {
     std::vector<Share> levels;
     for (const Share& share : shares_.shares)
-        if (share.nice && runs(share.operation)) levels.push_back(share);
+        if (share.nice && runs(share.step_id)) levels.push_back(share);
     return levels;
 }
 
@@ -262,11 +262,11 @@ Result<void> NodeService::set_nice_levels(std::vector<Share> shares) {
         const Share& share = shares[i];
         if (i > 0 && *share.nice > *shares[i - 1].nice) shift = next_shift;
         const int level = std::min(*share.nice + shift, kLargestNice);
-        const Result<void> set = ports_.control.set_nice(share.operation, level);
+        const Result<void> set = ports_.control.set_nice(share.step_id, level);
         if (set) continue;
-        if (all) all = of_step(share.operation, set.error());
+        if (all) all = of_step(share.step_id, set.error());
         if (set.error().code != ErrorCode::kDenied) continue;
-        if (const Result<int> has = ports_.control.nice(share.operation))
+        if (const Result<int> has = ports_.control.nice(share.step_id))
             next_shift = std::max(next_shift, *has - *share.nice);
     }
     return all;
@@ -275,7 +275,7 @@ Result<void> NodeService::set_nice_levels(std::vector<Share> shares) {
 void NodeService::look() {
     bool any = false;
     const bool sample = checks_++ % kChecksPerSample == 0;
-    for (auto& [operation, known] : known_) any = update(operation, known, sample) || any;
+    for (auto& [step_id, known] : known_) any = update(step_id, known, sample) || any;
     if (any) changed();
     // What a step has started meanwhile; that something is denied was said when the table came.
     if (sample) static_cast<void>(set_nice_levels(levels()));
@@ -290,45 +290,45 @@ void NodeService::remove_forgotten() {
         return item.second.report.state != StepState::kRunning && now - item.second.asked >= kForgottenAfter;
     });
     if (at == known_.end()) return;
-    const std::string operation = at->first;
-    const Result<StepRemoval> removed = remove(operation, kRemovedAtOnce);
+    const StepId step_id = at->first;
+    const Result<StepRemoval> removed = remove(step_id, kRemovedAtOnce);
     if (removed && !removed->complete) return;
     if (!removed) at->second.asked = now;  // tried again as much later: others must have their turn
     ports_.log.info("step_forgotten",
-                    {{"operation", operation}, {"reason", removed ? std::string() : removed.error().message}});
+                    {{"operation", step_id}, {"reason", removed ? std::string() : removed.error().message}});
 }
 
-void NodeService::record_question(const std::string& operation) {
-    if (const auto at = known_.find(operation); at != known_.end()) at->second.asked = ports_.clock.steady_now();
+void NodeService::record_question(const StepId& step_id) {
+    if (const auto at = known_.find(step_id); at != known_.end()) at->second.asked = ports_.clock.steady_now();
 }
 
 /// Whether it is in another state than before.
-bool NodeService::update(const std::string& operation, Known& known, bool sample) {
+bool NodeService::update(const StepId& step_id, Known& known, bool sample) {
     if (known.report.state != StepState::kRunning) return false;
-    StepReport now = to_report(operation, ports_.executor.status(operation));
+    StepReport now = to_report(step_id, ports_.executor.status(step_id));
     if (now.state == StepState::kRunning) {
-        if (sample) measure_work(operation, known);
+        if (sample) measure_work(step_id, known);
         return false;
     }
-    leave(operation, known);
-    ports_.control.forget(operation);
+    leave(step_id, known);
+    ports_.control.forget(step_id);
     ended_cpu_ += std::exchange(known.cpu, Duration{});
     known.report = std::move(now);
-    ports_.log.info("step_ended", {{"operation", operation},
+    ports_.log.info("step_ended", {{"operation", step_id},
                                    {"exit_code", std::to_string(known.report.exit_code)},
                                    {"reason", known.report.reason}});
     return true;
 }
 
 /// How long it waits is counted by these looks, too.
-void NodeService::measure_work(const std::string& operation, Known& known) {
-    const Result<StepUsage> usage = ports_.control.usage(operation);
+void NodeService::measure_work(const StepId& step_id, Known& known) {
+    const Result<StepUsage> usage = ports_.control.usage(step_id);
     if (!usage) return;
     known.cpu = std::max(known.cpu, usage->cpu);
     const double before = known.meter.priority();
-    known.meter.observe(*usage, ports_.control.suspension_switches(operation), ports_.clock.steady_now());
+    known.meter.observe(*usage, ports_.control.suspension_switches(step_id), ports_.clock.steady_now());
     if (const double priority = known.meter.priority(); priority != before)
-        ports_.post_switch([this, operation, priority] { ports_.switcher.set_priority(operation, priority); });
+        ports_.post_switch([this, step_id, priority] { ports_.switcher.set_priority(step_id, priority); });
 }
 
 void NodeService::changed() {
@@ -338,22 +338,22 @@ void NodeService::changed() {
     for (const std::uint64_t id : ids) answer(id);
 }
 
-StepReport NodeService::report_of(const std::string& operation, bool with_usage) {
-    const auto at = known_.find(operation);
-    if (at == known_.end()) return to_report(operation, ports_.executor.status(operation));
+StepReport NodeService::report_of(const StepId& step_id, bool with_usage) {
+    const auto at = known_.find(step_id);
+    if (at == known_.end()) return to_report(step_id, ports_.executor.status(step_id));
     StepReport report = at->second.report;
     if (report.state == StepState::kRunning) report.work = at->second.meter.work();
     if (report.state != StepState::kRunning || !with_usage) return report;
-    if (const Result<StepUsage> usage = ports_.control.usage(operation)) {
+    if (const Result<StepUsage> usage = ports_.control.usage(step_id)) {
         report.usage = *usage;
         at->second.cpu = std::max(at->second.cpu, usage->cpu);
     }
     return report;
 }
 
-void NodeService::leave(const std::string& operation, Known& known) {
+void NodeService::leave(const StepId& step_id, Known& known) {
     if (std::exchange(known.leaving, true)) return;
-    ports_.post_switch([this, operation] { ports_.switcher.leave(operation); });
+    ports_.post_switch([this, step_id] { ports_.switcher.leave(step_id); });
 }
 
 const NodeLoad& NodeService::measure() {
@@ -361,9 +361,9 @@ const NodeLoad& NodeService::measure() {
     if (measured_ && now - *measured_ < kMeasureEvery) return load_;
     measured_ = now;
     Duration cpu = ended_cpu_;
-    for (auto& [operation, known] : known_) {
+    for (auto& [step_id, known] : known_) {
         if (known.report.state == StepState::kRunning) {
-            if (const Result<StepUsage> usage = ports_.control.usage(operation))
+            if (const Result<StepUsage> usage = ports_.control.usage(step_id))
                 known.cpu = std::max(known.cpu, usage->cpu);
         }
         cpu += known.cpu;

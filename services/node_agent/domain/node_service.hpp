@@ -58,24 +58,23 @@ class NodeService {
     NodeStatus status();
     NodeRegistration registration(const std::string& url);
 
-    // Operations are such as `codec::is_operation` says; what is none is kInvalidArgument at the edge.
+    // Ids are such as `codec::is_step_id` says; what is none is kInvalidArgument at the edge.
 
     /// Idempotent. Errors: the executor's; kTooManyRequests where `limits::kMaxNodeSteps` run; as
     /// `InputStore::locate`.
     Result<StepReport> start(StepSpec spec);
     /// Ends the whole tree, suspended or not: all are asked, and killed after `grace`. A step that is not known never
     /// begins after it.
-    StepReport stop(const std::string& operation, Duration grace);
+    StepReport stop(const StepId& step_id, Duration grace);
     /// Of these; of all that are here where none are named. With what they use.
-    StepPage steps(const std::vector<std::string>& operations);
+    StepPage steps(const std::vector<StepId>& step_ids);
     using Answer = std::function<void(StepPage)>;
     /// The same, once the version is another than `since`, or `wait` has passed.
-    void steps_after(std::vector<std::string> operations, std::uint64_t since, Duration wait, Answer answer);
-    std::vector<StepFile> files(const std::string& operation, const std::string& prefix);
-    Result<std::string> read(const std::string& operation, const std::string& file, std::uint64_t offset,
-                             std::size_t limit);
+    void steps_after(std::vector<StepId> step_ids, std::uint64_t since, Duration wait, Answer answer);
+    std::vector<StepFile> files(const StepId& step_id, const std::string& prefix);
+    Result<std::string> read(const StepId& step_id, const std::string& file, std::uint64_t offset, std::size_t limit);
     /// Errors: the executor's; kConflict while it runs.
-    Result<StepRemoval> remove(const std::string& operation, std::size_t at_most);
+    Result<StepRemoval> remove(const StepId& step_id, std::size_t at_most);
 
     /// Errors: kConflict for a number that is not greater than the last one's; the same column again is success.
     Result<void> set_slices(SliceColumn column);
@@ -96,21 +95,21 @@ class NodeService {
     };
     struct Waiter {
         std::uint64_t id;
-        std::vector<std::string> operations;
+        std::vector<StepId> step_ids;
         Answer answer;
         Clock::TimerId timer;
     };
 
     void look();
     void remove_forgotten();
-    bool update(const std::string& operation, Known& known, bool sample);
-    void measure_work(const std::string& operation, Known& known);
+    bool update(const StepId& step_id, Known& known, bool sample);
+    void measure_work(const StepId& step_id, Known& known);
     void changed();
     void answer(std::uint64_t waiter);
-    StepReport report_of(const std::string& operation, bool with_usage);
-    void leave(const std::string& operation, Known& known);
-    bool runs(const std::string& operation) const;
-    void record_question(const std::string& operation);
+    StepReport report_of(const StepId& step_id, bool with_usage);
+    void leave(const StepId& step_id, Known& known);
+    bool runs(const StepId& step_id) const;
+    void record_question(const StepId& step_id);
     Result<void> set_all_shares();
     std::vector<Share> levels() const;
     Result<void> set_nice_levels(std::vector<Share> shares);
@@ -119,7 +118,7 @@ class NodeService {
 
     NodePorts ports_;
     NodeDescription description_;
-    std::map<std::string, Known> known_;
+    std::map<StepId, Known> known_;
     std::list<Waiter> waiters_;
     std::uint64_t next_waiter_ = 1;
     std::uint64_t version_ = 0;

@@ -25,7 +25,7 @@ SliceView find_share(const SliceColumn& column, Time now) {
         if (view.next > now) break;
     }
     view.slice = period * static_cast<std::int64_t>(column.rows.size()) + static_cast<std::int64_t>(view.row);
-    view.operations = column.rows[view.row];
+    view.step_ids = column.rows[view.row];
     return view;
 }
 
@@ -39,7 +39,7 @@ std::optional<SliceView> find_slice(const SliceColumn& column, Time now) {
     view.slice = whole(now - column.epoch, column.slice);
     const auto rows = static_cast<std::int64_t>(column.rows.size());
     view.row = static_cast<std::size_t>((view.slice % rows + rows) % rows);
-    view.operations = column.rows[view.row];
+    view.step_ids = column.rows[view.row];
     view.next = column.epoch + (view.slice + 1) * column.slice;
     return view;
 }

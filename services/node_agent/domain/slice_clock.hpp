@@ -10,10 +10,10 @@ namespace zbs {
 
 /// What a slice column says of one moment.
 struct SliceView {
-    std::int64_t slice = 0;               ///< turns since the epoch; before it negative
-    std::size_t row = 0;                  ///< index into `SliceColumn::rows`
-    std::vector<std::string> operations;  ///< of that row
-    Time next{};                          ///< when the next slice begins; later than the moment, by a slice at most
+    std::int64_t slice = 0;        ///< turns since the epoch; before it negative
+    std::size_t row = 0;           ///< index into `SliceColumn::rows`
+    std::vector<StepId> step_ids;  ///< of that row
+    Time next{};                   ///< when the next slice begins; later than the moment, by a slice at most
 };
 
 /// The same on every node for the same column and moment: rows take turns, and row 0 has the slice that begins with the

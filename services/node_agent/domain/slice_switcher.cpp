@@ -28,25 +28,25 @@ void SliceSwitcher::set_column(SliceColumn column) {
     wake();
 }
 
-void SliceSwitcher::join(const std::string& operation, bool may_be_suspended) {
-    suspended_[operation] = may_be_suspended;
+void SliceSwitcher::join(const StepId& step_id, bool may_be_suspended) {
+    suspended_[step_id] = may_be_suspended;
     wake();
 }
 
-void SliceSwitcher::leave(const std::string& operation) {
-    const auto at = suspended_.find(operation);
+void SliceSwitcher::leave(const StepId& step_id) {
+    const auto at = suspended_.find(step_id);
     if (at == suspended_.end()) return;
     suspended_.erase(at);
-    half_stopped_.erase(operation);
-    candidates_.erase(operation);
-    if (filler_ == operation) filler_.clear();
+    half_stopped_.erase(step_id);
+    candidates_.erase(step_id);
+    if (filler_ == step_id) filler_ = StepId{};
     // Also where it was not suspended by us: it must be able to hear that it is to end.
-    if (auto done = control_.resume(operation); !done) count_failure("not_resumed", operation, done.error());
+    if (auto done = control_.resume(step_id); !done) count_failure("not_resumed", step_id, done.error());
     wake();
 }
 
-void SliceSwitcher::set_priority(const std::string& operation, double priority) {
-    if (suspended_.contains(operation)) candidates_[operation].priority = priority;
+void SliceSwitcher::set_priority(const StepId& step_id, double priority) {
+    if (suspended_.contains(step_id)) candidates_[step_id].priority = priority;
 }
 
 void SliceSwitcher::release_all() {
@@ -94,17 +94,17 @@ void SliceSwitcher::wake() {
 
 void SliceSwitcher::begin_slice(const SliceView& view) {
     slice_ = view.slice;
-    filler_.clear();
+    filler_ = StepId{};
     had_slot_.clear();
 }
 
 bool SliceSwitcher::is_idle(const SliceView& view) {
-    const auto waits = [this](const std::string& operation) {
-        const auto at = suspended_.find(operation);
+    const auto waits = [this](const StepId& step_id) {
+        const auto at = suspended_.find(step_id);
         // What is about to be resumed has not had the chance to run yet.
-        return at == suspended_.end() || (!at->second && control_.activity(operation) == StepActivity::kBlocked);
+        return at == suspended_.end() || (!at->second && control_.activity(step_id) == StepActivity::kBlocked);
     };
-    return filler_.empty() ? std::ranges::all_of(view.operations, waits) : waits(filler_);
+    return filler_.empty() ? std::ranges::all_of(view.step_ids, waits) : waits(filler_);
 }
 
 /// The local task scheduler [DaSilva2000, sections 6.2 and 8.2]: where all that has this slot waits, or nothing has it,
@@ -113,11 +113,11 @@ bool SliceSwitcher::is_idle(const SliceView& view) {
 void SliceSwitcher::find_idle_slot(const SliceView& view) {
     if (active_->fill != FillMode::kLts || active_->fillers.empty() || !is_idle(view)) return;
     std::vector<gang::LocalTask> tasks;
-    for (const std::string& operation : active_->fillers) {
-        const bool has_slot = std::ranges::find(view.operations, operation) != view.operations.end();
-        const auto at = candidates_.find(operation);
+    for (const StepId& step_id : active_->fillers) {
+        const bool has_slot = std::ranges::find(view.step_ids, step_id) != view.step_ids.end();
+        const auto at = candidates_.find(step_id);
         const Candidate known = at == candidates_.end() ? Candidate{} : at->second;
-        tasks.push_back({.ready = suspended_.contains(operation) && !has_slot && !had_slot_.contains(operation),
+        tasks.push_back({.ready = suspended_.contains(step_id) && !has_slot && !had_slot_.contains(step_id),
                          .priority = known.priority,
                          .last_picked = known.picked});
     }
@@ -133,28 +133,28 @@ void SliceSwitcher::find_idle_slot(const SliceView& view) {
 SliceSwitcher::Names SliceSwitcher::wanted(const std::optional<SliceView>& view) const {
     Names names;
     if (!active_) {
-        for (const auto& [operation, suspended] : suspended_) names.insert(operation);
+        for (const auto& [step_id, suspended] : suspended_) names.insert(step_id);
         return names;
     }
-    if (view) names.insert(view->operations.begin(), view->operations.end());
+    if (view) names.insert(view->step_ids.begin(), view->step_ids.end());
     if (!filler_.empty()) names.insert(filler_);
     return names;
 }
 
 /// First the old, then the new: what belongs to two rows never runs together.
 void SliceSwitcher::apply(const Names& wanted) {
-    for (auto& [operation, suspended] : suspended_) {
-        if (suspended || wanted.contains(operation)) continue;
-        const Result<void> done = control_.suspend(operation);
-        if (!done) count_failure("not_suspended", operation, done.error());
+    for (auto& [step_id, suspended] : suspended_) {
+        if (suspended || wanted.contains(step_id)) continue;
+        const Result<void> done = control_.suspend(step_id);
+        if (!done) count_failure("not_suspended", step_id, done.error());
         suspended = done.has_value();
-        if (!done) half_stopped_.insert(operation);  // some of its processes may stand
+        if (!done) half_stopped_.insert(step_id);  // some of its processes may stand
     }
-    for (auto& [operation, suspended] : suspended_) {
-        if ((!suspended && !half_stopped_.contains(operation)) || !wanted.contains(operation)) continue;
-        const Result<void> done = control_.resume(operation);
-        if (!done) count_failure("not_resumed", operation, done.error());
-        if (done) half_stopped_.erase(operation);
+    for (auto& [step_id, suspended] : suspended_) {
+        if ((!suspended && !half_stopped_.contains(step_id)) || !wanted.contains(step_id)) continue;
+        const Result<void> done = control_.resume(step_id);
+        if (!done) count_failure("not_resumed", step_id, done.error());
+        if (done) half_stopped_.erase(step_id);
         suspended = !done.has_value();
     }
 }
@@ -172,10 +172,10 @@ void SliceSwitcher::schedule(Time now, Time boundary, bool checks_between) {
     });
 }
 
-void SliceSwitcher::count_failure(const char* what, const std::string& operation, const Error& error) {
+void SliceSwitcher::count_failure(const char* what, const StepId& step_id, const Error& error) {
     const Duration now = clock_.steady_now();
     if (!warned_ || now - *warned_ >= kWarnEvery)  // it may fail at every boundary
-        log_.warn(what, {{"operation", operation}, {"reason", error.message}}), warned_ = now;
+        log_.warn(what, {{"operation", step_id}, {"reason", error.message}}), warned_ = now;
     const std::lock_guard lock(mutex_);
     ++failed_;
 }

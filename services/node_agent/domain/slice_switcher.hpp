@@ -29,18 +29,18 @@ class SliceSwitcher {
     /// waits for its epoch is replaced by a newer one, too.
     void set_column(SliceColumn column);
     /// A step is there. `may_be_suspended`: it was found, not started.
-    void join(const std::string& operation, bool may_be_suspended);
+    void join(const StepId& step_id, bool may_be_suspended);
     /// A step has ended or is to end: it runs, whatever the column says, and is not looked at again.
-    void leave(const std::string& operation);
+    void leave(const StepId& step_id);
     /// What the local scheduler prefers, as `WorkMeter::priority`; without it what a new task has.
-    void set_priority(const std::string& operation, double priority);
+    void set_priority(const StepId& step_id, double priority);
     /// The agent stops: everything runs.
     void release_all();
 
     SwitchStatistics statistics() const;
 
   private:
-    using Names = std::set<std::string>;
+    using Names = std::set<StepId>;
 
     void wake();
     void begin_slice(const SliceView& view);
@@ -49,21 +49,21 @@ class SliceSwitcher {
     Names wanted(const std::optional<SliceView>& view) const;
     void apply(const Names& wanted);
     void schedule(Time now, Time boundary, bool checks_between);
-    void count_failure(const char* what, const std::string& operation, const Error& error);
+    void count_failure(const char* what, const StepId& step_id, const Error& error);
 
     Clock& clock_;
     ProcessControl& control_;
     Log& log_;
     std::optional<SliceColumn> active_, next_;
-    std::map<std::string, bool> suspended_;  ///< every step that is here
-    Names half_stopped_;                     ///< what could not be suspended wholly: it is resumed before it runs
-    std::string filler_;                     ///< runs in a slot of others until the slice ends, or it waits
-    Names had_slot_;                         ///< fillers of this slice so far
+    std::map<StepId, bool> suspended_;  ///< every step that is here
+    Names half_stopped_;                ///< what could not be suspended wholly: it is resumed before it runs
+    StepId filler_;                     ///< runs in a slot of others until the slice ends, or it waits
+    Names had_slot_;                    ///< fillers of this slice so far
     struct Candidate {
         double priority = gang::priority_v2({});
         std::uint64_t picked = 0;  ///< larger: later
     };
-    std::map<std::string, Candidate> candidates_;  ///< what is known of the steps here that may fill
+    std::map<StepId, Candidate> candidates_;  ///< what is known of the steps here that may fill
     std::uint64_t picks_ = 0;
     std::optional<std::int64_t> slice_;  ///< that `filler_` belongs to
     std::optional<Clock::TimerId> timer_;

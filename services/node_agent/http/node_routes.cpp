@@ -16,49 +16,49 @@ using http::Respond;
 
 constexpr std::uint64_t kMaxRemoved = 100'000;  ///< files in one call: the strand waits for it
 
-/// The operation in the path, or why it is none.
-Result<std::string> operation_of(const Request& request) {
+/// The step in the path, or why it is none.
+Result<StepId> step_of(const Request& request) {
     const std::string& text = request.call.parameters.at("operation");
-    if (!codec::is_operation(text)) return invalid("must be 1 to 64 of A-Z a-z 0-9 -", "operation");
-    return text;
+    if (!codec::is_step_id(text)) return invalid("must be 1 to 64 of A-Z a-z 0-9 -", "operation");
+    return StepId(text);
 }
 
-/// A handler that is given the operation.
+/// A handler that is given the step.
 template <class Handle>
-http::SyncHandler with_operation(Handle handle) {
+http::SyncHandler with_step(Handle handle) {
     return [handle](const Request& request) {
-        const Result<std::string> operation = operation_of(request);
-        return operation ? handle(request, *operation) : http::problem(operation.error());
+        const Result<StepId> step_id = step_of(request);
+        return step_id ? handle(request, *step_id) : http::problem(step_id.error());
     };
 }
 
-Reply start_step(const Request& request, NodeService& node, const std::string& operation) {
+Reply start_step(const Request& request, NodeService& node, const StepId& step_id) {
     Result<StepSpec> spec = codec::decode_step_spec(request.json);
     if (!spec) return http::problem(spec.error());
-    spec->operation = operation;
+    spec->step_id = step_id;
     return http::reply(node.start(*std::move(spec)), [](const StepReport& report) { return codec::encode(report); });
 }
 
-Reply stop_step(const Request& request, NodeService& node, const std::string& operation) {
+Reply stop_step(const Request& request, NodeService& node, const StepId& step_id) {
     const Result<Duration> grace = codec::decode_step_stop(request.json);
     if (!grace) return http::problem(grace.error());
-    return http::ok(codec::encode(node.stop(operation, *grace)));
+    return http::ok(codec::encode(node.stop(step_id, *grace)));
 }
 
-Reply remove_step(const Request& request, NodeService& node, const std::string& operation) {
+Reply remove_step(const Request& request, NodeService& node, const StepId& step_id) {
     if (auto good = http::check_parameters(request.call, {"at_most"}); !good) return http::problem(good.error());
     const auto most = http::number_parameter(request.call, "at_most", 1'000);
     if (!most || *most < 1 || *most > kMaxRemoved)
         return http::problem(invalid("must be from 1 to " + std::to_string(kMaxRemoved), "at_most"));
-    return http::reply(node.remove(operation, *most), [](const StepRemoval& r) { return codec::encode(r); });
+    return http::reply(node.remove(step_id, *most), [](const StepRemoval& r) { return codec::encode(r); });
 }
 
-Reply list_files(const Request& request, NodeService& node, const std::string& operation) {
+Reply list_files(const Request& request, NodeService& node, const StepId& step_id) {
     if (auto good = http::check_parameters(request.call, {"prefix"}); !good) return http::problem(good.error());
-    return http::ok(codec::encode(node.files(operation, http::text_parameter(request.call, "prefix", ""))));
+    return http::ok(codec::encode(node.files(step_id, http::text_parameter(request.call, "prefix", ""))));
 }
 
-Reply read_file(const Request& request, NodeService& node, const std::string& operation) {
+Reply read_file(const Request& request, NodeService& node, const StepId& step_id) {
     if (auto good = http::check_parameters(request.call, {"offset", "limit"}); !good)
         return http::problem(good.error());
     const auto offset = http::number_parameter(request.call, "offset", 0);
@@ -66,7 +66,7 @@ Reply read_file(const Request& request, NodeService& node, const std::string& op
     const auto limit = http::number_parameter(request.call, "limit", limits::kMaxLogChunkBytes);
     if (!limit || *limit < 1 || *limit > limits::kMaxLogChunkBytes)
         return http::problem(invalid("must be from 1 to " + std::to_string(limits::kMaxLogChunkBytes), "limit"));
-    Result<std::string> bytes = node.read(operation, request.call.parameters.at("name"), *offset, *limit);
+    Result<std::string> bytes = node.read(step_id, request.call.parameters.at("name"), *offset, *limit);
     if (!bytes) return http::problem(bytes.error());
     const std::uint64_t next = *offset + bytes->size();
     return {200, "application/octet-stream", *std::move(bytes), {{"Zbs-Next-Offset", std::to_string(next)}}};
@@ -113,32 +113,32 @@ Reply give_probe(const Request& request, NodeServices& services) {
 }
 
 /// "a,b,c"; none for an empty text.
-Result<std::vector<std::string>> operations_in(std::string_view text) {
-    std::vector<std::string> operations;
+Result<std::vector<StepId>> step_ids_in(std::string_view text) {
+    std::vector<StepId> step_ids;
     while (!text.empty()) {
         const std::size_t end = std::min(text.find(','), text.size());
-        const std::string_view operation = text.substr(0, end);
-        if (!codec::is_operation(operation))
+        const std::string_view step_id = text.substr(0, end);
+        if (!codec::is_step_id(step_id))
             return invalid("must be operations, each 1 to 64 of A-Z a-z 0-9 -, with commas between", "operations");
-        operations.emplace_back(operation);
+        step_ids.emplace_back(std::string(step_id));
         text.remove_prefix(std::min(end + 1, text.size()));
     }
-    return operations;
+    return step_ids;
 }
 
 void list_steps(const Request& request, NodeService& node, Respond respond) {
     const http::Call& call = request.call;
     if (auto good = http::check_parameters(call, {"operations", "since", "wait_s"}); !good)
         return respond(http::problem(good.error()));
-    Result<std::vector<std::string>> operations = operations_in(http::text_parameter(call, "operations", ""));
-    if (!operations) return respond(http::problem(operations.error()));
+    Result<std::vector<StepId>> step_ids = step_ids_in(http::text_parameter(call, "operations", ""));
+    if (!step_ids) return respond(http::problem(step_ids.error()));
     const auto since = http::number_parameter(call, "since", 0);
     if (!since) return respond(http::problem(since.error()));
     const auto wait = http::number_parameter(call, "wait_s", 0);
     if (!wait || *wait > static_cast<std::uint64_t>(limits::kMaxNodeWaitSeconds))
         return respond(
             http::problem(invalid("must be from 0 to " + std::to_string(limits::kMaxNodeWaitSeconds), "wait_s")));
-    node.steps_after(*std::move(operations), *since, std::chrono::seconds{*wait},
+    node.steps_after(*std::move(step_ids), *since, std::chrono::seconds{*wait},
                      [respond = std::move(respond)](const StepPage& page) { respond(http::ok(codec::encode(page))); });
 }
 
@@ -146,24 +146,24 @@ void add_step_routes(http::Router& router, NodeService& node) {
     router.add("GET", "/v1/steps", Action::kListSteps, Body::kNone,
                [&node](const Request& request, Respond respond) { list_steps(request, node, std::move(respond)); });
     router.add_sync("PUT", "/v1/steps/{operation}", Action::kStartStep, Body::kLargeJson,
-                    with_operation([&node](const Request& request, const std::string& operation) {
-                        return start_step(request, node, operation);
+                    with_step([&node](const Request& request, const StepId& step_id) {
+                        return start_step(request, node, step_id);
                     }));
     router.add_sync("POST", "/v1/steps/{operation}/stop", Action::kStopStep, Body::kJson,
-                    with_operation([&node](const Request& request, const std::string& operation) {
-                        return stop_step(request, node, operation);
+                    with_step([&node](const Request& request, const StepId& step_id) {
+                        return stop_step(request, node, step_id);
                     }));
     router.add_sync("DELETE", "/v1/steps/{operation}", Action::kRemoveStep, Body::kNone,
-                    with_operation([&node](const Request& request, const std::string& operation) {
-                        return remove_step(request, node, operation);
+                    with_step([&node](const Request& request, const StepId& step_id) {
+                        return remove_step(request, node, step_id);
                     }));
     router.add_sync("GET", "/v1/steps/{operation}/files", Action::kListStepFiles, Body::kNone,
-                    with_operation([&node](const Request& request, const std::string& operation) {
-                        return list_files(request, node, operation);
+                    with_step([&node](const Request& request, const StepId& step_id) {
+                        return list_files(request, node, step_id);
                     }));
     router.add_sync("GET", "/v1/steps/{operation}/files/{name...}", Action::kReadStepFile, Body::kNone,
-                    with_operation([&node](const Request& request, const std::string& operation) {
-                        return read_file(request, node, operation);
+                    with_step([&node](const Request& request, const StepId& step_id) {
+                        return read_file(request, node, step_id);
                     }));
 }
 

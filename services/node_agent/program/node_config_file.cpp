@@ -67,7 +67,7 @@ Result<NodeSettings> read_node_settings(const std::string& path, const std::stri
     const std::string run_as = file.text("run_as", geteuid() == 0 ? "accounts" : "self");
     if (run_as != "accounts" && run_as != "self") file.fail("run_as", "'run_as' must be accounts or self");
     settings.run_as_accounts = run_as == "accounts";
-    settings.default_account = file.text("default_account", "");
+    settings.default_account = AccountName(file.text("default_account", ""));
     settings.minimum_uid = static_cast<int>(file.integer("minimum_uid", 1'000, 1, 2'000'000'000));
     settings.hidden_paths = file.texts("hidden_paths");
     settings.require_isolation = file.boolean("require_isolation", false);

@@ -21,7 +21,7 @@ struct NodeSettings {
     int listen_port = 0;          ///< 0 = any free port
     std::string advertised_host;  ///< what the zone reaches this agent by; default: the listen address
     bool run_as_accounts = false;
-    std::string default_account;
+    AccountName default_account;
     int minimum_uid = 1'000;
     std::vector<std::string> hidden_paths;
     std::optional<bool> shared_memory;

@@ -26,7 +26,7 @@ constexpr std::chrono::seconds kAlone{1};  ///< that the launcher has when nothi
 
 /// The program that may launch others, until it has ended, and in a stop until all that it launched have; its wait
 /// status. `watched` is blocked.
-int await(pid_t launcher, const std::string& tasks, const sigset_t& watched) {
+int await(pid_t launcher, const StepId& tasks, const sigset_t& watched) {
     std::optional<int> end;
     bool is_stopped = false;
     std::optional<SteadyClock::time_point> kill_at;
@@ -49,7 +49,7 @@ int await(pid_t launcher, const std::string& tasks, const sigset_t& watched) {
 int run_launcher(int argc, char** argv) {
     if (argc < 4) return std::fputs("usage: zbs-step launcher STEP PROGRAM ARGS...\n", stderr), 2;
     // A mark of its own: srun, which carries that of the step, may be on this host, too.
-    const std::string tasks = std::string(argv[2]) + "-tasks";
+    const StepId tasks(std::string(argv[2]) + "-tasks");
     setenv(process::step_variable(tasks).c_str(), "1", 1);
     sigset_t watched, before;
     sigemptyset(&watched);

@@ -281,7 +281,7 @@ int main(int argc, char** argv) {
     if (options.probe) probe(options);
     std::optional<Account> account;
     if (!options.account.empty()) {
-        Result<Account> found = find_account(options.account, options.minimum_uid);
+        Result<Account> found = find_account(AccountName(options.account), options.minimum_uid);
         if (!found) fail(found.error().message);
         account = *std::move(found);
     }
@@ -289,10 +289,9 @@ int main(int argc, char** argv) {
     umask(077);
     mkdir(options.folder.c_str(), 0700);
     const int lock = open((options.folder + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) != 0)
-        fail("step " + options.operation + " has a supervisor already");
+    if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) != 0) fail("step " + options.step_id + " has a supervisor already");
     if (access((options.folder + "/supervisor").c_str(), F_OK) == 0)
-        fail("step " + options.operation + " was started before");
+        fail("step " + options.step_id + " was started before");
     const uid_t owner = account ? account->uid : geteuid();
     const gid_t group = account ? account->gid : getegid();
     const int job_folder = open_job_folder(options.job_folder(), owner, group, true);
@@ -313,7 +312,7 @@ int main(int argc, char** argv) {
     if (!exit_record.is_ready()) fail("cannot write into " + options.folder + ": " + std::strerror(errno));
     if (access((options.folder + "/stop").c_str(), F_OK) == 0) {
         exit_record.write(kStopped, "stopped before it began");
-        fail("step " + options.operation + " was stopped before it began");
+        fail("step " + options.step_id + " was stopped before it began");
     }
     const auto start = SteadyClock::now();
     const auto walltime_end =
@@ -344,10 +343,10 @@ int main(int argc, char** argv) {
         fault = beginning.fault;
         if (!beginning.cut.empty()) {
             kill(child, SIGKILL);
-            end_tree({.operation = options.operation, .kill_at = SteadyClock::now(), .watched = watched});
+            end_tree({.step_id = options.step_id, .kill_at = SteadyClock::now(), .watched = watched});
             const std::string why = beginning.cut == kWalltimeReason ? walltime_reason : beginning.cut;
             exit_record.write(kStopped, why + " before it began");
-            fail("step " + options.operation + ": " + why + " before it began");
+            fail("step " + options.step_id + ": " + why + " before it began");
         }
     }
     if (!fault.empty()) {
@@ -365,7 +364,7 @@ int main(int argc, char** argv) {
     } else if (options.is_launcher) {
         launcher = child;
     }
-    ProxyGate gate(options.folder, options.operation, options.proxies);
+    ProxyGate gate(options.folder, options.step_id, options.proxies);
     std::optional<SteadyClock::time_point> kill_at;
     SteadyClock::time_point next_kill;
     pid_t command = 0;           ///< options.on_stop, while it runs
@@ -382,7 +381,7 @@ int main(int argc, char** argv) {
         gate.shut();
         is_tree_asked = options.on_stop.empty();
         if (is_tree_asked)
-            ask_tree(options.operation, launcher);
+            ask_tree(options.step_id, launcher);
         else
             command = run_beside(options.on_stop);
     };
@@ -412,7 +411,7 @@ int main(int argc, char** argv) {
             pid_t program = child;
             if (const auto first = has_processes(options.namespaces) ? find_first_child(child) : std::nullopt)
                 program = first->pid;
-            stop_tree(walltime_reason + reason_of(find_leftover(options.operation, child, program)), options.grace_ms);
+            stop_tree(walltime_reason + reason_of(find_leftover(options.step_id, child, program)), options.grace_ms);
         }
         if (now >= connect_by && !kill_at) {
             connect_by = SteadyClock::time_point::max();
@@ -424,7 +423,7 @@ int main(int argc, char** argv) {
         // A proxy waits for the end of its ranks' output, which a process that they left behind may hold open.
         if (launcher > 0 && !kill_at && now >= find_leftover_process) {
             find_leftover_process = now + kLeftoverInterval;
-            const Leftover left = find_leftover(options.operation, child, launcher);
+            const Leftover left = find_leftover(options.step_id, child, launcher);
             leftover_ends =
                 left.first.empty() ? SteadyClock::time_point::max() : std::min(leftover_ends, now + kLeftoverStays);
             if (now >= leftover_ends) {
@@ -439,23 +438,23 @@ int main(int argc, char** argv) {
         }
         if (!kill_at && folder_watch.is_over()) stop_tree(folder_watch.reason(), kGraceMs);
         // What it launched is gone: it only has to report that and to end.
-        if (kill_at && !is_launcher_alone && has_only(options.operation, {child, launcher})) {
+        if (kill_at && !is_launcher_alone && has_only(options.step_id, {child, launcher})) {
             is_launcher_alone = true;
             const auto latest = SteadyClock::now() + std::chrono::milliseconds(kGraceMs);
             if (latest < *kill_at) kill_at = next_kill = latest;
         }
         if (kill_at && now >= next_kill && !is_tree_asked) {
             is_tree_asked = true;
-            ask_tree(options.operation, 0);
+            ask_tree(options.step_id, 0);
             kill_at = next_kill = SteadyClock::now() + kEndsElsewhere;
         } else if (kill_at && now >= next_kill) {
-            kill_tree(options.operation);
+            kill_tree(options.step_id);
             next_kill = SteadyClock::now() + kKillAgain;
         }
     }
     if (command > 0) kill(-command, SIGKILL);
     // The program is gone; processes that it left behind go, too. Those of a stop have the rest of their time.
-    const std::string late = end_tree({.operation = options.operation,
+    const std::string late = end_tree({.step_id = options.step_id,
                                        .kill_at = kill_at.value_or(SteadyClock::now() + kLeftoverGrace),
                                        .is_asked = is_tree_asked,
                                        .watched = watched});

@@ -148,7 +148,7 @@ std::string temporary_folder(const Program& program) {
             !fault.empty())
             give_up(program.report, fault);
     }
-    texts.push_back(process::step_variable(program.options.operation) + "=1");
+    texts.push_back(process::step_variable(program.options.step_id) + "=1");
     std::vector<char*> environment, argv;
     for (std::string& text : texts) environment.push_back(text.data());
     for (const std::string& word : program.options.argv) argv.push_back(const_cast<char*>(word.c_str()));

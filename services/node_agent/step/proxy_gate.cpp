@@ -105,16 +105,16 @@ std::string missing_launcher(const std::vector<std::string>& argv, pid_t pid) {
     return is_connected ? "" : *(option + 1);
 }
 
-ProxyGate::ProxyGate(std::string folder, std::string operation, std::size_t proxies)
+ProxyGate::ProxyGate(std::string folder, StepId step_id, std::size_t proxies)
     : folder_(std::move(folder)),
-      operation_(std::move(operation)),
+      step_id_(std::move(step_id)),
       proxies_(std::min(proxies, kMaxAwaited)),
       phase_(proxies > 0 ? Phase::kPrinting : Phase::kOpen) {}
 
 /// False while one of them is not stopped yet, where that is what the signal is for.
 bool ProxyGate::signal_all(int number) const {
     bool all_stopped = true;
-    for (const process::ProcessRef& one : process::find_marked(process::step_variable(operation_), getpid())) {
+    for (const process::ProcessRef& one : process::find_marked(process::step_variable(step_id_), getpid())) {
         process::send_signal(one, number);
         all_stopped = all_stopped && is_stopped(one.pid);
     }

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "services/common/messages/names/name_types.hpp"
+
 namespace zbs::step {
 
 /// Keeps MPICH's launcher from starting a rank before all its proxies have connected, so that a start which fails in
@@ -15,7 +17,7 @@ namespace zbs::step {
 class ProxyGate {
   public:
     /// `folder`: of the supervisor. `proxies`: 0 where the program is no such launcher.
-    ProxyGate(std::string folder, std::string operation, std::size_t proxies);
+    ProxyGate(std::string folder, StepId step_id, std::size_t proxies);
 
     bool is_closed() const { return phase_ != Phase::kOpen; }
     /// Takes the next step, if it is time for it. O(processes on the host) where the launcher is stopped or goes on,
@@ -28,7 +30,8 @@ class ProxyGate {
     enum class Phase { kPrinting, kHolding, kOpen };
     bool signal_all(int number) const;
 
-    std::string folder_, operation_;
+    std::string folder_;
+    StepId step_id_;
     std::size_t proxies_;
     Phase phase_;
     unsigned port_ = 0;

@@ -25,10 +25,8 @@ bool read_number(const std::string& text, Number& number) {
 
 Result<StepOptions> read_step_options(int argc, const char* const* argv) {
     StepOptions options;
-    const std::map<std::string, std::string*> texts = {{"--operation", &options.operation},
-                                                       {"--folder", &options.folder},
-                                                       {"--directory", &options.directory},
-                                                       {"--account", &options.account}};
+    const std::map<std::string, std::string*> texts = {
+        {"--folder", &options.folder}, {"--directory", &options.directory}, {"--account", &options.account}};
     const std::map<std::string, std::vector<std::string>*> lists = {{"--hide", &options.hidden},
                                                                     {"--read-only", &options.read_only},
                                                                     {"--share", &options.shared},
@@ -41,6 +39,8 @@ Result<StepOptions> read_step_options(int argc, const char* const* argv) {
         bool good = true;
         if (const auto text = texts.find(word); text != texts.end()) {
             *text->second = value;
+        } else if (word == "--operation") {
+            options.step_id = StepId(value);
         } else if (const auto list = lists.find(word); list != lists.end()) {
             list->second->push_back(value);
         } else if (word == "--walltime-s") {
@@ -75,7 +75,7 @@ Result<StepOptions> read_step_options(int argc, const char* const* argv) {
         if (!good) return invalid("'" + value + "' is no value for option " + word);
     }
     for (++i; i < argc; ++i) options.argv.emplace_back(argv[i]);
-    if (!options.probe && (options.operation.empty() || options.folder.empty() || options.argv.empty()))
+    if (!options.probe && (options.step_id.empty() || options.folder.empty() || options.argv.empty()))
         return invalid(kUsage);
     if (!options.account.empty() && options.namespaces == Namespaces::kUser)
         return invalid("an account and a user namespace exclude each other");

@@ -6,6 +6,7 @@
 
 #include "algorithms/base/result.hpp"
 #include "services/common/failpoint/failpoint.hpp"
+#include "services/common/messages/names/name_types.hpp"
 
 namespace zbs::step {
 
@@ -23,7 +24,8 @@ inline bool has_processes(Namespaces namespaces) {
 
 /// The command line of zbs-step.
 struct StepOptions {
-    std::string operation, folder, directory, account;
+    StepId step_id;
+    std::string folder, directory, account;
     std::vector<std::string> hidden, read_only;
     std::vector<std::string> shared;  ///< folders of other steps that the job may write
     Namespaces namespaces = Namespaces::kNone;

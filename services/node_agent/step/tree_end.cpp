@@ -29,18 +29,18 @@ constexpr timespec kLongRest{1, 0};
 constexpr std::chrono::seconds kHeldSoon{2};  ///< a process that is not held by then is left as it is
 constexpr timespec kBetweenRounds{0, 1'000'000};
 
-std::vector<process::ProcessRef> find_tree(const std::string& operation) {
-    return process::find_marked(process::step_variable(operation), getpid());
+std::vector<process::ProcessRef> find_tree(const StepId& step_id) {
+    return process::find_marked(process::step_variable(step_id), getpid());
 }
 
 /// The control group (v2) of a process where it is the step's own; else nothing.
-std::string own_group_of(pid_t pid, const std::string& operation) {
+std::string own_group_of(pid_t pid, const StepId& step_id) {
     const std::string text = process::read_file("/proc/" + std::to_string(pid) + "/cgroup").value_or("");
     const std::size_t at = text.starts_with("0::") ? 0 : text.find("\n0::");
     if (at == std::string::npos) return {};
     const std::size_t begin = text.find("::", at) + 2;
     const std::string group = text.substr(begin, text.find('\n', begin) - begin);
-    return group.ends_with("/step-" + operation) ? group : std::string{};
+    return group.ends_with("/step-" + step_id) ? group : std::string{};
 }
 
 struct Relation {
@@ -90,20 +90,20 @@ void kill_group(const std::string& group) {
     }
 }
 
-void kill_all(const std::vector<process::ProcessRef>& tree, const std::string& operation) {
+void kill_all(const std::vector<process::ProcessRef>& tree, const StepId& step_id) {
     std::set<std::string> groups;
     for (const process::ProcessRef& process : tree) {
-        if (const std::string group = own_group_of(process.pid, operation); !group.empty()) groups.insert(group);
+        if (const std::string group = own_group_of(process.pid, step_id); !group.empty()) groups.insert(group);
     }
     // Where this process were in it, it would go, too.
-    groups.erase(own_group_of(getpid(), operation));
+    groups.erase(own_group_of(getpid(), step_id));
     for (const std::string& group : groups) kill_group(group);
     for (const process::ProcessRef& process : tree) send_signal(process, SIGKILL);
 }
 
 }  // namespace
 
-void ask_tree(const std::string& operation, pid_t spared) {
+void ask_tree(const StepId& step_id, pid_t spared) {
     // All are held first: a process that is forked between a look and the signal to its parent would get none. A
     // process may still fork while its SIGSTOP is on the way, so at the last look none of them runs.
     std::vector<process::ProcessRef> held;
@@ -111,7 +111,7 @@ void ask_tree(const std::string& operation, pid_t spared) {
     while (true) {
         const bool was_still = std::ranges::all_of(held, is_held, &process::ProcessRef::pid);
         const std::size_t before = held.size();
-        for (const process::ProcessRef& process : find_tree(operation)) {
+        for (const process::ProcessRef& process : find_tree(step_id)) {
             if (process.pid == spared || std::ranges::find(held, process) != held.end()) continue;
             held.push_back(process);
             send_signal(process, SIGSTOP);
@@ -125,18 +125,18 @@ void ask_tree(const std::string& operation, pid_t spared) {
         for (const process::ProcessRef& process : held) send_signal(process, signal);
 }
 
-bool has_only(const std::string& operation, const std::set<pid_t>& processes) {
-    return std::ranges::all_of(find_tree(operation),
+bool has_only(const StepId& step_id, const std::set<pid_t>& processes) {
+    return std::ranges::all_of(find_tree(step_id),
                                [&](const process::ProcessRef& process) { return processes.contains(process.pid); });
 }
 
-Leftover find_leftover(const std::string& operation, pid_t child, pid_t program) {
+Leftover find_leftover(const StepId& step_id, pid_t child, pid_t program) {
     Leftover left;
     // A process whose parent has ended is adopted by this one, or by the first process of its namespace.
     const pid_t adopter = child == program ? getpid() : child;
     if (!may_have_adopted(adopter, program)) return left;
     std::map<pid_t, Relation> tree;
-    for (const process::ProcessRef& process : find_tree(operation)) {
+    for (const process::ProcessRef& process : find_tree(step_id)) {
         if (process.pid == child || process.pid == program) continue;
         const std::optional<Relation> relation = relation_of(process.pid);
         if (!relation) continue;
@@ -156,7 +156,7 @@ std::string reason_of(const Leftover& leftover) {
     return ": the program had ended, but process " + leftover.first + " that it left behind had not";
 }
 
-void kill_tree(const std::string& operation) { kill_all(find_tree(operation), operation); }
+void kill_tree(const StepId& step_id) { kill_all(find_tree(step_id), step_id); }
 
 std::string end_tree(const TreeEnd& tree) {
     const Steady::time_point begin = Steady::now();
@@ -167,11 +167,11 @@ std::string end_tree(const TreeEnd& tree) {
     while (true) {
         while (waitpid(-1, nullptr, WNOHANG) > 0) {
         }
-        const std::vector<process::ProcessRef> left = find_tree(tree.operation);
+        const std::vector<process::ProcessRef> left = find_tree(tree.step_id);
         if (left.empty()) break;
         const Steady::time_point now = Steady::now();
         if (now >= tree.kill_at)
-            kill_all(left, tree.operation);
+            kill_all(left, tree.step_id);
         else if (!tree.is_asked)
             for (const process::ProcessRef& process : left) {
                 if (std::ranges::find(asked, process) != asked.end()) continue;

@@ -6,6 +6,7 @@
 
 #include "services/common/adapters/openssl/own_keys.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"
+#include "services/common/adapters/sqlite/backup_codec.hpp"
 #include "services/common/adapters/sqlite/registry_backup.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/codec/command_codec.hpp"

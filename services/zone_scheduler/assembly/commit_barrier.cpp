@@ -70,9 +70,9 @@ void DurableClient::call(HttpCall call, std::function<void(Result<HttpAnswer>)> 
     });
 }
 
-StepStatus DurableExecutor::status(const std::string& operation) {
+StepStatus DurableExecutor::status(const StepId& step_id) {
     if (!barrier_.is_ours()) return {StepStatus::State::kRunning, 0, {}};
-    return executor_.status(operation);
+    return executor_.status(step_id);
 }
 
 Result<void> DurableExecutor::start(const StepSpec& spec) {
@@ -80,13 +80,13 @@ Result<void> DurableExecutor::start(const StepSpec& spec) {
     return executor_.start(spec);
 }
 
-Result<void> DurableExecutor::remove_files(const std::string& operation, const std::vector<std::string>& names) {
+Result<void> DurableExecutor::remove_files(const StepId& step_id, const std::vector<std::string>& names) {
     if (auto durable = barrier_.commit_now(); !durable) return durable;
-    return executor_.remove_files(operation, names);
+    return executor_.remove_files(step_id, names);
 }
 
-void DurableExecutor::stop(const std::string& operation, Duration grace) {
-    if (barrier_.commit_now()) executor_.stop(operation, grace);
+void DurableExecutor::stop(const StepId& step_id, Duration grace) {
+    if (barrier_.commit_now()) executor_.stop(step_id, grace);
 }
 
 void DurableAllocations::hold(AllocationSpec spec, Done done) {

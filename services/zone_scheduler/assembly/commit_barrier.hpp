@@ -63,34 +63,32 @@ class DurableClient : public HttpClient {
 class DurableExecutor : public Executor {
   public:
     DurableExecutor(CommitBarrier& barrier, Executor& executor) : barrier_(barrier), executor_(executor) {}
-    void place(const std::string& operation, const MachineName& machine) override {
-        executor_.place(operation, machine);
-    }
+    void place(const StepId& step_id, const MachineName& machine) override { executor_.place(step_id, machine); }
     Result<bool> stage_inputs(const Need& need) override { return executor_.stage_inputs(need); }
     void end_staging(const std::string& who) override { executor_.end_staging(who); }
-    void request_results(const std::string& operation, Wanted wanted) override {
-        executor_.request_results(operation, std::move(wanted));
+    void request_results(const StepId& step_id, Wanted wanted) override {
+        executor_.request_results(step_id, std::move(wanted));
     }
-    void share_output(const std::vector<std::string>& operations) override { executor_.share_output(operations); }
+    void share_output(const std::vector<StepId>& step_ids) override { executor_.share_output(step_ids); }
     Result<void> start(const StepSpec& spec) override;
     /// To look at a step may end it (of another host) or begin it (its inputs are there): not any more where another
     /// process has taken over; this one ends then.
-    StepStatus status(const std::string& operation) override;
-    void stop(const std::string& operation, Duration grace) override;
-    std::string folder(const std::string& operation) override { return executor_.folder(operation); }
-    Result<std::string> read(const std::string& operation, const std::string& file, std::uint64_t offset,
+    StepStatus status(const StepId& step_id) override;
+    void stop(const StepId& step_id, Duration grace) override;
+    std::string folder(const StepId& step_id) override { return executor_.folder(step_id); }
+    Result<std::string> read(const StepId& step_id, const std::string& file, std::uint64_t offset,
                              std::size_t limit) override {
-        return executor_.read(operation, file, offset, limit);
+        return executor_.read(step_id, file, offset, limit);
     }
-    std::vector<File> list(const std::string& operation, const std::string& prefix) override {
-        return executor_.list(operation, prefix);
+    std::vector<File> list(const StepId& step_id, const std::string& prefix) override {
+        return executor_.list(step_id, prefix);
     }
-    std::vector<File> list_all(const std::string& operation) override { return executor_.list_all(operation); }
+    std::vector<File> list_all(const StepId& step_id) override { return executor_.list_all(step_id); }
     /// What says that nobody needs them is durable before.
-    Result<void> remove_files(const std::string& operation, const std::vector<std::string>& names) override;
+    Result<void> remove_files(const StepId& step_id, const std::vector<std::string>& names) override;
     /// At once: what is removed has ended in an earlier commit.
-    Result<Removal> remove(const std::string& operation, std::size_t at_most) override {
-        return executor_.remove(operation, at_most);
+    Result<Removal> remove(const StepId& step_id, std::size_t at_most) override {
+        return executor_.remove(step_id, at_most);
     }
 
   private:

@@ -225,12 +225,12 @@ Result<void> ZoneCore::commit() {
 }
 
 /// The local account that an own user's launcher runs as.
-Result<std::string> ZoneCore::own_account(const Caller& user) {
-    if (!config_.run_as_accounts) return std::string{};
+Result<AccountName> ZoneCore::own_account(const Caller& user) {
+    if (!config_.run_as_accounts) return AccountName{};
     const Entitlement own = filter_.find(
         {.home = self_of(config_), .user = user, .groups = membership_.groups_of(user), .walltime = {}, .usage = {}});
     if (!own.given) return Error{ErrorCode::kRejected, "this zone has no account for you; ask " + config_.contact, {}};
-    Result<std::string> account = filter_.take_account(own, user);
+    Result<AccountName> account = filter_.take_account(own, user);
     if (!account) return account;
     if (auto noted = filter_.record_run(*account); !noted) return noted.error();
     return account;

@@ -96,7 +96,7 @@ class ZoneCore {
     void on_enrolled(std::function<void()> forget_code) { registry_.on_enrolled(std::move(forget_code)); }
 
     /// Whether jobs may run as an account of the host; without it nobody looks.
-    void use_host_accounts(std::function<Result<void>(const std::string&)> check) {
+    void use_host_accounts(std::function<Result<void>(const AccountName&)> check) {
         peerings_.use_host_accounts(std::move(check));
     }
 
@@ -115,7 +115,7 @@ class ZoneCore {
     const NodeDirectory& nodes() const { return nodes_; }
 
   private:
-    Result<std::string> own_account(const Caller& user);
+    Result<AccountName> own_account(const Caller& user);
     Result<void> check_delegation(const PartRequest& part, bool required);
     std::vector<ServiceAddress> known_zones() const;
     std::vector<NodeLinkSensor::Agent> live_agents() const;

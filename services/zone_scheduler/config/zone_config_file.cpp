@@ -197,7 +197,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     if (run_as != "accounts" && run_as != "self") file.fail("run_as", "'run_as' must be accounts or self");
     zone.run_as_accounts = run_as == "accounts";
     settings.hidden_paths = file.texts("hidden_paths");
-    settings.default_account = file.text("default_account", "");
+    settings.default_account = AccountName(file.text("default_account", ""));
     settings.minimum_uid = static_cast<int>(file.integer("minimum_uid", 1'000, 1, 2'000'000'000));
     settings.require_isolation = file.boolean("require_isolation", false);
     if (file.has("shared_memory")) settings.shared_memory = file.boolean("shared_memory", false);
@@ -212,7 +212,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     read_account_map(file, zone);
     SiteNames site{partitions_of(zone), zone.accounts ? &*zone.accounts : nullptr, zone.account_map_file, {}};
     if (zone.run_as_accounts && checks.check_account) {
-        site.check_account = [&](const std::string& account) {
+        site.check_account = [&](const AccountName& account) {
             return checks.check_account(account, settings.minimum_uid);
         };
     }

@@ -44,7 +44,7 @@ struct ZoneSettings {
     std::string advertised_host;            ///< what others reach this zone by; default: the listen address
     bool allow_private_addresses = false;   ///< may the registry and peers send us to loopback and private addresses?
     std::vector<std::string> hidden_paths;  ///< folders beside the state folder that no job may see
-    std::string default_account;            ///< of jobs whose user is mapped to none; needs root
+    AccountName default_account;            ///< of jobs whose user is mapped to none; needs root
     int minimum_uid = 1'000;                ///< of accounts that jobs may run as
     std::optional<bool> shared_memory;      ///< may jobs of different steps of this host share memory? See zbs-step
     bool require_isolation = false;         ///< do not start where a job could read the zone's keys
@@ -65,7 +65,7 @@ struct ZoneSettings {
 struct ConfigChecks {
     const TrustBundles* trust = nullptr;  ///< reads bundles; believes nobody because of it
     /// Whether jobs may run as an account of this host.
-    std::function<Result<void>(const std::string& account, int minimum_uid)> check_account = {};
+    std::function<Result<void>(const AccountName& account, int minimum_uid)> check_account = {};
 };
 
 /// Errors name file and line: unreadable, not TOML, unknown or missing key, value out of range, a rule that names what

@@ -171,7 +171,7 @@ ApplicationModel merge_partial(const ApplicationModel& sum, const ApplicationMod
 void ApplicationService::start_coordinator(const std::shared_ptr<Run>& run) {
     if (run->app.status.state == ApplicationState::kCommitted) {
         ApplicationStatus changed = run->app.status;
-        changed.operation = launcher_operation(run->app);
+        changed.launcher_step = launcher_step_id(run->app);
         if (!enter(run, std::move(changed), ApplicationState::kLaunching)) return;
     }
     if (is_srun(run->app.request.launcher)) {
@@ -180,7 +180,7 @@ void ApplicationService::start_coordinator(const std::shared_ptr<Run>& run) {
     }
     StepSpec step = launcher_step(config_, run->app);
     if (account_of_) {
-        Result<std::string> account = account_of_(run->app.owner);
+        Result<AccountName> account = account_of_(run->app.owner);
         if (!account) return stop(run, account.error().message);
         step.account = *std::move(account);
     }
@@ -200,7 +200,7 @@ void ApplicationService::launcher_ended(const std::shared_ptr<Run>& run, const S
         return end_launch(run);
     }
     const Result<std::string> fault =
-        executor_.read(run->app.status.operation, std::string(own_files::kStderr), 0, kMaxOfErrors);
+        executor_.read(run->app.status.launcher_step, std::string(own_files::kStderr), 0, kMaxOfErrors);
     std::string words = fault ? mpich::own_fault(*fault) : std::string{};
     if (words.empty() && fault) words = first_line(*fault);
     if (words.empty()) words = end.reason;
@@ -212,13 +212,13 @@ void ApplicationService::launcher_ended(const std::shared_ptr<Run>& run, const S
 
 void ApplicationService::await_coordinator(const std::shared_ptr<Run>& run) {
     if (is_final(run->app.status.state) || !run->must_stop.empty()) return;
-    const std::string& operation = run->app.status.operation;
+    const StepId& step_id = run->app.status.launcher_step;
     const Result<std::string> text =
-        executor_.read(operation, launcher_commands(run->app.request.launcher), 0, kMaxLauncherOutput);
+        executor_.read(step_id, launcher_commands(run->app.request.launcher), 0, kMaxLauncherOutput);
     const Result<mpich::LaunchLines> lines =
         read_launcher(run->app, text ? std::string_view(*text) : std::string_view{});
     if (!lines) return stop(run, lines.error().message);
-    const StepStatus status = executor_.status(operation);
+    const StepStatus status = executor_.status(step_id);
     const bool is_running = status.state == StepStatus::State::kRunning;
     if (lines->done && (!is_gated(*run) || status.proxies == StepStatus::Proxies::kConnected ||
                         (is_running && status.proxies == StepStatus::Proxies::kAwaited)))
@@ -308,7 +308,7 @@ void ApplicationService::await_proxies(const std::shared_ptr<Run>& run) {
     if (run->app.status.state != ApplicationState::kLaunching || !run->app.status.stop_reason.empty() ||
         run->launch_given_up)
         return;
-    const StepStatus launcher = executor_.status(run->app.status.operation);
+    const StepStatus launcher = executor_.status(run->app.status.launcher_step);
     if (!is_gated(*run) || launcher.proxies == StepStatus::Proxies::kConnected) {
         run->launched = true;
         return begin_to_run(run);
@@ -350,18 +350,18 @@ void ApplicationService::launch_failed(const std::shared_ptr<Run>& run, const Zo
     backoff_.record_failure(zone, clock_.steady_now());
     if (!is_gated(*run) || ++run->failed_launches >= kMaxFailedLaunches)
         return stop(run, "zone " + zone + " did not start its part: " + reason);
-    executor_.stop(run->app.status.operation, Duration{0});
+    executor_.stop(run->app.status.launcher_step, Duration{0});
     end_launch(run);
 }
 
 void ApplicationService::end_launch(const std::shared_ptr<Run>& run) {
     if (run->app.status.state != ApplicationState::kLaunching || !run->app.status.stop_reason.empty()) return;
-    const StepStatus launcher = executor_.status(run->app.status.operation);
+    const StepStatus launcher = executor_.status(run->app.status.launcher_step);
     if (launcher.proxies == StepStatus::Proxies::kConnected)  // just before it was stopped: ranks may have begun
         return stop(run, "zone " + run->failed_zone + ": " + run->failed_reason);
     if (launcher.state == StepStatus::State::kRunning)
         return later(run, kCoordinatorCheck, &ApplicationService::end_launch);
-    static_cast<void>(executor_.remove(run->app.status.operation, kMaxLauncherFiles));
+    static_cast<void>(executor_.remove(run->app.status.launcher_step, kMaxLauncherFiles));
     plan_again(run, run->failed_zone, run->failed_reason);
 }
 
@@ -377,7 +377,7 @@ void ApplicationService::watch(const std::shared_ptr<Run>& run) {
     run->launching = false;
     static_cast<void>(cancel_if_blocked(run));  // where it cannot be stored now, the next look does
     if (run->app.status.cancel_requested && run->app.status.stop_reason.empty()) stop(run, why_cancelled(run));
-    const StepStatus status = executor_.status(run->app.status.operation);
+    const StepStatus status = executor_.status(run->app.status.launcher_step);
     if (status.state != StepStatus::State::kRunning) {
         run->deadline = clock_.steady_now() + (needs_own_zone(run->app.request.launcher) ? kOutputWait : kEndWait);
         run->next_asked = 0;
@@ -410,7 +410,7 @@ void ApplicationService::stop_at_output_limit(const std::shared_ptr<Run>& run) {
     const Duration begun = clock_.steady_now();
     if (config_.max_output_bytes == 0 || begun < run->weigh_at || !run->app.status.stop_reason.empty()) return;
     std::uint64_t bytes = 0;
-    for (const std::string& step : output_steps(run->app)) {
+    for (const StepId& step : output_steps(run->app)) {
         for (const Executor::File& file : executor_.list(step, {}))
             if (file.name.starts_with(own_files::kOut) || file.name.starts_with(own_files::kErr)) bytes += file.bytes;
     }
@@ -466,7 +466,7 @@ void ApplicationService::poll_parts(const std::shared_ptr<Run>& run) {
                         const Duration grace = has_time ? run->app.request.grace : Duration{0};
                         clock_.after(std::max(grace, config_.poll_every * 2), [this, run, zone = known.zone,
                                                                                reason = answer->reason] {
-                            if (executor_.status(run->app.status.operation).state != StepStatus::State::kRunning)
+                            if (executor_.status(run->app.status.launcher_step).state != StepStatus::State::kRunning)
                                 return;
                             const std::optional<RankEnd> first = first_end(run->app);
                             stop(run, first ? describe(*first, place_of_rank(run->app, first->rank))
@@ -521,8 +521,8 @@ void ApplicationService::end_launcher(const std::shared_ptr<Run>& run) {
         std::all_of(parts.begin(), parts.end(), [](const auto& part) { return is_final(part.status.state); });
     if (!has_ended && clock_.steady_now() < *run->launcher_until && !is_blocked_(run->app.owner)) return;
     run->launcher_until.reset();
-    if (executor_.status(run->app.status.operation).state != StepStatus::State::kExited)
-        executor_.stop(run->app.status.operation, kStopGrace);
+    if (executor_.status(run->app.status.launcher_step).state != StepStatus::State::kExited)
+        executor_.stop(run->app.status.launcher_step, kStopGrace);
 }
 
 /// After the end of the coordinator: the zone of rank 0 has the model of a clean run; after an unclean one every zone
@@ -535,7 +535,7 @@ void ApplicationService::ask_how_it_ended(const std::shared_ptr<Run>& run) {
     for (const ApplicationPart& part : status.parts) order.push_back(&part);
     std::sort(order.begin(), order.end(),
               [](const ApplicationPart* a, const ApplicationPart* b) { return a->ranks.front() < b->ranks.front(); });
-    const StepStatus launcher = executor_.status(status.operation);
+    const StepStatus launcher = executor_.status(status.launcher_step);
     // Where the walltime of one zone is over first, the launcher may end with 0.
     const bool near_walltime = clock_.now() - status.history.back().at > run->app.request.walltime - kWalltimeNear;
     const bool has_folders = !run->app.request.staging.empty();  // a zone ends a job whose folder is over its bound
@@ -583,7 +583,7 @@ std::string ApplicationService::own_ranks_at_walltime(const Application& app) co
     for (const LaunchProxy& proxy : launch_proxies(app))
         if (proxy.zone == config_.zone.name) proxies.push_back(proxy.id);
     std::size_t ranks = 0;
-    std::vector<std::string> steps;
+    std::vector<StepId> steps;
     for (const ApplicationPart& part : app.status.parts) {
         if (part.zone != config_.zone.name) continue;
         ranks += part.ranks.size();
@@ -595,7 +595,7 @@ std::string ApplicationService::own_ranks_at_walltime(const Application& app) co
 void ApplicationService::finish(const std::shared_ptr<Run>& run) {
     if (is_final(run->app.status.state)) return;
     run->watching = false;
-    const StepStatus end = executor_.status(run->app.status.operation);
+    const StepStatus end = executor_.status(run->app.status.launcher_step);
     ApplicationStatus changed = run->app.status;
     ApplicationState state = ApplicationState::kFailed;
     std::string reason = changed.stop_reason.empty() ? run->must_stop : changed.stop_reason;
@@ -641,9 +641,9 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
         state = ApplicationState::kCompleted;
     } else {
         const Result<std::string> report =
-            executor_.read(changed.operation, std::string(own_files::kStdout), 0, kMaxLauncherOutput);
+            executor_.read(changed.launcher_step, std::string(own_files::kStdout), 0, kMaxLauncherOutput);
         const Result<std::string> fault =
-            executor_.read(changed.operation, std::string(own_files::kStderr), 0, kMaxLauncherOutput);
+            executor_.read(changed.launcher_step, std::string(own_files::kStderr), 0, kMaxLauncherOutput);
         const RanksEnd ranks_end = read_end(run->app.request.launcher, *changed.exit_code,
                                             report ? std::string_view(*report) : std::string_view{},
                                             fault ? std::string_view(*fault) : std::string_view{});

@@ -17,9 +17,9 @@ namespace zbs {
 namespace {
 
 /// What the launcher printed for the user: some lines at most.
-std::string launcher_errors(Executor& executor, const std::string& operation, const std::string& file) {
+std::string launcher_errors(Executor& executor, const StepId& step_id, const std::string& file) {
     constexpr std::size_t kMaxErrors = 1024 * 1024;
-    const Result<std::string> text = executor.read(operation, file, 0, kMaxErrors);
+    const Result<std::string> text = executor.read(step_id, file, 0, kMaxErrors);
     return text ? mpich::without_own_lines(*text) : std::string{};
 }
 
@@ -361,10 +361,10 @@ Result<ApplicationService::LogIndex> ApplicationService::logs(const Caller& call
     const std::shared_ptr<const Application>& application = *found;
     LogIndex index;
     index.complete = is_final(application->status.state);
-    if (application->status.operation.empty()) return index;
+    if (application->status.launcher_step.empty()) return index;
     for (const bool error_stream : {false, true}) {
         const std::string prefix = std::string(own_files::of_ranks(error_stream));
-        for (const std::string& step : output_steps(*application)) {
+        for (const StepId& step : output_steps(*application)) {
             for (const Executor::File& file : executor_.list(step, prefix)) {
                 const std::string number = file.name.substr(prefix.size());
                 if (file.bytes == 0 || number.empty() || number.size() > 9 ||
@@ -375,7 +375,7 @@ Result<ApplicationService::LogIndex> ApplicationService::logs(const Caller& call
         }
     }
     if (const std::string errors =
-            launcher_errors(executor_, application->status.operation, std::string(own_files::kStderr));
+            launcher_errors(executor_, application->status.launcher_step, std::string(own_files::kStderr));
         !errors.empty())
         index.files.push_back({-1, true, errors.size()});
     std::sort(index.files.begin(), index.files.end(), [](const LogFile& a, const LogFile& b) {
@@ -398,10 +398,10 @@ Result<ApplicationService::LogChunk> ApplicationService::log(const Caller& calle
     // The state is read before the bytes: "complete" must not overtake output.
     const bool ended = is_final(application->status.state);
     LogChunk chunk;
-    if (!application->status.operation.empty()) {
+    if (!application->status.launcher_step.empty()) {
         const std::string file = rank < 0 ? std::string(own_files::of_step(error_stream))
                                           : std::string(own_files::of_ranks(error_stream)) + std::to_string(rank);
-        const std::string step = rank < 0 ? application->status.operation : output_step(*application, rank);
+        const StepId step = rank < 0 ? application->status.launcher_step : output_step(*application, rank);
         if (rank < 0 && error_stream) {
             const std::string errors = launcher_errors(executor_, step, file);
             chunk.bytes = errors.substr(std::min<std::uint64_t>(offset, errors.size()), limit);

@@ -117,7 +117,7 @@ class ApplicationService {
     void use_drain(std::function<bool()> drains) { drains_ = std::move(drains); }
 
     /// The local account that a user's launcher runs as; without it the zone's own.
-    using AccountOf = std::function<Result<std::string>(const Caller&)>;
+    using AccountOf = std::function<Result<AccountName>(const Caller&)>;
     void use_accounts(AccountOf account_of) { account_of_ = std::move(account_of); }
 
     /// Where the users' files and results are; without this none are taken.

@@ -33,7 +33,7 @@ mpich::CoordinatorSpec coordinator_of(const ApplicationRequest& request) {
 }
 
 /// Of launchers that work in one zone only.
-std::string step_of_proxy(const Application& application, int proxy) {
+StepId step_of_proxy(const Application& application, int proxy) {
     if (application.status.parts.empty()) return {};
     return step_ids(launch_operation(application.status.parts.front().id), {proxy}).front();
 }
@@ -100,15 +100,15 @@ std::string why_no_launcher(const ZoneConfig& config, Launcher launcher) {
     return {};
 }
 
-std::string launcher_operation(const Application& application) {
+StepId launcher_step_id(const Application& application) {
     if (is_srun(application.request.launcher)) return step_of_proxy(application, 0);
     const std::string first = "mpi-" + to_string(application.request.id);
-    const std::string& last = application.status.operation;
-    if (last.empty()) return first;
+    const std::string& last = application.status.launcher_step;
+    if (last.empty()) return StepId(first);
     int launches = 1;
     if (last.size() > first.size() + 1)
         std::from_chars(last.data() + first.size() + 1, last.data() + last.size(), launches);
-    return first + "-" + std::to_string(launches + 1);
+    return StepId(first + "-" + std::to_string(launches + 1));
 }
 
 StepSpec launcher_step(const ZoneConfig& config, const Application& application) {
@@ -117,7 +117,8 @@ StepSpec launcher_step(const ZoneConfig& config, const Application& application)
     mpich::CoordinatorSpec spec = coordinator_of(request);
     spec.mpiexec = config.mpiexec;
     spec.interface = config.mpi_interface;
-    StepSpec step{.operation = application.status.operation, .walltime = request.walltime + request.grace + kEndSlack};
+    StepSpec step{.step_id = application.status.launcher_step,
+                  .walltime = request.walltime + request.grace + kEndSlack};
     if (request.launcher == Launcher::kOpenMpi) {
         spec.mpiexec = config.mpirun;
         spec.environment = request.environment;
@@ -166,17 +167,17 @@ Result<std::vector<std::string>> proxy_command(const ZoneConfig& config, const L
     return request.program->argv;
 }
 
-std::string output_step(const Application& application, int rank) {
-    if (application.request.launcher != Launcher::kOpenMpi) return application.status.operation;
+StepId output_step(const Application& application, int rank) {
+    if (application.request.launcher != Launcher::kOpenMpi) return application.status.launcher_step;
     const std::vector<mpich::ZoneMachine> places = places_of(application);
     const std::vector<mpich::ZoneMachine> daemons = open_mpi::plan_daemons(places);
     const auto at = std::find(daemons.begin(), daemons.end(), places.at(static_cast<std::size_t>(rank)));
     return step_of_proxy(application, static_cast<int>(at - daemons.begin()));
 }
 
-std::vector<std::string> output_steps(const Application& application) {
-    if (application.request.launcher != Launcher::kOpenMpi) return {application.status.operation};
-    std::vector<std::string> steps;
+std::vector<StepId> output_steps(const Application& application) {
+    if (application.request.launcher != Launcher::kOpenMpi) return {application.status.launcher_step};
+    std::vector<StepId> steps;
     for (const LaunchProxy& proxy : launch_proxies(application)) steps.push_back(step_of_proxy(application, proxy.id));
     return steps;
 }

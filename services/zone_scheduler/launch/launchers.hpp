@@ -25,7 +25,7 @@ std::vector<LaunchProxy> launch_proxies(const Application& application);
 std::string why_no_launcher(const ZoneConfig& config, Launcher launcher);
 
 /// The step whose end is that of the application: the launcher at home or, for srun, the zone's own step.
-std::string launcher_operation(const Application& application);
+StepId launcher_step_id(const Application& application);
 /// From the end of a part's grace to that of its processes, as its zone reports it. The launcher outlives both: ranks
 /// end with it.
 inline constexpr Duration kEndSlack = std::chrono::seconds{10};
@@ -41,9 +41,9 @@ Result<mpich::LaunchLines> read_launcher(const Application& application, std::st
 Result<std::vector<std::string>> proxy_command(const ZoneConfig& config, const LaunchRequest& request, int id);
 
 /// The step in whose folder a rank's output lies.
-std::string output_step(const Application& application, int rank);
+StepId output_step(const Application& application, int rank);
 /// All of these.
-std::vector<std::string> output_steps(const Application& application);
+std::vector<StepId> output_steps(const Application& application);
 
 /// ZONE.MACHINE of a rank, as its zone names the machine.
 std::string place_of_rank(const Application& application, TaskIndex rank);

@@ -25,7 +25,7 @@ void PartService::ask_allocation(ActivePart& part) {
     const PartRecord& record = part.record;
     const ProcessorCalendar::Interval when = interval_of(Duration{0}, record.request.walltime, record.request.grace);
     AllocationSpec spec{.operation = to_string(record.request.id),
-                        .account = config_.run_as_accounts ? record.account : std::string{},
+                        .account = config_.run_as_accounts ? record.account : AccountName{},
                         .walltime = when.end - when.begin + kExpirySlack + window_for_files(config_),
                         .expiry = config_.hold_ttl + kExpirySlack,
                         .start = record.starts_at};

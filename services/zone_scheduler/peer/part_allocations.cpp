@@ -48,7 +48,7 @@ void PartAllocations::ask(const PartId& part, AllocationSpec spec, Allocations::
     });
 }
 
-void PartAllocations::adopt(const PartId& part, const std::string& account, bool is_kept, Allocations::Done done) {
+void PartAllocations::adopt(const PartId& part, const AccountName& account, bool is_kept, Allocations::Done done) {
     if (!in_use()) return;
     const auto entry = std::make_shared<Entry>(
         Entry{.key = {to_string(part), account}, .to_keep = is_kept, .adopted = std::move(done)});

@@ -28,7 +28,7 @@ class PartAllocations {
     void ask(const PartId& part, AllocationSpec spec, Allocations::Done done);
     /// Of a part that was there before a restart. `done` as of `ask`, once that scheduler has been seen to have it or
     /// not.
-    void adopt(const PartId& part, const std::string& account, bool is_kept, Allocations::Done done);
+    void adopt(const PartId& part, const AccountName& account, bool is_kept, Allocations::Done done);
     /// It shall not expire any more.
     void keep(const PartId& part);
     /// Gives it back. What runs in it is ended by that scheduler.

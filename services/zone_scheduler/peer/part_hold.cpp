@@ -332,7 +332,7 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
         placement = *std::move(placed);
     }
 
-    const Result<std::string> account = filter_.take_account(entitlement, request.user);
+    const Result<AccountName> account = filter_.take_account(entitlement, request.user);
     if (!account)
         return account.error().code == ErrorCode::kRejected ? not_enough(account.error().message)
                                                             : redact_for(caller, account.error());

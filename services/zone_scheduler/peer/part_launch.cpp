@@ -236,11 +236,11 @@ Result<void> PartService::check_launcher(const Caller& caller, const LaunchReque
 /// The step of the i-th proxy of a part that is on record as running.
 Result<StepSpec> PartService::proxy_step(const PartRecord& record, const LaunchRequest& request, std::size_t i,
                                          std::vector<std::string> command) {
-    const std::vector<std::string> steps = steps_of(record);
-    const std::string profile_step = profile_steps(record).at(record.machines[i]);
-    StepSpec step{.operation = steps[i],
+    const std::vector<StepId> steps = steps_of(record);
+    const StepId profile_step = profile_steps(record).at(record.machines[i]);
+    StepSpec step{.step_id = steps[i],
                   .argv = std::move(command),
-                  .account = config_.run_as_accounts ? record.account : std::string{},
+                  .account = config_.run_as_accounts ? record.account : AccountName{},
                   .shares = {profile_step},
                   .walltime = record.request.walltime,
                   .grace = grace_of(record.request.grace),
@@ -290,21 +290,21 @@ bool PartService::share_a_host(const std::vector<MachineName>& machines) const {
     return false;
 }
 
-std::vector<std::string> PartService::steps_of(const PartRecord& record) const {
+std::vector<StepId> PartService::steps_of(const PartRecord& record) const {
     return step_ids(record.operation, record.proxies);
 }
 
 /// By machine, the step in whose folder all proxies of that machine leave their profiles.
-std::map<MachineName, std::string> PartService::profile_steps(const PartRecord& record) const {
-    std::map<MachineName, std::string> first;
-    const std::vector<std::string> steps = steps_of(record);
+std::map<MachineName, StepId> PartService::profile_steps(const PartRecord& record) const {
+    std::map<MachineName, StepId> first;
+    const std::vector<StepId> steps = steps_of(record);
     for (std::size_t i = 0; i < steps.size(); ++i)
         first.emplace(i < record.machines.size() ? record.machines[i] : MachineName{}, steps[i]);
     return first;
 }
 
 void PartService::place_steps(const PartRecord& record) {
-    const std::vector<std::string> steps = steps_of(record);
+    const std::vector<StepId> steps = steps_of(record);
     for (std::size_t i = 0; i < record.machines.size(); ++i) executor_.place(steps[i], record.machines[i]);
     executor_.share_output(steps);
     want_results(record);
@@ -316,7 +316,7 @@ void PartService::stop_steps(ActivePart& part, const std::string& reason, Durati
     if (!part.stopping) part.stop_reason = reason;
     part.stopping = true;
     part.grace = grace;
-    for (const std::string& step : steps_of(part.record)) {
+    for (const StepId& step : steps_of(part.record)) {
         // One that is not known may be late: its start was given up, or the zone died in it.
         if (executor_.status(step).state != StepStatus::State::kExited) executor_.stop(step, grace);
     }
@@ -391,7 +391,7 @@ void PartService::check_running(ActivePart& part) {
     int worst = 0;
     std::string why;
     std::string remark;  ///< on a step that ended well
-    for (const std::string& step : steps_of(part.record)) {
+    for (const StepId& step : steps_of(part.record)) {
         const StepStatus status = executor_.status(step);
         if (status.state == StepStatus::State::kRunning) {
             all_gone = false;
@@ -501,7 +501,7 @@ std::string PartService::why_not_begun(const PartRecord& record) const {
     constexpr std::uint64_t kMaxBytes = 4'096;
     constexpr std::size_t kMaxShown = 512;
     std::string why;
-    for (const std::string& step : steps_of(record)) {
+    for (const StepId& step : steps_of(record)) {
         for (const Executor::File& file : executor_.list(step, std::string(own_files::kEnd))) {
             const Result<std::string> text = executor_.read(step, file.name, 0, kMaxBytes);
             if (why.empty() && text) why = rank_fault(*text);
@@ -522,7 +522,7 @@ std::string PartService::where_ranks_are(const ActivePart& part) const {
 std::optional<RankEnd> PartService::first_end(const PartRecord& record) const {
     constexpr std::uint64_t kMaxBytes = 256;
     std::optional<RankEnd> first;
-    for (const std::string& step : steps_of(record)) {
+    for (const StepId& step : steps_of(record)) {
         for (const Executor::File& file : executor_.list(step, std::string(own_files::kEnd))) {
             const Result<std::string> text = executor_.read(step, file.name, 0, kMaxBytes);
             const std::optional<RankEnd> end = text ? read_rank_end(file.name, *text) : std::nullopt;
@@ -540,7 +540,7 @@ Result<ApplicationModel> PartService::profile(const Caller& caller, const PartId
     const ActivePart* const part = found->get();
     const Error none{ErrorCode::kNotFound, "part " + to_string(id) + " left no profile", {}};
     if (!part->record.profile || part->record.proxies.empty()) return none;
-    const std::map<MachineName, std::string> steps = profile_steps(part->record);
+    const std::map<MachineName, StepId> steps = profile_steps(part->record);
     for (const auto& [machine, step] : steps) {
         const Result<std::string> text = executor_.read(step, model_file(), 0, kMaxModelBytes);
         if (!text) continue;

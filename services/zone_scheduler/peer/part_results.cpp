@@ -50,7 +50,7 @@ std::string depot_name(std::size_t index) { return std::to_string(index); }
 }  // namespace
 
 struct PartService::FoundResult {
-    std::string step;  ///< in whose folder it is
+    StepId step;  ///< in whose folder it is
     Executor::File file;
 };
 
@@ -77,11 +77,11 @@ void PartService::remove_fetched(const PartRecord& record) {
     if (!record.staging || !record.results) return;
     std::vector<std::string> names;
     for (const ResultFile& file : record.results->files) names.push_back(file.name);
-    const std::vector<std::string> staged = staged_steps(record);
-    std::set<std::string> fetched;
+    const std::vector<StepId> staged = staged_steps(record);
+    std::set<StepId> fetched;
     for (std::size_t i = 0; i < staged.size() && i < record.machines.size(); ++i)
         if (config_.agents.contains(record.machines[i])) fetched.insert(staged[i]);
-    for (const std::string& step : fetched) {
+    for (const StepId& step : fetched) {
         if (auto removed = executor_.remove_files(step, names); !removed)
             log_.warn("results_not_removed", {{"operation", step}, {"reason", removed.error().message}});
     }
@@ -91,10 +91,10 @@ void PartService::remove_fetched(const PartRecord& record) {
 void PartService::want_results(const PartRecord& record) {
     if (!record.staging || record.staging->results.empty()) return;
     const auto staging = std::make_shared<const Staging>(*record.staging);
-    const std::vector<std::string> staged = staged_steps(record);
+    const std::vector<StepId> staged = staged_steps(record);
     const auto room = std::make_shared<Executor::Room>(
         Executor::Room{.bytes = config_.staging.job_bytes, .files = limits::kMaxResultFiles});
-    for (const std::string& step : std::set<std::string>(staged.begin(), staged.end()))
+    for (const StepId& step : std::set<StepId>(staged.begin(), staged.end()))
         executor_.request_results(
             step, {.asks_for = [staging](const Executor::File& file) { return is_asked_for(*staging, file); },
                    .file_bytes = config_.staging.file_bytes,
@@ -104,9 +104,10 @@ void PartService::want_results(const PartRecord& record) {
 /// What the patterns ask for, host by host; of one name that of the first host.
 std::deque<PartService::FoundResult> PartService::find_results(const PartRecord& record, StagedResults& results) {
     std::deque<FoundResult> found;
-    std::set<std::string> names, searched;
+    std::set<std::string> names;
+    std::set<StepId> searched;
     std::size_t too_many = 0;
-    for (const std::string& step : staged_steps(record)) {
+    for (const StepId& step : staged_steps(record)) {
         if (!searched.insert(step).second) continue;
         for (Executor::File& file : executor_.list_all(step)) {
             if (!is_asked_for(*record.staging, file)) continue;

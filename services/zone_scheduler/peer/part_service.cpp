@@ -217,7 +217,7 @@ Result<void> PartService::resume() {
         else
             promise_anew(*part);
         filter_.begin_use(part->record.account);
-        allocations_.adopt(id, config_.run_as_accounts ? part->record.account : std::string{},
+        allocations_.adopt(id, config_.run_as_accounts ? part->record.account : AccountName{},
                            state != PartState::kHeld, [this, id](const Result<void>& seen) { take_grant(id, seen); });
         log_.info("part_resumed", {{"part", to_string(id)}, {"state", to_string(state)}});
         parts_.emplace(id, part);

@@ -176,7 +176,7 @@ class PartService {
     bool runs_on_agents(const PartRecord& record) const;
     std::vector<StepSpec::Input> inputs_of(const PartRecord& record) const;
     Result<bool> bring_inputs(ActivePart& part);
-    std::vector<std::string> staged_steps(const PartRecord& record) const;
+    std::vector<StepId> staged_steps(const PartRecord& record) const;
     void remove_inputs(const PartRecord& record);
     void remove_fetched(const PartRecord& record);
     void want_results(const PartRecord& record);
@@ -236,7 +236,7 @@ class PartService {
     void see_weights();
     void share_time();
     void begin_turns(Time now);
-    using RunningRows = std::map<std::size_t, std::map<MachineName, std::vector<std::string>>>;
+    using RunningRows = std::map<std::size_t, std::map<MachineName, std::vector<StepId>>>;
     RunningRows running_rows() const;
     std::vector<int> running_shares(const RunningRows& rows) const;
     SliceColumn column_of(const MachineName& machine, const RunningRows& rows) const;
@@ -281,8 +281,8 @@ class PartService {
     Result<StepSpec> proxy_step(const PartRecord& record, const LaunchRequest& request, std::size_t i,
                                 std::vector<std::string> command);
     bool share_a_host(const std::vector<MachineName>& machines) const;
-    std::vector<std::string> steps_of(const PartRecord& record) const;
-    std::map<MachineName, std::string> profile_steps(const PartRecord& record) const;
+    std::vector<StepId> steps_of(const PartRecord& record) const;
+    std::map<MachineName, StepId> profile_steps(const PartRecord& record) const;
     std::string where_ranks_are(const ActivePart& part) const;
     void place_steps(const PartRecord& record);
     void find_processors(PartRecord& record) const;

@@ -171,10 +171,10 @@ ShareTable PartService::shares_of(const MachineName& machine) const {
             if (by_priority) level = std::max(level, levels.at(id)[i]);
         }
         const auto here = std::count(record.machines.begin(), record.machines.end(), machine);
-        const std::vector<std::string> steps = steps_of(record);
+        const std::vector<StepId> steps = steps_of(record);
         for (std::size_t i = 0; i < steps.size() && i < record.machines.size(); ++i) {
             if (record.machines[i] != machine) continue;
-            table.shares.push_back({.operation = steps[i], .weight = {}, .nice = {}});
+            table.shares.push_back({.step_id = steps[i], .weight = {}, .nice = {}});
             if (by_priority) table.shares.back().nice = elmer::nice_level(level, config_.slots);
             weights.push_back(static_cast<double>(share_of(record.request.share, record.request.user)) * ranks /
                               static_cast<double>(here));
@@ -194,7 +194,7 @@ ShareTable PartService::shares_of(const MachineName& machine) const {
 /// Of the steps whose machines' agents have said something; several kinds together are mixed.
 std::optional<StepWork> PartService::work_of(const PartRecord& record) const {
     std::optional<StepWork> all;
-    const std::vector<std::string> steps = steps_of(record);
+    const std::vector<StepId> steps = steps_of(record);
     for (std::size_t i = 0; i < steps.size() && i < record.machines.size(); ++i) {
         if (!config_.agents.contains(record.machines[i])) continue;
         const std::optional<StepWork> one = executor_.status(steps[i]).work;

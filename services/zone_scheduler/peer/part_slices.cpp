@@ -55,7 +55,7 @@ PartService::RunningRows PartService::running_rows() const {
         const PartRecord& record = part->record;
         if (record.status.state != PartState::kRunning || record.processors.empty()) continue;
         auto& own = rows[static_cast<std::size_t>(record.processors.front()) / physical_count()];
-        const std::vector<std::string> steps = steps_of(record);
+        const std::vector<StepId> steps = steps_of(record);
         for (std::size_t i = 0; i < steps.size() && i < record.machines.size(); ++i)
             own[record.machines[i]].push_back(steps[i]);
     }
@@ -83,7 +83,7 @@ SliceColumn PartService::column_of(const MachineName& machine, const RunningRows
     std::size_t steps = 0;
     for (const auto& [r, machines] : rows) {
         const auto here = machines.find(machine);
-        column.rows.push_back(here == machines.end() ? std::vector<std::string>{} : here->second);
+        column.rows.push_back(here == machines.end() ? std::vector<StepId>{} : here->second);
         if (fill) column.fillers.insert(column.fillers.end(), column.rows.back().begin(), column.rows.back().end());
         steps += column.rows.back().size();
     }

@@ -197,10 +197,10 @@ Result<void> PartService::check_staged(const PartRecord& record) const {
 }
 
 /// By step, the one in whose folder its ranks run: the first of the same host.
-std::vector<std::string> PartService::staged_steps(const PartRecord& record) const {
-    const std::vector<std::string> steps = steps_of(record);
-    std::map<MachineName, std::string> first;  // by machine with an agent; empty: this host
-    std::vector<std::string> staged;
+std::vector<StepId> PartService::staged_steps(const PartRecord& record) const {
+    const std::vector<StepId> steps = steps_of(record);
+    std::map<MachineName, StepId> first;  // by machine with an agent; empty: this host
+    std::vector<StepId> staged;
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const MachineName machine = i < record.machines.size() ? record.machines[i] : MachineName{};
         const MachineName host = config_.agents.contains(machine) ? machine : MachineName{};
@@ -211,10 +211,10 @@ std::vector<std::string> PartService::staged_steps(const PartRecord& record) con
 
 void PartService::add_staging(const PartRecord& record, std::size_t step, StepSpec& spec) const {
     if (!record.staging || files_ == nullptr) return;
-    const std::string first = staged_steps(record).at(step);
+    const StepId first = staged_steps(record).at(step);
     spec.environment.emplace_back(mpich::kStagedFolder, executor_.folder(first));
     spec.shares.push_back(first);
-    if (first != spec.operation) return;
+    if (first != spec.step_id) return;
     spec.inputs = inputs_of(record);
     spec.folder_bytes = config_.staging.job_bytes;
     for (const StepSpec::Input& input : spec.inputs) spec.folder_bytes += input.size;
@@ -225,8 +225,8 @@ void PartService::remove_inputs(const PartRecord& record) {
     if (!record.staging || record.staging->inputs.empty()) return;
     std::vector<std::string> names;
     for (const StagedFile& file : record.staging->inputs) names.push_back(file.name);
-    const std::vector<std::string> staged = staged_steps(record);
-    for (const std::string& step : std::set<std::string>(staged.begin(), staged.end())) {
+    const std::vector<StepId> staged = staged_steps(record);
+    for (const StepId& step : std::set<StepId>(staged.begin(), staged.end())) {
         if (auto removed = executor_.remove_files(step, names); !removed)
             log_.warn("inputs_not_removed", {{"operation", step}, {"reason", removed.error().message}});
     }

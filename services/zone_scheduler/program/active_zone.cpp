@@ -95,7 +95,7 @@ Result<std::unique_ptr<ActiveZone>> ActiveZone::make(ServiceHost& host, ZoneSett
     zone.on_enrolled([&state] { forget_registry_code(state); });
     if (!settings.allow_private_addresses) zone.use_address_check(cpprest::check_public_address);
     if (settings.zone.run_as_accounts) {
-        zone.use_host_accounts([minimum_uid = settings.minimum_uid](const std::string& account) {
+        zone.use_host_accounts([minimum_uid = settings.minimum_uid](const AccountName& account) {
             return check_account(account, minimum_uid);
         });
     }

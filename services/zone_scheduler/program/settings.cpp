@@ -102,7 +102,7 @@ Result<void> check_keys(const ZoneSettings& settings, const std::string& config_
         place_of(settings.values, "listen", config_path));
 }
 
-Result<void> check_account(const std::string& account, int minimum_uid) {
+Result<void> check_account(const AccountName& account, int minimum_uid) {
     const auto found = process::find_account(account, static_cast<uid_t>(minimum_uid));
     if (!found) return found.error();
     return {};

@@ -28,7 +28,7 @@ Result<void> check_name(const Caller& name, const ZoneSettings& settings);
 Result<void> check_keys(const ZoneSettings& settings, const std::string& config_path);
 
 /// Whether jobs may run as this account of the host. Errors: kRejected with the reason.
-Result<void> check_account(const std::string& account, int minimum_uid);
+Result<void> check_account(const AccountName& account, int minimum_uid);
 
 /// Files of the state folder.
 struct StateFolder {

@@ -70,18 +70,18 @@ PartStatus outside_view(PartStatus inside, bool asked) {
     return inside;
 }
 
-std::vector<std::string> step_ids(const std::string& operation, const std::vector<int>& proxies) {
-    std::vector<std::string> steps;
-    for (const int proxy : proxies) steps.push_back(operation + "-p" + std::to_string(proxy));
+std::vector<StepId> step_ids(const std::string& operation, const std::vector<int>& proxies) {
+    std::vector<StepId> steps;
+    for (const int proxy : proxies) steps.emplace_back(operation + "-p" + std::to_string(proxy));
     return steps;
 }
 
-std::string ranks_at_walltime(Executor& executor, const std::vector<std::string>& steps, std::size_t ranks) {
+std::string ranks_at_walltime(Executor& executor, const std::vector<StepId>& steps, std::size_t ranks) {
     constexpr std::uint64_t kMaxBytes = 64;
     std::size_t finalized = 0;
     bool is_at_work = false;  ///< a rank that finalized because of the walltime leaves its byte, too
     std::string unusual;
-    for (const std::string& step : steps) {
+    for (const StepId& step : steps) {
         if (const Result<std::string> marks = executor.read(step, kFinalizedFile, 0, limits::kMaxRanks))
             finalized += marks->size();
         is_at_work = is_at_work || executor.read(step, std::string(own_files::kAtWork), 0, kMaxBytes).has_value();

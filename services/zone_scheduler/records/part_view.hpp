@@ -16,7 +16,7 @@ PartStatus outside_view(PartStatus inside, bool asked);
 
 /// For the reason of a walltime, with ": " before it: that all `ranks` of these steps returned from MPI_Finalize and
 /// stayed, or that one of them ran without the zone's library or alone; else empty.
-std::string ranks_at_walltime(Executor& executor, const std::vector<std::string>& steps, std::size_t ranks);
+std::string ranks_at_walltime(Executor& executor, const std::vector<StepId>& steps, std::size_t ranks);
 
 /// The same for a part that is another's and for one that is nowhere.
 Error no_such_part(const PartId& id);
@@ -26,7 +26,7 @@ std::string results_shelf(const PartId& part);
 std::string results_shelf(const ApplicationId& application);
 
 /// The steps of a part's launch, one for each proxy; stable, so that a repeat finds them again.
-std::vector<std::string> step_ids(const std::string& operation, const std::vector<int>& proxies);
+std::vector<StepId> step_ids(const std::string& operation, const std::vector<int>& proxies);
 
 /// "12 MiB", whole ones.
 std::string of_size(std::uint64_t bytes);

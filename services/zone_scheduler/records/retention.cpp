@@ -73,9 +73,9 @@ bool Retention::remove_some() {
     const Result<std::vector<EndedApplication>> applications = store_.ended_applications(limit, kRecordsPerCheck);
     if (!applications) return fault(applications.error());
     for (const EndedApplication& application : *applications) {
-        std::vector<std::string> operations;
-        if (!application.operation.empty()) operations.push_back(application.operation);
-        if (!remove_files(operations, budget)) return true;
+        std::vector<StepId> steps;
+        if (!application.launcher_step.empty()) steps.push_back(application.launcher_step);
+        if (!remove_files(steps, budget)) return true;
         remove_shelf(results_shelf(application.id));
         if (auto removed = store_.remove(application.id); !removed) return fault(removed.error());
         ++removed_;
@@ -97,11 +97,11 @@ bool Retention::remove_some() {
 
 /// False where the budget was used up before they were gone. A folder that cannot be removed is reported and left: it
 /// must not keep all younger ones.
-bool Retention::remove_files(const std::vector<std::string>& operations, std::size_t& budget) {
-    for (const std::string& operation : operations) {
-        const Result<Executor::Removal> removal = executor_.remove(operation, budget);
+bool Retention::remove_files(const std::vector<StepId>& steps, std::size_t& budget) {
+    for (const StepId& step : steps) {
+        const Result<Executor::Removal> removal = executor_.remove(step, budget);
         if (!removal) {
-            log_.warn("results_not_removed", {{"operation", operation}, {"reason", removal.error().message}});
+            log_.warn("results_not_removed", {{"operation", step}, {"reason", removal.error().message}});
             continue;
         }
         budget -= std::min(budget, removal->files);

@@ -44,7 +44,7 @@ class Retention {
     void remove_shelf(const std::string& shelf);
     void remove_orphans();
     bool has_record(const std::string& shelf) const;
-    bool remove_files(const std::vector<std::string>& operations, std::size_t& budget);
+    bool remove_files(const std::vector<StepId>& steps, std::size_t& budget);
 
     const ZoneConfig& config_;
     Clock& clock_;

@@ -63,8 +63,8 @@ Entitlement AuthorizationFilter::find(const EntitlementQuery& query) const {
     const AccountDecision by_map = (accounts_ ? *accounts_ : kNobody).find(query.user, query.groups);
     AccountDecision account = decide(rights, by_map);
     if (own && !accounts_) account = {AccountDecision::Kind::kAccount, {}, 0};
-    const std::span<const std::string> pool =
-        accounts_ ? accounts_->pool(account.name) : std::span<const std::string>{};
+    const std::span<const AccountName> pool =
+        accounts_ ? accounts_->pool(account.name) : std::span<const AccountName>{};
     const bool pool_has_one = choose_pool_account(pool, leases(), query.user, now).has_value();
     const bool blocked = is_blocked_(query.user);
 
@@ -101,16 +101,16 @@ Entitlement AuthorizationFilter::find(const EntitlementQuery& query) const {
     entitlement.given = (own || granted) && !blocked && has_account && fits_walltime;
     entitlement.total_processors = entitlement.given ? std::max(total, 0) : 0;
     entitlement.processors = entitlement.given && open ? std::clamp(left, 0, std::max(allowed, 0)) : 0;
-    entitlement.account = account.kind == AccountDecision::Kind::kAccount ? account.name : "";
+    if (account.kind == AccountDecision::Kind::kAccount) entitlement.account = AccountName(account.name);
     entitlement.pool = account.kind == AccountDecision::Kind::kPool ? account.name : "";
     return entitlement;
 }
 
-Result<std::string> AuthorizationFilter::take_account(const Entitlement& entitlement, const Caller& user) {
+Result<AccountName> AuthorizationFilter::take_account(const Entitlement& entitlement, const Caller& user) {
     ZBS_EXPECTS(entitlement.given);
     if (entitlement.pool.empty()) return entitlement.account;
-    const std::span<const std::string> pool =
-        accounts_ ? accounts_->pool(entitlement.pool) : std::span<const std::string>{};
+    const std::span<const AccountName> pool =
+        accounts_ ? accounts_->pool(entitlement.pool) : std::span<const AccountName>{};
     const auto chosen = choose_pool_account(pool, leases(), user, clock_.now());
     if (!chosen) return Error{ErrorCode::kRejected, "pool '" + entitlement.pool + "' has no account left", {}};
     const auto before = leases_.find(chosen->account);
@@ -121,11 +121,11 @@ Result<std::string> AuthorizationFilter::take_account(const Entitlement& entitle
     return lease.account;
 }
 
-void AuthorizationFilter::begin_use(const std::string& account) {
+void AuthorizationFilter::begin_use(const AccountName& account) {
     if (!account.empty()) ++in_use_[account];
 }
 
-void AuthorizationFilter::end_use(const std::string& account) {
+void AuthorizationFilter::end_use(const AccountName& account) {
     const auto used = in_use_.find(account);
     if (used == in_use_.end() || --used->second > 0) return;
     in_use_.erase(used);
@@ -143,7 +143,7 @@ void AuthorizationFilter::end_use(const std::string& account) {
     static_cast<void>(store_.pool_leases().save(lease->second));
 }
 
-Result<void> AuthorizationFilter::record_run(const std::string& account) {
+Result<void> AuthorizationFilter::record_run(const AccountName& account) {
     const auto lease = leases_.find(account);
     if (lease == leases_.end() || lease->second.used) return {};
     PoolLease changed = lease->second;

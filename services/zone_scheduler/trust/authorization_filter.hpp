@@ -27,7 +27,7 @@ struct EntitlementQuery {
 struct Entitlement {
     bool given = false;          ///< false: nothing, for whatever reason; nobody outside may learn which
     std::string why;             ///< the reason, for this zone's own log
-    std::string account;         ///< she runs as; empty: as the zone itself
+    AccountName account;         ///< she runs as; empty: as the zone itself
     std::string pool;            ///< the account comes from this pool when a part is held
     std::vector<bool> machines;  ///< that she may use, by index
     int processors = 0;          ///< that she may have now, on top of what her organisation has
@@ -53,14 +53,14 @@ class AuthorizationFilter {
     Entitlement find(const EntitlementQuery& query) const;
     /// The account of an entitlement that was given, leased where it comes from a pool. Errors: kRejected where the
     /// pool has none left; the store's.
-    Result<std::string> take_account(const Entitlement& entitlement, const Caller& user);
+    Result<AccountName> take_account(const Entitlement& entitlement, const Caller& user);
     /// A part runs (or may start) in this account; and: it has ended. A lease under which nothing ran ends with its
     /// last part: holding and giving back empties no pool.
-    void begin_use(const std::string& account);
-    void end_use(const std::string& account);
+    void begin_use(const AccountName& account);
+    void end_use(const AccountName& account);
     /// Before something of its user runs in a leased account: from now on it has files and processes of that user, and
     /// goes to nobody else unless the site says that it cleans accounts (`reuse_pool_accounts`). Errors: the store's.
-    Result<void> record_run(const std::string& account);
+    Result<void> record_run(const AccountName& account);
 
   private:
     std::vector<PoolLease> leases() const;
@@ -71,8 +71,8 @@ class AuthorizationFilter {
     const PeeringService& peerings_;
     std::function<bool(const Caller&)> is_blocked_ = [](const Caller&) { return false; };
     std::optional<AccountMap> accounts_;
-    std::map<std::string, PoolLease> leases_;  ///< by account
-    std::map<std::string, int> in_use_;        ///< parts by account
+    std::map<AccountName, PoolLease> leases_;  ///< by account
+    std::map<AccountName, int> in_use_;        ///< parts by account
 };
 
 }  // namespace zbs

@@ -34,7 +34,7 @@ class PeeringService {
     /// The account map of this moment, null for none; default the configuration's.
     void use_accounts(std::function<const AccountMap*()> accounts) { accounts_ = std::move(accounts); }
     /// Whether jobs may run as an account of this host; default: not asked.
-    void use_host_accounts(std::function<Result<void>(const std::string&)> check) { check_account_ = std::move(check); }
+    void use_host_accounts(std::function<Result<void>(const AccountName&)> check) { check_account_ = std::move(check); }
     /// What an organisation has here now; default nothing.
     void use_usage(std::function<PeeringUsage(const OrganisationName&)> usage) { usage_ = std::move(usage); }
 
@@ -119,7 +119,7 @@ class PeeringService {
         return PeeringUsage{};
     };
     std::function<const AccountMap*()> accounts_;
-    std::function<Result<void>(const std::string&)> check_account_;
+    std::function<Result<void>(const AccountName&)> check_account_;
     std::vector<AutomaticRule> rules_;
     Records records_;
     std::map<std::string, std::deque<Event>> last_;

@@ -23,12 +23,12 @@ namespace {
 using namespace zbs;
 using process::Isolation;
 
-constexpr const char* kJob = "job-1";
-constexpr const char* kNeighbour = "neighbour";
+const StepId kJob = "job-1";
+const StepId kNeighbour = "neighbour";
 
 struct Request {
     std::map<std::string, std::string> options;
-    StepSpec job{.operation = kJob};
+    StepSpec job{.step_id = kJob};
 };
 
 Request read_request(int argc, char** argv) {
@@ -42,7 +42,7 @@ Request read_request(int argc, char** argv) {
             request.options[argv[i]] = value;
     }
     for (++i; i < argc; ++i) request.job.argv.emplace_back(argv[i]);
-    request.job.account = request.options["--account"];
+    request.job.account = AccountName(request.options["--account"]);
     return request;
 }
 
@@ -50,7 +50,7 @@ process::StepExecutorOptions executor_options(std::map<std::string, std::string>
     process::StepExecutorOptions made{.folder = options["--state"] + "/steps",
                                       .supervisor = options["--supervisor"],
                                       .hidden_paths = {options["--state"]},
-                                      .default_account = options["--default-account"],
+                                      .default_account = AccountName(options["--default-account"]),
                                       .allow_root_jobs = options["--root-jobs"] != "no",
                                       .require_isolation = options["--require"] == "yes"};
     if (!options["--shared-memory"].empty()) made.shared_memory = options["--shared-memory"] == "yes";
@@ -59,9 +59,9 @@ process::StepExecutorOptions executor_options(std::map<std::string, std::string>
     return made;
 }
 
-int wait_for(Executor& executor, const std::string& operation) {
+int wait_for(Executor& executor, const StepId& step_id) {
     for (;;) {
-        const StepStatus status = executor.status(operation);
+        const StepStatus status = executor.status(step_id);
         if (status.state == StepStatus::State::kExited) return status.exit_code;
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
@@ -114,10 +114,10 @@ int main(int argc, char** argv) {
                                                                        : "none";
     std::cout << "protection " << word << " " << protection.text << std::endl;
 
-    StepSpec neighbour{.operation = kNeighbour,
+    StepSpec neighbour{.step_id = kNeighbour,
                        .argv = {"/bin/sh", "-c", "echo $CANARY > secret; exec sleep 300"},
                        .environment = {{"CANARY", getenv("CANARY") == nullptr ? "" : getenv("CANARY")}},
-                       .account = request.options["--neighbour-account"]};
+                       .account = AccountName(request.options["--neighbour-account"])};
     if (auto started = (*executor)->start(neighbour); !started) {
         std::cout << "refused " << started.error().message << std::endl;
         return 3;

@@ -83,7 +83,7 @@ HoldSpec read_hold(const std::vector<std::string>& words) {
         const auto seconds = [&] { return seconds_to_duration(std::strtod(value.c_str(), nullptr)); };
         if (name == "partition") spec.partition = value;
         if (name == "account") spec.account = value;
-        if (name == "user") spec.user = value;
+        if (name == "user") spec.user = AccountName(value);
         if (name == "processors") spec.processors = std::atoi(value.c_str());
         if (name == "nodes") spec.nodes = std::atoi(value.c_str());
         if (name == "shares")
@@ -98,6 +98,11 @@ HoldSpec read_hold(const std::vector<std::string>& words) {
     return spec;
 }
 
+/// The operation at `at` and the user behind it.
+HoldKey key_of(const std::vector<std::string>& words, std::size_t at) {
+    return {words.at(at), AccountName(words.at(at + 1))};
+}
+
 class Driver {
   public:
     Driver(SlurmBackEnd back_end, Executor& executor) : back_end_(std::move(back_end)), executor_(executor) {}
@@ -106,17 +111,17 @@ class Driver {
         const std::string& verb = words.at(0);
         if (verb == "site") return told(back_end_.read_site());
         if (verb == "hold") return told(back_end_.hold(read_hold(words)));
-        if (verb == "look") return look({words.at(1), words.at(2)});
-        if (verb == "keep") return told(back_end_.keep({words.at(1), words.at(2)}));
+        if (verb == "look") return look(key_of(words, 1));
+        if (verb == "keep") return told(back_end_.keep(key_of(words, 1)));
         if (verb == "release") return release(words);
         if (verb == "start") return start(words);
         if (verb == "step") return step(words);
         if (verb == "stop") {
-            executor_.stop(words.at(1), std::chrono::milliseconds{std::atoi(words.at(2).c_str())});
+            executor_.stop(StepId(words.at(1)), std::chrono::milliseconds{std::atoi(words.at(2).c_str())});
             return Json::object();
         }
         if (verb == "read") {
-            const Result<std::string> text = executor_.read(words.at(1), words.at(2), 0, 1 << 20);
+            const Result<std::string> text = executor_.read(StepId(words.at(1)), words.at(2), 0, 1 << 20);
             return text ? Json(*text) : tell(text.error());
         }
         if (verb == "signal") return signal_step(words);
@@ -141,16 +146,16 @@ class Driver {
 
     Json release(const std::vector<std::string>& words) {
         const Result<bool> done =
-            back_end_.release({words.at(1), words.at(2)}, words.at(3) == "gently" ? SlurmBackEnd::ReleaseMode::kGently
-                                                                                  : SlurmBackEnd::ReleaseMode::kAtOnce);
+            back_end_.release(key_of(words, 1), words.at(3) == "gently" ? SlurmBackEnd::ReleaseMode::kGently
+                                                                        : SlurmBackEnd::ReleaseMode::kAtOnce);
         return done ? Json(*done) : tell(done.error());
     }
 
     Json start(const std::vector<std::string>& words) {
-        const Result<std::optional<Allocation>> found = back_end_.find({words.at(2), words.at(3)});
+        const Result<std::optional<Allocation>> found = back_end_.find(key_of(words, 2));
         if (!found) return tell(found.error());
         if (!*found) return tell(Error{ErrorCode::kNotFound, "no hold", {}});
-        LaunchSpec spec{.operation = words.at(1),
+        LaunchSpec spec{.step_id = StepId(words.at(1)),
                         .argv = {words.begin() + 8, words.end()},
                         .places = split(words.at(4), ','),
                         .walltime = std::chrono::seconds{std::atoi(words.at(5).c_str())}};
@@ -162,9 +167,9 @@ class Driver {
     }
 
     Json step(const std::vector<std::string>& words) {
-        std::optional<StepStatus> status = executor_.status(words.at(1));
+        std::optional<StepStatus> status = executor_.status(StepId(words.at(1)));
         if (status->state == StepStatus::State::kExited) {
-            const Result<std::optional<Allocation>> found = back_end_.find({words.at(2), words.at(3)});
+            const Result<std::optional<Allocation>> found = back_end_.find(key_of(words, 2));
             if (!found) return tell(found.error());
             if (*found) status = judge_end(*status, **found);
         }
@@ -177,7 +182,7 @@ class Driver {
     /// To all of a step on this host: srun.
     Json signal_step(const std::vector<std::string>& words) {
         int count = 0;
-        for (const process::ProcessRef& process : process::find_marked(process::step_variable(words.at(1)), 0))
+        for (const process::ProcessRef& process : process::find_marked(process::step_variable(StepId(words.at(1))), 0))
             count += process::send_signal(process, std::atoi(words.at(2).c_str()));
         return count;
     }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "services/common/adapters/command_line/check_codec.hpp"
+
 namespace zbs::cli {
 namespace {
 

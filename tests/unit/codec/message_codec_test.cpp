@@ -65,7 +65,7 @@ Result<SampleOffer> decode_sample_offer(const Json& json) {
 /// A start that can be compared.
 struct SampleStep : StepSpec {
     bool operator==(const SampleStep& other) const {
-        return operation == other.operation && argv == other.argv && environment == other.environment &&
+        return step_id == other.step_id && argv == other.argv && environment == other.environment &&
                directory == other.directory && files == other.files && account == other.account &&
                shares == other.shares && walltime == other.walltime && inputs == other.inputs &&
                folder_bytes == other.folder_bytes && grace == other.grace && is_launcher == other.is_launcher;

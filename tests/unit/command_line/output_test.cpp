@@ -8,6 +8,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "services/common/adapters/command_line/check_codec.hpp"
 #include "services/common/adapters/command_line/check_listing.hpp"
 #include "services/common/adapters/command_line/pages/completion.hpp"
 

@@ -27,6 +27,8 @@ TEST(NameTypes, AnotherKindNeitherConvertsNorCompares) {
     static_assert(!Compares<ZoneName, MachineName>);
     static_assert(!Orders<ZoneName, MachineName>);
     static_assert(!Compares<OrganisationName, MachineName>);
+    static_assert(!Compares<AccountName, OrganisationName>);
+    static_assert(!Compares<StepId, AccountName>);
     static_assert(Compares<ZoneName, ZoneName>);
 }
 

@@ -35,13 +35,13 @@ class NodeServiceTest : public testing::Test {
                                                        .log = log},
                                              "n1", "/steps/{operation}/job");
     }
-    Result<StepReport> start(const std::string& operation) {
+    Result<StepReport> start(const StepId& step_id) {
         StepSpec spec;
-        spec.operation = operation;
+        spec.step_id = step_id;
         spec.argv = {"/bin/true"};
         return node->start(spec);
     }
-    SliceColumn column(std::uint64_t number, std::vector<std::vector<std::string>> rows) {
+    SliceColumn column(std::uint64_t number, std::vector<std::vector<StepId>> rows) {
         return {.number = number, .epoch = clock->now(), .slice = 50ms, .rows = std::move(rows)};
     }
 
@@ -91,7 +91,7 @@ TEST_F(NodeServiceTest, TheEndOfAStepIsNoticedAndTellsWhoWaits) {
     ASSERT_EQ(answers.size(), 1U);
     EXPECT_GT(answers[0].version, before);
     EXPECT_EQ(answers[0].steps.at(0),
-              (StepReport{.operation = "a", .state = StepState::kExited, .exit_code = 3, .reason = "", .usage = {}}));
+              (StepReport{.step_id = "a", .state = StepState::kExited, .exit_code = 3, .reason = "", .usage = {}}));
     EXPECT_TRUE(control.forgotten.contains("a"));
 }
 
@@ -193,7 +193,7 @@ TEST_F(NodeServiceTest, AShareThatCannotBeSetNamesItsStepAndTheOthersAreSet) {
 TEST_F(NodeServiceTest, WithoutTheRightToRaiseNiceLevelsKeepTheirOrder) {
     control.may_raise = false;
     node->resume();
-    for (const char* operation : {"a", "b", "c", "d"}) ASSERT_TRUE(start(operation));
+    for (const StepId& step_id : std::initializer_list<StepId>{"a", "b", "c", "d"}) ASSERT_TRUE(start(step_id));
     ASSERT_TRUE(node->set_shares({1, {{"b", {}, 9}, {"a", {}, 0}}}));
     // a has ended; b should go up and stays, c and d come below it.
     const ShareTable next{2, {{"d", {}, 19}, {"b", {}, 0}, {"c", {}, 9}}};
@@ -210,7 +210,7 @@ TEST_F(NodeServiceTest, WithoutTheRightToRaiseNiceLevelsKeepTheirOrder) {
 
 TEST_F(NodeServiceTest, WhoGoesUpGetsItsLevelWhereTheAgentMay) {
     node->resume();
-    for (const char* operation : {"a", "b"}) ASSERT_TRUE(start(operation));
+    for (const StepId& step_id : std::initializer_list<StepId>{"a", "b"}) ASSERT_TRUE(start(step_id));
     ASSERT_TRUE(node->set_shares({1, {{"a", {}, 0}, {"b", {}, 19}}}));
     EXPECT_EQ(control.niceness["b"], 19);
     ASSERT_TRUE(node->set_shares({2, {{"b", {}, 0}}}));
@@ -278,7 +278,8 @@ TEST_F(NodeServiceTest, ARunningStepIsNotRemovedAndAnEndedOneIsForgotten) {
 }
 
 TEST_F(NodeServiceTest, AnEndedStepThatNobodyAsksForGoesInTheEnd) {
-    for (const char* operation : {"asked", "forgotten", "runs"}) ASSERT_TRUE(start(operation));
+    for (const StepId& step_id : std::initializer_list<StepId>{"asked", "forgotten", "runs"})
+        ASSERT_TRUE(start(step_id));
     executor.end("asked", 0);
     executor.end("forgotten", 0);
     clock->advance(NodeService::kForgottenAfter - 1h);

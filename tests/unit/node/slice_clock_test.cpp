@@ -12,7 +12,7 @@ constexpr Time kEpoch = time_from_microseconds(1'700'000'000'000'000);
 
 SliceColumn column_of(std::size_t rows) {
     SliceColumn column{.number = 1, .epoch = kEpoch, .slice = 50ms};
-    for (std::size_t i = 0; i < rows; ++i) column.rows.push_back({std::string(1, static_cast<char>('a' + i))});
+    for (std::size_t i = 0; i < rows; ++i) column.rows.push_back({StepId(std::string(1, static_cast<char>('a' + i)))});
     return column;
 }
 
@@ -34,7 +34,7 @@ TEST_P(SliceClockTest, SaysRowAndNextSwitch) {
     ASSERT_TRUE(view);
     EXPECT_EQ(view->slice, m.slice);
     EXPECT_EQ(view->row, m.row);
-    EXPECT_EQ(view->operations, std::vector<std::string>{std::string(1, static_cast<char>('a' + m.row))});
+    EXPECT_EQ(view->step_ids, std::vector{StepId(std::string(1, static_cast<char>('a' + m.row)))});
     EXPECT_EQ(view->next - kEpoch, m.next);
 }
 

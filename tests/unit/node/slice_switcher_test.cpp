@@ -15,13 +15,13 @@ using testing::UnorderedElementsAre;
 
 class SliceSwitcherTest : public testing::Test {
   protected:
-    void here(std::initializer_list<const char*> operations) {
-        for (const char* operation : operations) switcher.join(operation, false);
+    void here(std::initializer_list<StepId> step_ids) {
+        for (const StepId& step_id : step_ids) switcher.join(step_id, false);
     }
-    SliceColumn column(std::vector<std::vector<std::string>> rows, Duration from_now = 0us) {
+    SliceColumn column(std::vector<std::vector<StepId>> rows, Duration from_now = 0us) {
         return {.number = ++number_, .epoch = clock.now() + from_now, .slice = 50ms, .rows = std::move(rows)};
     }
-    SliceColumn filling(std::vector<std::vector<std::string>> rows, std::vector<std::string> fillers) {
+    SliceColumn filling(std::vector<std::vector<StepId>> rows, std::vector<StepId> fillers) {
         SliceColumn made = column(std::move(rows));
         made.fill = FillMode::kLts;
         made.fillers = std::move(fillers);
@@ -193,8 +193,8 @@ TEST_F(SliceSwitcherTest, OfThoseThatCouldFillTheOneOfLargestPriorityDoes) {
     const auto runs_in_the_next_idle_slot = [&] {
         clock.advance(50ms);
         std::string found;
-        for (const char* operation : {"x", "y", "z"})
-            if (!control.suspended.contains(operation)) found += operation;
+        for (const StepId& step_id : std::initializer_list<StepId>{"x", "y", "z"})
+            if (!control.suspended.contains(step_id)) found += step_id;
         clock.advance(50ms);
         return found;
     };
@@ -204,7 +204,7 @@ TEST_F(SliceSwitcherTest, OfThoseThatCouldFillTheOneOfLargestPriorityDoes) {
     EXPECT_EQ(runs_in_the_next_idle_slot(), "x") << "who communicates is left out, equals take turns";
     EXPECT_EQ(runs_in_the_next_idle_slot(), "z");
     EXPECT_EQ(runs_in_the_next_idle_slot(), "x");
-    for (const char* operation : {"x", "z"}) switcher.set_priority(operation, 0.1);
+    for (const StepId& step_id : std::initializer_list<StepId>{"x", "z"}) switcher.set_priority(step_id, 0.1);
     EXPECT_EQ(runs_in_the_next_idle_slot(), "") << "nobody is better than somebody out of step";
 }
 

@@ -78,29 +78,29 @@ class InputTransferTest : public testing::Test {
         const Result<bool> here = stage_inputs(inputs);
         return here ? "no fault" : here.error().message;
     }
-    void start(const std::string& operation, std::vector<StepSpec::Input> inputs,
+    void start(const StepId& step_id, std::vector<StepSpec::Input> inputs,
                const std::shared_ptr<Executor::Room>& room = nullptr) {
-        zone().place(operation, "n1");
-        request_results(operation, room);
-        ASSERT_TRUE(zone().start({.operation = operation, .argv = {"/bin/true"}, .inputs = std::move(inputs)}));
+        zone().place(step_id, "n1");
+        request_results(step_id, room);
+        ASSERT_TRUE(zone().start({.step_id = step_id, .argv = {"/bin/true"}, .inputs = std::move(inputs)}));
         world.clock.advance(2s);
     }
-    void request_results(const std::string& operation, std::shared_ptr<Executor::Room> room = nullptr) {
+    void request_results(const StepId& step_id, std::shared_ptr<Executor::Room> room = nullptr) {
         if (room == nullptr) room = std::make_shared<Executor::Room>(Executor::Room{.bytes = 5'000'000, .files = 3});
-        zone().request_results(operation,
+        zone().request_results(step_id,
                                {.asks_for = [](const Executor::File& file) { return file.name.starts_with("r."); },
                                 .file_bytes = 3'000'000,
                                 .room = room});
     }
-    void end(const std::string& operation) {
-        world.executor.end(operation, 0);
-        for (int i = 0; i < 100 && zone().status(operation).state != StepStatus::State::kExited; ++i)
+    void end(const StepId& step_id) {
+        world.executor.end(step_id, 0);
+        for (int i = 0; i < 100 && zone().status(step_id).state != StepStatus::State::kExited; ++i)
             world.clock.advance(100ms);
-        ASSERT_EQ(zone().status(operation).state, StepStatus::State::kExited);
+        ASSERT_EQ(zone().status(step_id).state, StepStatus::State::kExited);
     }
-    std::map<std::string, std::string> faults(const std::string& operation) {
+    std::map<std::string, std::string> faults(const StepId& step_id) {
         std::map<std::string, std::string> all;
-        for (const Executor::File& file : zone().list(operation, "")) all[file.name] = file.fault;
+        for (const Executor::File& file : zone().list(step_id, "")) all[file.name] = file.fault;
         return all;
     }
 
@@ -308,11 +308,11 @@ TEST_F(InputTransferTest, ResultsOverTheBoundsAreOnlyListed) {
 
 TEST_F(InputTransferTest, StepsThatShareRoomHaveOneBoundAlsoAfterARestart) {
     for (const bool restart : {false, true}) {
-        const std::string first = restart ? "a1" : "a", second = restart ? "b1" : "b";
+        const StepId first(restart ? "a1" : "a"), second(restart ? "b1" : "b");
         auto room = std::make_shared<Executor::Room>(Executor::Room{.bytes = 5'000'000, .files = 3});
-        for (const std::string& operation : {first, second}) {
-            start(operation, {}, room);
-            world.executor.write(operation, "r." + operation, std::string(2'600'000, 'x'));
+        for (const StepId& step_id : {first, second}) {
+            start(step_id, {}, room);
+            world.executor.write(step_id, "r." + step_id, std::string(2'600'000, 'x'));
         }
         end(first);
         EXPECT_EQ(room->bytes, 2'400'000U);
@@ -320,9 +320,9 @@ TEST_F(InputTransferTest, StepsThatShareRoomHaveOneBoundAlsoAfterARestart) {
         if (restart) {
             begin();
             room = std::make_shared<Executor::Room>(Executor::Room{.bytes = 5'000'000, .files = 3});
-            for (const std::string& operation : {first, second}) {
-                zone().place(operation, "n1");
-                request_results(operation, room);
+            for (const StepId& step_id : {first, second}) {
+                zone().place(step_id, "n1");
+                request_results(step_id, room);
             }
             EXPECT_EQ(zone().status(second).state, StepStatus::State::kRunning);
         }

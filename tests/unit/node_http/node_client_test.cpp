@@ -31,11 +31,11 @@ class NodeClientTest : public testing::Test {
         if (!got) return Error{ErrorCode::kTimeout, "no answer", {}};
         return *std::move(got);
     }
-    Result<StepReport> start(const std::string& operation) {
+    Result<StepReport> start(const StepId& step_id) {
         StepSpec spec = test::some_step_spec();
         for (const StepSpec::Input& input : spec.inputs)
             world.depot.put("inputs", input.digest, std::string(input.size, 'x'));
-        spec.operation = operation;
+        spec.step_id = step_id;
         return answer<StepReport>([&](auto respond) { client.start(spec, respond); });
     }
 
@@ -74,7 +74,7 @@ TEST_F(NodeClientTest, StopsAndTellsTheEnd) {
     const auto stopped = answer<StepReport>([&](auto respond) { client.stop("a", 1s, respond); });
     ASSERT_TRUE(stopped) << stopped.error();
     world.clock.advance(NodeService::kCheckInterval);
-    const auto page = answer<StepPage>([&](auto respond) { client.statuses({.operations = {"a", "b"}}, respond); });
+    const auto page = answer<StepPage>([&](auto respond) { client.statuses({.step_ids = {"a", "b"}}, respond); });
     ASSERT_TRUE(page) << page.error();
     EXPECT_EQ(page->steps.at(0).state, StepState::kExited);
     EXPECT_EQ(page->steps.at(0).exit_code, 143);
@@ -85,7 +85,7 @@ TEST_F(NodeClientTest, WaitsForAChange) {
     ASSERT_TRUE(start("a"));
     const std::uint64_t version = world.node.status().version;
     std::optional<Result<StepPage>> got;
-    client.statuses({.operations = {"a"}, .since = version, .wait = 20s}, [&](Result<StepPage> page) { got = page; });
+    client.statuses({.step_ids = {"a"}, .since = version, .wait = 20s}, [&](Result<StepPage> page) { got = page; });
     EXPECT_EQ(http.last->deadline, 25s);
     world.clock.advance(10s);
     EXPECT_FALSE(got);
@@ -144,7 +144,7 @@ TEST_F(NodeClientTest, SetsSlicesAndSharesWithTheirNumbers) {
 }
 
 TEST_F(NodeClientTest, AnAnswerThatNoHonestAgentGivesIsNone) {
-    const StepReport other{.operation = "other", .state = StepState::kRunning};
+    const StepReport other{.step_id = "other", .state = StepState::kRunning};
     const std::vector<std::string> forged = {"",
                                              "{",
                                              "[]",
@@ -158,7 +158,7 @@ TEST_F(NodeClientTest, AnAnswerThatNoHonestAgentGivesIsNone) {
             EXPECT_THAT(error.message, HasSubstr("https://n1:1 answered with a bad message"));
         };
         no(start("a").error());
-        no(answer<StepPage>([&](auto respond) { client.statuses({.operations = {"a"}}, respond); }).error());
+        no(answer<StepPage>([&](auto respond) { client.statuses({.step_ids = {"a"}}, respond); }).error());
         no(answer<void>([&](auto respond) { client.set_slices(test::some_slice_column(), respond); }).error());
         no(answer<NodeStatus>([&](auto respond) { client.status(respond); }).error());
     }
@@ -172,7 +172,7 @@ TEST_F(NodeClientTest, TooManyStepsInOneQuestionAreRefusedHere) {
     const auto ask = [&](std::size_t count) {
         return answer<StepPage>([&](auto respond) {
             world.clock.after(
-                0s, [&, respond] { client.statuses({.operations = std::vector<std::string>(count, "a")}, respond); });
+                0s, [&, respond] { client.statuses({.step_ids = std::vector<StepId>(count, "a")}, respond); });
         });
     };
     EXPECT_TRUE(ask(200));

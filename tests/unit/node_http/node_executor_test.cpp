@@ -68,18 +68,17 @@ class NodeExecutorTest : public testing::Test {
         });
     }
     node::NodeExecutor& zone() { return *lives.back(); }
-    StepSpec spec(const std::string& operation) {
-        return {
-            .operation = operation, .argv = {"/bin/true"}, .environment = {{"ZBS_PROFILE_OUT", ".zbs-profile.json"}}};
+    StepSpec spec(const StepId& step_id) {
+        return {.step_id = step_id, .argv = {"/bin/true"}, .environment = {{"ZBS_PROFILE_OUT", ".zbs-profile.json"}}};
     }
-    void start(const std::string& operation) {
-        zone().place(operation, "n1");
-        ASSERT_TRUE(zone().start(spec(operation)));
+    void start(const StepId& step_id) {
+        zone().place(step_id, "n1");
+        ASSERT_TRUE(zone().start(spec(step_id)));
         world.clock.advance(1s);
     }
-    StepStatus status(const std::string& operation) { return zone().status(operation); }
+    StepStatus status(const StepId& step_id) { return zone().status(step_id); }
     int log_count(const std::string& event) { return static_cast<int>(world.log.count(event)); }
-    bool runs(const std::string& operation) { return status(operation).state == StepStatus::State::kRunning; }
+    bool runs(const StepId& step_id) { return status(step_id).state == StepStatus::State::kRunning; }
 
     NodeWorld world;
     FakeExecutor local{world.clock};
@@ -137,11 +136,11 @@ TEST_F(NodeExecutorTest, FilesThatAreNotNeededAnyMoreGoWhereTheyAre) {
     }
     world.executor.end("a", 0);
     for (int i = 0; i < 50 && runs("a"); ++i) world.clock.advance(100ms);
-    for (const char* operation : {"a", "b"}) {
-        ASSERT_TRUE(zone().remove_files(operation, {".zbs-out.0", "none", "../.zbs-out.1", ".end"})) << operation;
-        EXPECT_FALSE(zone().read(operation, ".zbs-out.0", 0, 1)) << operation;
-        EXPECT_TRUE(zone().read(operation, ".zbs-out.1", 0, 1)) << operation;
-        EXPECT_EQ(zone().list(operation, ".zbs-out.").size(), 1U) << operation;
+    for (const StepId& step_id : std::initializer_list<StepId>{"a", "b"}) {
+        ASSERT_TRUE(zone().remove_files(step_id, {".zbs-out.0", "none", "../.zbs-out.1", ".end"})) << step_id;
+        EXPECT_FALSE(zone().read(step_id, ".zbs-out.0", 0, 1)) << step_id;
+        EXPECT_TRUE(zone().read(step_id, ".zbs-out.1", 0, 1)) << step_id;
+        EXPECT_EQ(zone().list(step_id, ".zbs-out.").size(), 1U) << step_id;
     }
     EXPECT_EQ(status("a").state, StepStatus::State::kExited);
     begin();
@@ -370,16 +369,16 @@ TEST_F(NodeExecutorTest, OfOutputWithoutBoundTheBeginningIsKeptAndNoProfileIsLos
 TEST_F(NodeExecutorTest, OutputOfThePartsStepsHasOneBoundAlsoAfterARestart) {
     most_output = 1'500'000;
     begin();
-    for (const char* operation : {"a", "b"}) {
-        start(operation);
-        world.executor.write(operation, ".zbs-out.0", std::string(1'000'000, 'x'));
+    for (const StepId& step_id : std::initializer_list<StepId>{"a", "b"}) {
+        start(step_id);
+        world.executor.write(step_id, ".zbs-out.0", std::string(1'000'000, 'x'));
     }
     zone().share_output({"a", "b", "elsewhere"});
     world.executor.end("a", 0);
     for (int i = 0; i < 100 && runs("a"); ++i) world.clock.advance(100ms);
     EXPECT_EQ(zone().list("a", ".zbs-out.").at(0).bytes, 1'000'000U);
     begin();
-    for (const char* operation : {"a", "b"}) zone().place(operation, "n1");
+    for (const StepId& step_id : std::initializer_list<StepId>{"a", "b"}) zone().place(step_id, "n1");
     zone().share_output({"a", "b", "elsewhere"});
     EXPECT_TRUE(runs("b"));
     world.executor.end("b", 0);

@@ -10,7 +10,7 @@ using testing::HasSubstr;
 
 struct Refusal {
     const char* name;
-    std::string account;
+    AccountName account;
     uid_t minimum_uid;
     const char* words;
 };
@@ -27,8 +27,8 @@ TEST_P(RefusedAccount, IsNamedWithTheReason) {
 INSTANTIATE_TEST_SUITE_P(, RefusedAccount,
                          testing::Values(Refusal{"Unknown", "zbs-no-such-account", 0, "no such account"},
                                          Refusal{"Empty", "", 0, "no name"},
-                                         Refusal{"Long", std::string(10'000, 'a'), 0, "no name"},
-                                         Refusal{"WithNul", std::string("nobody\0x", 8), 0, "no name"},
+                                         Refusal{"Long", AccountName(std::string(10'000, 'a')), 0, "no name"},
+                                         Refusal{"WithNul", AccountName(std::string("nobody\0x", 8)), 0, "no name"},
                                          Refusal{"Root", "root", 0, "it is root"},
                                          Refusal{"BelowTheSmallestUid", "nobody", 65'535, "below the smallest"}),
                          [](const auto& param_info) { return param_info.param.name; });

@@ -43,34 +43,34 @@ class ProcessControlTest : public StepExecutorTest, public testing::WithParamInt
         control = *std::move(made);
     }
     void TearDown() override {
-        for (const char* operation : {"s", "t", "busy", "sleeper"}) {
+        for (const StepId& step_id : std::initializer_list<StepId>{"s", "t", "busy", "sleeper"}) {
             if (!control) break;
-            EXPECT_TRUE(control->resume(operation));
-            executor->stop(operation, 0ms);
-            eventually([&] { return executor->status(operation).state != State::kRunning; });
-            control->forget(operation);
+            EXPECT_TRUE(control->resume(step_id));
+            executor->stop(step_id, 0ms);
+            eventually([&] { return executor->status(step_id).state != State::kRunning; });
+            control->forget(step_id);
         }
         if (!group_.empty()) rmdir(group_.c_str());
     }
-    std::uintmax_t size_of(const std::string& operation, const std::string& file) {
+    std::uintmax_t size_of(const StepId& step_id, const std::string& file) {
         std::error_code fault;
-        const auto size = std::filesystem::file_size(folder.path("steps/" + operation + "/job/" + file), fault);
+        const auto size = std::filesystem::file_size(folder.path("steps/" + step_id + "/job/" + file), fault);
         return fault ? 0 : size;
     }
-    bool grows(const std::string& operation, const std::string& file, SteadyClock::duration patience) {
-        const auto before = size_of(operation, file);
-        return eventually([&] { return size_of(operation, file) != before; }, patience);
+    bool grows(const StepId& step_id, const std::string& file, SteadyClock::duration patience) {
+        const auto before = size_of(step_id, file);
+        return eventually([&] { return size_of(step_id, file) != before; }, patience);
     }
     /// As whoever takes turns does: on a busy host the system may need longer to freeze than is waited for.
-    bool suspends(const std::string& operation) {
+    bool suspends(const StepId& step_id) {
         return eventually([&] {
             ++suspensions;
-            return control->suspend(operation).has_value();
+            return control->suspend(step_id).has_value();
         });
     }
     std::uint64_t suspensions = 0;  ///< that were tried
-    std::vector<StepProcess> processes(const std::string& operation) {
-        return walk_step(folder.path("steps/" + operation), operation).processes;
+    std::vector<StepProcess> processes(const StepId& step_id) {
+        return walk_step(folder.path("steps/" + step_id), step_id).processes;
     }
 
     std::unique_ptr<StepControl> control;
@@ -233,7 +233,7 @@ TEST_P(ProcessControlTest, WeightsDivideAProcessor) {
     ASSERT_TRUE(control->set_weight("busy", 100));
     ASSERT_TRUE(control->set_weight("t", 33));
     EXPECT_EQ(control->has_weights(), GetParam() == Means::kProcessorGroup);
-    const auto cpu = [&](const char* operation) { return control->usage(operation)->cpu; };
+    const auto cpu = [&](const StepId& step_id) { return control->usage(step_id)->cpu; };
     const Duration busy = cpu("busy"), other = cpu("t");
     // As long as is needed on a host that others use, too.
     ASSERT_TRUE(eventually([&] { return cpu("busy") - busy + cpu("t") - other >= 1s; }, 60s));
@@ -254,7 +254,7 @@ TEST_P(ProcessControlTest, WhatIsNotThereIsLeftInPeace) {
 TEST_P(ProcessControlTest, StepsAreFoundByTheirFolders) {
     ASSERT_TRUE(start("t", "exit 3"));
     ASSERT_TRUE(start("s", "sleep 1000"));
-    EXPECT_THAT(control->operations(), testing::ElementsAre("s", "t"));
+    EXPECT_THAT(control->step_ids(), testing::ElementsAre("s", "t"));
 }
 
 TEST(NiceOfWeight, IsTheNearestLevel) {

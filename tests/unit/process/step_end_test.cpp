@@ -36,12 +36,12 @@ struct StepEndTest : StepExecutorTest {
 
 TEST_F(StepEndTest, WhatDoesNotListenIsKilledWhenTheGraceIsOverAndNotLater) {
     auto least = SteadyClock::duration::max();
-    for (const char* operation : {"a", "b", "c"}) {
-        ASSERT_TRUE(start(operation, kDeaf));
-        ASSERT_TRUE(wait_for_text(operation, ".zbs-stdout", "ready"));
+    for (const StepId& step_id : std::initializer_list<StepId>{"a", "b", "c"}) {
+        ASSERT_TRUE(start(step_id, kDeaf));
+        ASSERT_TRUE(wait_for_text(step_id, ".zbs-stdout", "ready"));
         const auto begin = SteadyClock::now();
-        executor->stop(operation, 210ms);
-        EXPECT_EQ(wait(operation).exit_code, 137);
+        executor->stop(step_id, 210ms);
+        EXPECT_EQ(wait(step_id).exit_code, 137);
         least = std::min(least, SteadyClock::now() - begin);
     }
     EXPECT_GE(least, 210ms);
@@ -118,8 +118,8 @@ TEST_F(StepEndTest, WhatRanksLeftBehindKeepsTheirLauncherForSecondsOnly) {
     ASSERT_TRUE(start("left", leave(""), launcher));
     ASSERT_TRUE(start("deaf", leave("trap \"\" TERM; "), launcher));
     ASSERT_TRUE(start("both", "(sleep 1000 & echo $! >pid); sleep 5; kill -0 $(cat pid) && exit 7", launcher));
-    for (const char* operation : {"left", "deaf"}) {
-        const StepStatus end = wait(operation);
+    for (const StepId& step_id : std::initializer_list<StepId>{"left", "deaf"}) {
+        const StepStatus end = wait(step_id);
         EXPECT_EQ(end.exit_code, 7) << "the launcher ends by itself";
         EXPECT_THAT(end.reason,
                     testing::MatchesRegex("process [0-9]+ \\(sleep\\) that the program left behind was ended"));
@@ -258,24 +258,23 @@ TEST_F(StepEndTest, ARecordIsOneLineHoweverLongItsReason) {
 /// The program's output goes to a pipe that nobody reads: opening it hangs, as a file system that does not answer.
 TEST_F(StepEndTest, AStopAndTheWalltimeAreHeardBeforeTheProgramBegins) {
     // By a signal; as from another host, which can only write a file; and by nobody.
-    for (const std::string operation : {"signalled", "written", "long"}) {
-        SCOPED_TRACE(operation);
-        const std::string own = folder.path(operation);
+    for (const StepId& step_id : std::initializer_list<StepId>{"signalled", "written", "long"}) {
+        SCOPED_TRACE(step_id);
+        const std::string own = folder.path(step_id);
         std::filesystem::create_directories(own + "/job");
         ASSERT_EQ(mkfifo((own + "/job/.zbs-stdout").c_str(), 0600), 0);
-        const ProcessRef supervisor =
-            spawn({ZBS_STEP, "--operation", operation, "--folder", own, "--walltime-s", operation == "long" ? "1" : "0",
-                   "--namespaces", "none", "--", "/bin/true"});
+        const ProcessRef supervisor = spawn({ZBS_STEP, "--operation", step_id, "--folder", own, "--walltime-s",
+                                             step_id == "long" ? "1" : "0", "--namespaces", "none", "--", "/bin/true"});
         // The supervisor has looked for a stop for the last time before it has a child.
-        ASSERT_TRUE(eventually([&] { return !find_marked(step_variable(operation), supervisor.pid).empty(); }));
-        if (operation == "signalled") send_signal(supervisor, SIGTERM);
-        if (operation == "written") {
+        ASSERT_TRUE(eventually([&] { return !find_marked(step_variable(step_id), supervisor.pid).empty(); }));
+        if (step_id == "signalled") send_signal(supervisor, SIGTERM);
+        if (step_id == "written") {
             ASSERT_TRUE(write_file(own + "/stop", "0"));
         }
         EXPECT_TRUE(eventually([&] { return read_file(own + "/exit").has_value(); }, 30s));
         EXPECT_THAT(read_file(own + "/exit").value_or(""),
-                    HasSubstr(operation == "long" ? "143 walltime of 1 s" : "143 stopped before it began"));
-        EXPECT_EQ(alive(operation), 0U);
+                    HasSubstr(step_id == "long" ? "143 walltime of 1 s" : "143 stopped before it began"));
+        EXPECT_EQ(alive(step_id), 0U);
         send_signal(supervisor, SIGKILL);
     }
 }
@@ -289,7 +288,7 @@ TEST_F(StepEndTest, ATreeHasNotEndedWhileSomethingOfItIsAlive) {
         spawn({"/bin/sh", "-c", "trap '' TERM; echo > " + folder.path("up") + "; while :; do sleep 1; done"});
     ASSERT_TRUE(eventually([&] { return read_file(folder.path("up")).has_value(); }));
     const std::string note =
-        step::end_tree({.operation = "tree", .kill_at = SteadyClock::now() + 5'500ms, .watched = watched});
+        step::end_tree({.step_id = "tree", .kill_at = SteadyClock::now() + 5'500ms, .watched = watched});
     EXPECT_FALSE(is_alive(deaf));
     EXPECT_THAT(note, HasSubstr("what it left behind took "));
     pthread_sigmask(SIG_SETMASK, &before, nullptr);

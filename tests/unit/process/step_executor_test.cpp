@@ -28,9 +28,9 @@ using testing::HasSubstr;
 
 TEST_F(StepExecutorTest, ExitCodesComeBack) {
     for (const int code : {0, 1, 7, 255}) {
-        const std::string operation = "exit-" + std::to_string(code);
-        ASSERT_TRUE(start(operation, "exit " + std::to_string(code)));
-        const StepStatus status = wait(operation);
+        const StepId step_id("exit-" + std::to_string(code));
+        ASSERT_TRUE(start(step_id, "exit " + std::to_string(code)));
+        const StepStatus status = wait(step_id);
         EXPECT_EQ(status.exit_code, code);
         EXPECT_EQ(status.reason, "");
     }
@@ -38,9 +38,9 @@ TEST_F(StepExecutorTest, ExitCodesComeBack) {
 
 TEST_F(StepExecutorTest, ASignalIs128PlusItsNumber) {
     for (const int signal : {SIGKILL, SIGTERM, SIGSEGV, SIGINT}) {
-        const std::string operation = "signal-" + std::to_string(signal);
-        ASSERT_TRUE(start(operation, "kill -" + std::to_string(signal) + " $$; sleep 60"));
-        EXPECT_EQ(wait(operation).exit_code, 128 + signal);
+        const StepId step_id("signal-" + std::to_string(signal));
+        ASSERT_TRUE(start(step_id, "kill -" + std::to_string(signal) + " $$; sleep 60"));
+        EXPECT_EQ(wait(step_id).exit_code, 128 + signal);
     }
 }
 
@@ -233,16 +233,16 @@ TEST_F(StepExecutorTest, RunsInTheDirectoryAsked) {
 }
 
 TEST_F(StepExecutorTest, WhatCannotStartSaysWhy) {
-    StepSpec spec{.operation = "missing", .argv = {"/no/such/program"}};
+    StepSpec spec{.step_id = "missing", .argv = {"/no/such/program"}};
     const auto missing = executor->start(spec);
     ASSERT_FALSE(missing);
     EXPECT_THAT(missing.error().message, testing::AllOf(HasSubstr("/no/such/program"), HasSubstr("No such file")));
     EXPECT_EQ(wait("missing").exit_code, 127);
-    spec = {.operation = "nowhere", .argv = {"/bin/true"}, .directory = "/no/such/directory"};
+    spec = {.step_id = "nowhere", .argv = {"/bin/true"}, .directory = "/no/such/directory"};
     const auto nowhere = executor->start(spec);
     ASSERT_FALSE(nowhere);
     EXPECT_THAT(nowhere.error().message, HasSubstr("/no/such/directory"));
-    spec = {.operation = "text", .argv = {"/etc/passwd"}};
+    spec = {.step_id = "text", .argv = {"/etc/passwd"}};
     EXPECT_FALSE(executor->start(spec));
 }
 
@@ -399,11 +399,12 @@ TEST_F(StepExecutorTest, ARestartFindsRunningStepsAgain) {
 }
 
 TEST_F(StepExecutorTest, ManyStepsAtOnceStayApart) {
+    const auto step = [](int i) { return StepId("many-" + std::to_string(i)); };
     for (int i = 0; i < 10; ++i)
-        ASSERT_TRUE(start("many-" + std::to_string(i), "echo " + std::to_string(i) + "; exit " + std::to_string(i)));
+        ASSERT_TRUE(start(step(i), "echo " + std::to_string(i) + "; exit " + std::to_string(i)));
     for (int i = 0; i < 10; ++i) {
-        EXPECT_EQ(wait("many-" + std::to_string(i)).exit_code, i);
-        EXPECT_EQ(text("many-" + std::to_string(i), ".zbs-stdout"), std::to_string(i) + "\n");
+        EXPECT_EQ(wait(step(i)).exit_code, i);
+        EXPECT_EQ(text(step(i), ".zbs-stdout"), std::to_string(i) + "\n");
     }
 }
 

@@ -36,9 +36,9 @@ class StepExecutorTest : public testing::Test {
 
     StepExecutorTest() { open(); }
     ~StepExecutorTest() override {
-        for (const std::string& operation : started_) {
-            if (const auto supervisor = supervisor_of(operation)) send_signal(*supervisor, SIGKILL);
-            eventually([&] { return executor->status(operation).state != State::kRunning; });
+        for (const StepId& step_id : started_) {
+            if (const auto supervisor = supervisor_of(step_id)) send_signal(*supervisor, SIGKILL);
+            eventually([&] { return executor->status(step_id).state != State::kRunning; });
         }
     }
     /// A fresh executor on the same folder, as after a restart of the service.
@@ -49,48 +49,48 @@ class StepExecutorTest : public testing::Test {
         ASSERT_TRUE(made) << made.error();
         executor = *std::move(made);
     }
-    Result<void> start(const std::string& operation, const std::string& script, StepSpec spec = {}) {
-        spec.operation = operation;
+    Result<void> start(const StepId& step_id, const std::string& script, StepSpec spec = {}) {
+        spec.step_id = step_id;
         spec.argv = {"/bin/sh", "-c", script};
         spec.environment.emplace_back("PATH", "/usr/bin:/bin");
-        started_.push_back(operation);
+        started_.push_back(step_id);
         return executor->start(spec);
     }
     /// Runs `script` to its end; what it printed.
-    std::string output(const std::string& operation, const std::string& script, StepSpec spec = {}) {
-        const auto started = start(operation, script, std::move(spec));
+    std::string output(const StepId& step_id, const std::string& script, StepSpec spec = {}) {
+        const auto started = start(step_id, script, std::move(spec));
         EXPECT_TRUE(started) << started.error();
         if (!started) return {};
-        wait(operation);
-        return text(operation, ".zbs-stdout");
+        wait(step_id);
+        return text(step_id, ".zbs-stdout");
     }
-    StepStatus wait(const std::string& operation) {
-        EXPECT_TRUE(eventually([&] { return executor->status(operation).state == State::kExited; }))
-            << operation << " does not end";
-        return executor->status(operation);
+    StepStatus wait(const StepId& step_id) {
+        EXPECT_TRUE(eventually([&] { return executor->status(step_id).state == State::kExited; }))
+            << step_id << " does not end";
+        return executor->status(step_id);
     }
-    std::string text(const std::string& operation, const std::string& file) {
-        const auto read = executor->read(operation, file, 0, 1 << 20);
+    std::string text(const StepId& step_id, const std::string& file) {
+        const auto read = executor->read(step_id, file, 0, 1 << 20);
         return read ? *read : "(" + read.error().message + ")";
     }
-    bool wait_for_text(const std::string& operation, const std::string& file, const std::string& part) {
-        return eventually([&] { return text(operation, file).find(part) != std::string::npos; });
+    bool wait_for_text(const StepId& step_id, const std::string& file, const std::string& part) {
+        return eventually([&] { return text(step_id, file).find(part) != std::string::npos; });
     }
-    std::optional<ProcessRef> supervisor_of(const std::string& operation) {
-        const auto read = read_file(folder.path("steps/" + operation + "/supervisor"));
+    std::optional<ProcessRef> supervisor_of(const StepId& step_id) {
+        const auto read = read_file(folder.path("steps/" + step_id + "/supervisor"));
         ProcessRef process;
         unsigned long long start_time = 0;
         if (!read || std::sscanf(read->c_str(), "%d %llu", &process.pid, &start_time) != 2) return std::nullopt;
         process.start_time = start_time;
         return process;
     }
-    std::size_t alive(const std::string& operation) { return find_marked(step_variable(operation), 0).size(); }
+    std::size_t alive(const StepId& step_id) { return find_marked(step_variable(step_id), 0).size(); }
 
     test::TemporaryFolder folder;
     std::unique_ptr<StepExecutor> executor;
 
   private:
-    std::vector<std::string> started_;
+    std::vector<StepId> started_;
 };
 
 }  // namespace zbs::process

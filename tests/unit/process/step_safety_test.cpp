@@ -43,7 +43,7 @@ TEST_F(StepSafety, AJobIsLimitedAndFirstToGo) {
 TEST_F(StepSafety, TheEnvironmentIsExactlyWhatWasGiven) {
     setenv("ZBS_IDENTITY", "secret", 1);
     setenv("ZBS_TOKEN", "secret", 1);
-    StepSpec spec{.operation = "exact", .argv = {"/usr/bin/env"}, .environment = {{"GIVEN", "a\nb"}, {"EMPTY", ""}}};
+    StepSpec spec{.step_id = "exact", .argv = {"/usr/bin/env"}, .environment = {{"GIVEN", "a\nb"}, {"EMPTY", ""}}};
     ASSERT_TRUE(executor->start(spec));
     wait("exact");
     unsetenv("ZBS_IDENTITY");
@@ -198,7 +198,7 @@ TEST_F(StepAccount, AJobHasItsFolderWhereItsAccountCannotCome) {
 TEST_F(StepAccount, RefusedAccountsStartNothing) {
     for (const char* account : {"root", "zbs-no-such-account", "daemon"}) {
         StepSpec spec;
-        spec.account = account;
+        spec.account = AccountName(account);
         const auto started = start("refused", "true", spec);
         ASSERT_FALSE(started) << account;
         EXPECT_EQ(started.error().code, ErrorCode::kRejected);

@@ -122,7 +122,7 @@ class StepStarterTest : public StepExecutorTest {
 };
 
 TEST_F(StepStarterTest, WhatCannotStartSaysWhy) {
-    StepSpec spec{.operation = "none", .argv = {"/nonexistent/program"}};
+    StepSpec spec{.step_id = "none", .argv = {"/nonexistent/program"}};
     const auto started = executor->start(spec);
     ASSERT_FALSE(started);
     EXPECT_THAT(started.error().message, HasSubstr("/nonexistent/program"));
@@ -237,16 +237,16 @@ TEST_F(StepStarterTest, EachStepIsAUnitAndRunsAsAnyOther) {
 }
 
 TEST_F(StepStarterTest, ASupervisorHasTheSignalsAndDescriptorsOfOneThatIsAChild) {
-    const auto look = [&](const std::string& operation) {
-        EXPECT_TRUE(start(operation, "echo here; ls -l /proc/self/fd | wc -l; sleep 60"));
-        EXPECT_TRUE(wait_for_text(operation, ".zbs-stdout", "here\n"));
+    const auto look = [&](const StepId& step_id) {
+        EXPECT_TRUE(start(step_id, "echo here; ls -l /proc/self/fd | wc -l; sleep 60"));
+        EXPECT_TRUE(wait_for_text(step_id, ".zbs-stdout", "here\n"));
         const std::string status =
-            read_file("/proc/" + std::to_string(supervisor_of(operation)->pid) + "/status").value_or("");
+            read_file("/proc/" + std::to_string(supervisor_of(step_id)->pid) + "/status").value_or("");
         const std::size_t at = status.find("SigIgn:");
         const std::string found = status.substr(at, status.find('\n', at) - at) + " ";
         // Signals 32 and 33 are glibc's own, and ignored where it has made the process.
         return std::regex_replace(found, std::regex("(SigIgn:\t.{7})1?.8?"), "$1") +
-               output(operation + "-files", "ls -l /proc/self/fd | wc -l");
+               output(StepId(step_id + "-files"), "ls -l /proc/self/fd | wc -l");
     };
     const std::string unit = look("unit");
     open();  // without a starter

@@ -18,7 +18,7 @@ namespace zbs::process {
 namespace {
 
 StepSpec full_spec() {
-    return {.operation = "op-1",
+    return {.step_id = "op-1",
             .argv = {"/bin/sh", "-c", "", std::string("a\0b", 3)},
             .environment = {{"A", "1"}, {"EMPTY", ""}},
             .directory = "/tmp/x",
@@ -33,10 +33,10 @@ StepSpec full_spec() {
 }
 
 TEST(WaitingStep, IsReadAsItWasWritten) {
-    for (const StepSpec& spec : {full_spec(), StepSpec{.operation = "least", .argv = {"/bin/true"}}}) {
+    for (const StepSpec& spec : {full_spec(), StepSpec{.step_id = "least", .argv = {"/bin/true"}}}) {
         const std::optional<StepSpec> read = decode_waiting(encode_waiting(spec));
         ASSERT_TRUE(read);
-        EXPECT_EQ(read->operation, spec.operation);
+        EXPECT_EQ(read->step_id, spec.step_id);
         EXPECT_EQ(read->argv, spec.argv);
         EXPECT_EQ(read->environment, spec.environment);
         EXPECT_EQ(read->directory, spec.directory);
@@ -72,7 +72,7 @@ struct WaitingStepTest : StepExecutorTest {
         spec.inputs = {{.name = "in.dat", .path = folder.path("large")}};
         ASSERT_TRUE(start("first", "wc -c < in.dat; ls -A", spec));
     }
-    std::string control(const std::string& operation) { return folder.path("steps/" + operation); }
+    std::string control(const StepId& step_id) { return folder.path("steps/" + step_id); }
     const std::string seen = std::to_string(kLarge) + "\n.zbs-stderr\n.zbs-stdout\nin.dat\n";
 };
 

@@ -8,10 +8,10 @@ using std::chrono::hours;
 
 constexpr Duration kDay = hours{24};
 const Time kNow{Duration{kDay * 1'000}};
-const std::vector<std::string> kPool = {"p1", "p2", "p3"};
+const std::vector<AccountName> kPool = {"p1", "p2", "p3"};
 
 Caller user(std::string name) { return {CallerKind::kUser, "alpha", std::move(name)}; }
-PoolLease lease(std::string account, std::string name, int idle_days, bool busy = false) {
+PoolLease lease(AccountName account, std::string name, int idle_days, bool busy = false) {
     return {std::move(account), user(std::move(name)), kNow - idle_days * kDay, busy};
 }
 

@@ -32,14 +32,14 @@ Allocation running() {
             .nodes = {{"n1", 4}, {"n2", 2}}};
 }
 LaunchSpec program() {
-    return {.operation = "step", .argv = {"/bin/app", "a b"}, .places = {"n2", "n1", "n2"}, .walltime = 9s};
+    return {.step_id = "step", .argv = {"/bin/app", "a b"}, .places = {"n2", "n1", "n2"}, .walltime = 9s};
 }
 
 TEST(Launch, IsAnSrunInsideTheAllocation) {
     const FakeCommands fake;
     const Result<StepSpec> step = make_step(fake.find(), running(), program());
     ASSERT_TRUE(step) << step.error();
-    EXPECT_EQ(step->operation, "step");
+    EXPECT_EQ(step->step_id, "step");
     EXPECT_EQ(step->walltime, 9s);
     EXPECT_EQ(step->account, "");  // the service's own user needs no change of it
     EXPECT_EQ(step->argv.front(), fake.path("srun"));
@@ -151,7 +151,7 @@ TEST(Launch, BadInputIsRefusedWithItsPlace) {
         const Result<StepSpec> step = make_step(commands, running(), spec);
         return step ? "accepted" : step.error().pointer;
     };
-    EXPECT_EQ(pointer([](LaunchSpec& s) { s.operation = "a b"; }), "/operation");
+    EXPECT_EQ(pointer([](LaunchSpec& s) { s.step_id = "a b"; }), "/operation");
     EXPECT_EQ(pointer([](LaunchSpec& s) { s.argv.clear(); }), "/argv");
     EXPECT_EQ(pointer([](LaunchSpec& s) { s.places.clear(); }), "/places");
     EXPECT_EQ(pointer([](LaunchSpec& s) { s.places = {"n1", "n3"}; }), "/places");

@@ -95,12 +95,12 @@ TYPED_TEST(ZoneStoreContract, AnUpdateChangesTheStatusOfOne) {
     EXPECT_EQ(*this->store().load_open_applications(), (std::vector{expected, application(2)}));
 }
 
-ApplicationStatus ended(std::int64_t at_us, std::string operation = {}) {
+ApplicationStatus ended(std::int64_t at_us, StepId launcher_step = {}) {
     return {.state = ApplicationState::kFailed,
             .exit_code = 3,
             .history = {{ApplicationState::kAccepted, time_from_microseconds(1)},
                         {ApplicationState::kFailed, time_from_microseconds(at_us)}},
-            .operation = std::move(operation)};
+            .launcher_step = std::move(launcher_step)};
 }
 
 TYPED_TEST(ZoneStoreContract, WhatHasEndedIsFoundByItsIdOnly) {
@@ -255,7 +255,7 @@ TYPED_TEST(ZoneStoreContract, CountsWhatIsOpenAndWhatEndedLately) {
 TYPED_TEST(ZoneStoreContract, TheLongestEndedComeFirst) {
     for (std::uint64_t low = 1; low <= 4; ++low) ASSERT_TRUE(this->store().insert(application(low)));
     for (const auto& [low, at] : {std::pair{1U, 30}, {2U, 10}, {3U, 20}})
-        ASSERT_TRUE(this->store().update({some_id(low)}, ended(at, "mpi-" + std::to_string(low))));
+        ASSERT_TRUE(this->store().update({some_id(low)}, ended(at, StepId("mpi-" + std::to_string(low)))));
     const auto old = this->store().ended_applications(time_from_microseconds(30), 10);
     ASSERT_TRUE(old);
     EXPECT_THAT(*old, ElementsAre(EndedApplication{{some_id(2)}, "mpi-2"}, EndedApplication{{some_id(3)}, "mpi-3"}));

@@ -139,7 +139,7 @@ class AllocationTest : public testing::Test {
         EXPECT_TRUE(zone().launch(home, held->id, launch));
         return *held;
     }
-    std::string step_of(const PartStatus& part) { return launch_operation(part.id) + "-p0"; }
+    StepId step_of(const PartStatus& part) { return StepId(launch_operation(part.id) + "-p0"); }
 
     const Caller home{CallerKind::kZone, "org-b", "b"};
     ZoneConfig config;

@@ -280,8 +280,8 @@ TEST_F(ApplicationServiceTest, LostProxyStopsAllWithinFiveSeconds) {
     const ApplicationId id = submit(12);
     world.run(3s);
     ASSERT_EQ(world.status(id).state, ApplicationState::kRunning);
-    for (const auto& [operation, step] : world.node("b").executor->steps())
-        world.node("b").executor->end(operation, 137, "killed");
+    for (const auto& [step_id, step] : world.node("b").executor->steps())
+        world.node("b").executor->end(step_id, 137, "killed");
     world.run(5s);
     EXPECT_EQ(world.running_steps(), 0);
     world.run(10s);
@@ -476,8 +476,8 @@ TEST_F(ApplicationServiceTest, ASigtermOfSomebodyElseInOneZoneEndsTheJob) {
     const ApplicationId id = submit(12);  // its launcher waits for the ranks of other zones
     world.run(3s);
     ASSERT_EQ(world.status(id).state, ApplicationState::kRunning);
-    for (const auto& [operation, step] : world.node("b").executor->steps())
-        world.node("b").executor->end(operation, 0, "stopped");
+    for (const auto& [step_id, step] : world.node("b").executor->steps())
+        world.node("b").executor->end(step_id, 0, "stopped");
     world.run(15s);
     EXPECT_EQ(world.status(id).state, ApplicationState::kFailed);
     EXPECT_EQ(world.status(id).reason, "ended by somebody else (SIGTERM) in zone b");
@@ -914,7 +914,8 @@ TEST_F(ApplicationServiceTest, HomeCrashAtEveryMomentEndsWellAndRunsOnce) {
     world.run(90s);
     expect_nothing_left();
     int launchers = 0;
-    for (const auto& [operation, step] : world.node("a").executor->steps()) launchers += operation.starts_with("mpi-");
+    for (const auto& [step_id, step] : world.node("a").executor->steps())
+        launchers += step_id.str().starts_with("mpi-");
     EXPECT_EQ(launchers, 134);  // one for each application, never two
 }
 
@@ -1020,7 +1021,7 @@ TEST_F(ApplicationServiceTest, PreloadsInAllZonesOrInNone) {
     for (const char* zone : {"a", "b"}) world.node(zone).config.profiler = "/lib/profiler.so";
     const auto with = [&](const char* zone, const std::pair<std::string, std::string>& variable) {
         int n = 0;
-        for (const auto& [operation, step] : world.node(zone).executor->steps())
+        for (const auto& [step_id, step] : world.node(zone).executor->steps())
             n += static_cast<int>(std::ranges::count(step.spec.environment, variable));
         return n;
     };
@@ -1054,7 +1055,7 @@ TEST_F(ApplicationServiceTest, PreloadsUnderTheLauncherOfOpenMpiAndRecordsNothin
     world.run(10s);
     ASSERT_EQ(world.status(request.id).state, ApplicationState::kRunning) << world.status(request.id).reason;
     int daemons = 0;
-    for (const auto& [operation, step] : home.executor->steps()) {
+    for (const auto& [step_id, step] : home.executor->steps()) {
         if (step.spec.argv[0] != home.config.orted) continue;
         ++daemons;
         EXPECT_THAT(step.spec.environment, testing::IsSupersetOf({testing::Pair("LD_PRELOAD", "/lib/profiler.so"),

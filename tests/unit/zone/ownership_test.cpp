@@ -60,7 +60,7 @@ TEST_F(OwnershipTest, HomeLostForEverBeforeTheLaunchCostsALaunchWindowOnly) {
 TEST_F(OwnershipTest, ZoneCutOffFromHomeFinishesKeepsItsOutputAndIsHeardAfterwards) {
     run_everywhere(60s);
     const PartId part = part_in("b");
-    std::string step;
+    StepId step;
     for (const auto& [operation, unused] : world.node("b").executor->steps()) step = operation;
     world.node("b").executor->write(step, ".zbs-out.0", "result");
     world.cut = {{"a", "b"}, {"b", "a"}};

@@ -27,8 +27,8 @@ class RetentionTest : public testing::Test {
         made.request.id = {ids.fresh(made.owner)};
         made.status.state = state;
         made.status.history = {{ApplicationState::kAccepted, clock.now()}, {state, clock.now()}};
-        made.status.operation = "mpi-" + to_string(made.request.id);
-        run(made.status.operation, files);
+        made.status.launcher_step = StepId("mpi-" + to_string(made.request.id));
+        run(made.status.launcher_step, files);
         EXPECT_TRUE(store.insert(made));
         return made.request.id;
     }
@@ -38,15 +38,15 @@ class RetentionTest : public testing::Test {
         made.status.state = state;
         made.operation = "run-" + to_string(made.request.id);
         made.ended = clock.now();
-        for (const std::string& step : step_ids(made.operation, made.proxies)) run(step, 2);
+        for (const StepId& step : step_ids(made.operation, made.proxies)) run(step, 2);
         EXPECT_TRUE(store.save(made));
         return made.request.id;
     }
-    void run(const std::string& operation, int files) {
+    void run(const StepId& step_id, int files) {
         FakeExecutor::Script script{.runtime = Duration{0}};
         for (int i = 0; i < files; ++i) script.files[".zbs-out." + std::to_string(i)] = "text";
-        executor.script(operation, script);
-        ASSERT_TRUE(executor.start({.operation = operation, .argv = {"/bin/app"}}));
+        executor.script(step_id, script);
+        ASSERT_TRUE(executor.start({.step_id = step_id, .argv = {"/bin/app"}}));
     }
     bool is_there(const ApplicationId& id) { return store.find_application(id)->has_value(); }
     bool is_there(const PartId& id) { return store.find_part(id)->has_value(); }
@@ -111,7 +111,7 @@ TEST_F(RetentionTest, RemovesALittleASecond) {
 TEST_F(RetentionTest, AFolderThatResistsKeepsNoOther) {
     const ApplicationId first = application();
     const ApplicationId second = application();
-    executor.unremovable.insert("mpi-" + to_string(first));
+    executor.unremovable.insert(StepId("mpi-" + to_string(first)));
     clock.advance(10 * kDay + Retention::kIdle);
     EXPECT_FALSE(is_there(first));
     EXPECT_FALSE(is_there(second));

@@ -248,7 +248,7 @@ TEST_F(SlicesTest, WithoutTimeSharingAgentsAreToldOnceThatThereIsNone) {
 /// Nice levels or weights by step.
 std::map<std::string, int> table_of(const ShareTable& table) {
     std::map<std::string, int> values;
-    for (const Share& share : table.shares) values[share.operation] = share.nice ? *share.nice : share.weight.value();
+    for (const Share& share : table.shares) values[share.step_id] = share.nice ? *share.nice : share.weight.value();
     return values;
 }
 

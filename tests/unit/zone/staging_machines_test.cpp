@@ -70,15 +70,15 @@ TEST_F(StagingTest, CopiesOfInputsGoOnceResultsAreLaidAsideAndGrowthIsBounded) {
         ASSERT_EQ(world.status(id).state, ApplicationState::kRunning) << world.status(id).reason;
         const StepSpec step = *first_step("b");
         EXPECT_EQ(step.folder_bytes, world.node("b").config.staging.job_bytes + file.size);
-        EXPECT_TRUE(world.node("b").executor->read(step.operation, "in.dat", 0, 1));
+        EXPECT_TRUE(world.node("b").executor->read(step.step_id, "in.dat", 0, 1));
         world.run(1min);
         EXPECT_EQ(world.status(id).state, ApplicationState::kCompleted);
-        EXPECT_FALSE(world.node("b").executor->read(step.operation, "in.dat", 0, 1));
-        EXPECT_TRUE(world.node("b").executor->read(step.operation, "r", 0, 1));
+        EXPECT_FALSE(world.node("b").executor->read(step.step_id, "in.dat", 0, 1));
+        EXPECT_TRUE(world.node("b").executor->read(step.step_id, "r", 0, 1));
         if (with_results) {
             EXPECT_THAT(result(id, "in.dat"), HasSubstr("copy of"));
         }
-        ASSERT_TRUE(world.node("b").executor->remove(step.operation, 100));
+        ASSERT_TRUE(world.node("b").executor->remove(step.step_id, 100));
     }
 }
 
@@ -99,7 +99,7 @@ struct AgentStagingTest : StagingTest {
         const std::vector<PartRecord> records = world.node("b").store.all_parts();
         for (const PartRecord& record : records) {
             if (record.request.id != part) continue;
-            const std::vector<std::string> steps = step_ids(record.operation, record.proxies);
+            const std::vector<StepId> steps = step_ids(record.operation, record.proxies);
             for (std::size_t i = 0; i < steps.size(); ++i)
                 found[record.machines.at(i)] = world.node("b").executor->steps().at(steps[i]).spec;
         }
@@ -120,7 +120,7 @@ TEST_F(AgentStagingTest, EachMachineHasTheFilesInAFolderOfItsOwnBeforeTheLaunch)
         EXPECT_EQ(step.inputs[0].digest, file.digest);
         EXPECT_EQ(step.inputs[0].size, 5U);
         EXPECT_THAT(step.environment,
-                    testing::Contains(std::pair<std::string, std::string>("ZBS_STAGED", "/steps/" + step.operation)));
+                    testing::Contains(std::pair<std::string, std::string>("ZBS_STAGED", "/steps/" + step.step_id)));
         EXPECT_EQ(world.node("b").executor->brought[machine]["in.dat"].digest, file.digest);
     }
 }
@@ -166,8 +166,8 @@ TEST_F(AgentStagingTest, ResultsOfAllMachinesComeHome) {
     const std::map<std::string, StepSpec> of = steps();
     FakeExecutor& executor = *world.node("b").executor;
     for (const auto& [machine, step] : of) {
-        executor.write(step.operation, "r." + machine, "from " + machine);
-        executor.write(step.operation, "r.both", machine);
+        executor.write(step.step_id, "r." + machine, "from " + machine);
+        executor.write(step.step_id, "r.both", machine);
     }
     world.run(1min);
     EXPECT_EQ(result(last, "r.m0"), "from m0");
@@ -176,7 +176,7 @@ TEST_F(AgentStagingTest, ResultsOfAllMachinesComeHome) {
     EXPECT_THAT(world.status(last).results->notes,
                 testing::ElementsAre(HasSubstr("r.both: several machines of zone b have left one")));
     for (const auto& [machine, step] : of)
-        EXPECT_TRUE(executor.list(step.operation, "r.").empty()) << "what was fetched is laid aside once";
+        EXPECT_TRUE(executor.list(step.step_id, "r.").empty()) << "what was fetched is laid aside once";
 }
 
 TEST_F(AgentStagingTest, OnlyNamesOfTheZoneItselfAreLeftOutAndNamed) {
@@ -185,7 +185,7 @@ TEST_F(AgentStagingTest, OnlyNamesOfTheZoneItselfAreLeftOutAndNamed) {
     world.run(3s);
     const StepSpec step = steps().at("m0");
     for (const char* name : {"-rf", "a\\b", "out.7", "profile.json", ".hid", ".zbs-mine", ".zbs-out.0"})
-        world.node("b").executor->write(step.operation, name, "x");
+        world.node("b").executor->write(step.step_id, name, "x");
     world.run(1min);
     EXPECT_EQ(result(last, "out.7"), "x");
     const auto status = world.status(last);
@@ -202,7 +202,7 @@ TEST_F(AgentStagingTest, WhatCouldNotBeFetchedFromAMachineIsTold) {
     world.run(3s);
     const StepSpec step = steps().at("m0");
     world.node("b").executor->lost["r"] = "its agent sends less of it than it announced";
-    world.node("b").executor->write(step.operation, "r", "x");
+    world.node("b").executor->write(step.step_id, "r", "x");
     world.run(1min);
     EXPECT_EQ(world.status(last).state, ApplicationState::kCompleted);
     EXPECT_THAT(world.status(last).results->notes,

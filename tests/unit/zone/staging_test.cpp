@@ -24,7 +24,7 @@ TEST_F(StagingTest, EveryZoneHasTheFilesBeforeItsRanksBegin) {
         EXPECT_TRUE(step->inputs[0].executable);
         EXPECT_FALSE(step->inputs[1].executable);
         EXPECT_THAT(step->environment,
-                    testing::Contains(std::pair<std::string, std::string>("ZBS_STAGED", "/steps/" + step->operation)));
+                    testing::Contains(std::pair<std::string, std::string>("ZBS_STAGED", "/steps/" + step->step_id)));
         EXPECT_TRUE(files(zone).look(world.user(), staging.inputs[0].digest)->complete);
     }
     world.run(30s);

@@ -61,8 +61,8 @@ struct StagingTest : testing::Test {
         }
     }
     const StepSpec* first_step(const std::string& zone) {
-        for (const auto& [operation, step] : world.node(zone).executor->steps())
-            if (operation.starts_with("run-")) return &step.spec;
+        for (const auto& [step_id, step] : world.node(zone).executor->steps())
+            if (step_id.str().starts_with("run-")) return &step.spec;
         return nullptr;
     }
     /// A committed part of this home's in zone b.

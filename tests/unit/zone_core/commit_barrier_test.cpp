@@ -153,13 +153,13 @@ TEST_F(CommitBarrierTest, ProcessStartsOnlyAfterItsIntentIsDurable) {
     test::FakeExecutor processes(clock);
     DurableExecutor executor(barrier, processes);
     journal.dirty = true;
-    ASSERT_TRUE(executor.start({.operation = "one"}));
+    ASSERT_TRUE(executor.start({.step_id = "one"}));
     EXPECT_FALSE(journal.dirty);
     EXPECT_EQ(processes.running(), 1);
 
     journal.dirty = true;
     journal.fault = Error{ErrorCode::kUnavailable, "disk full", {}};
-    EXPECT_FALSE(executor.start({.operation = "two"}));
+    EXPECT_FALSE(executor.start({.step_id = "two"}));
     EXPECT_EQ(processes.running(), 1);
 }
 
@@ -167,7 +167,7 @@ TEST_F(CommitBarrierTest, FilesOfAStepGoOnlyAfterWhatSaysThatNobodyNeedsThem) {
     test::FakeExecutor processes(clock);
     processes.script("", {.files = {{"a", "1"}, {"b", "2"}}});
     DurableExecutor executor(barrier, processes);
-    ASSERT_TRUE(executor.start({.operation = "one"}));
+    ASSERT_TRUE(executor.start({.step_id = "one"}));
     journal.dirty = true;
     ASSERT_TRUE(executor.remove_files("one", {"a"}));
     EXPECT_FALSE(journal.dirty);

@@ -1,26 +1,19 @@
 #include "services/common/adapters/command_line/check_listing.hpp"
 
+#include "services/common/adapters/command_line/check_codec.hpp"
 #include "services/common/adapters/command_line/terminal.hpp"
 
 namespace zbs::command_line {
 
-using codec::Json;
 using listing::harmless_line;
 
 listing::Listing listing_of(const std::vector<Check>& checks) {
-    listing::Listing listing{"checks", {"CHECK", "VERDICT", "FOUND", "REMEDY"}, {}, Json::array()};
+    listing::Listing listing{"checks", {"CHECK", "VERDICT", "FOUND", "REMEDY"}, {}, codec::Json::array()};
     for (const Check& check : checks) {
         listing.rows.push_back({check.name, to_string(check.verdict), check.found, check.remedy});
-        listing.items.push_back({{"check", check.name},
-                                 {"verdict", to_string(check.verdict)},
-                                 {"found", check.found},
-                                 {"remedy", check.remedy}});
+        listing.items.push_back(encode(check));
     }
     return listing;
-}
-
-Json document_of(const std::vector<Check>& checks) {
-    return {{"verdict", to_string(worst_of(checks))}, {"checks", listing_of(checks).items}};
 }
 
 std::string text_of(const std::vector<Check>& checks, bool has_colour) {

@@ -4,9 +4,7 @@
 
 namespace zbs::command_line {
 
-/// As a list, and as a document: `verdict`, `checks`.
 listing::Listing listing_of(const std::vector<Check>& checks);
-codec::Json document_of(const std::vector<Check>& checks);
 
 /// For people: a line a check, with what to do below it. Nothing in it drives a terminal but the colour of the
 /// verdicts, where `has_colour`.

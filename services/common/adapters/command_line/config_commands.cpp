@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "services/common/adapters/command_line/exit_codes.hpp"
+#include "services/common/codec/command_codec.hpp"
 #include "services/common/listing/setting_listing.hpp"
 
 namespace zbs::command_line {
@@ -21,7 +22,7 @@ void check(const ConfigSource& source, const Output& output) {
     if (!good) return source.fail(good.error(), output, 1);
     std::string names;
     for (const std::string& file : read->files) names += (names.empty() ? "" : ", ") + listing::harmless_line(file);
-    output.print_document({{"settings", read->values.size()}, {"files", read->files}, {"notes", notes}},
+    output.print_document(codec::encode_checked_settings(read->values.size(), read->files, notes),
                           "good: " + std::to_string(read->values.size()) + " settings, of " + names + "\n");
 }
 

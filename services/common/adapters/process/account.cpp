@@ -27,21 +27,21 @@ int with_room(LookUp look_up) {
     }
 }
 
-Error refused(const std::string& name, const std::string& why) {
-    return {ErrorCode::kRejected, "jobs may not run as account '" + name + "': " + why, {}};
+Error refused(std::string_view name, const std::string& why) {
+    return {ErrorCode::kRejected, "jobs may not run as account '" + std::string(name) + "': " + why, {}};
 }
 
 }  // namespace
 
-Result<Account> find_account(const std::string& name, uid_t minimum_uid) {
-    if (name.empty() || name.size() > limits::kMaxAccountNameBytes || name.find('\0') != std::string::npos)
-        return refused(name.substr(0, limits::kMaxAccountNameBytes), "this is no name of an account");
+Result<Account> find_account(const AccountName& name, uid_t minimum_uid) {
+    if (name.empty() || name.str().size() > limits::kMaxAccountNameBytes || name.str().find('\0') != std::string::npos)
+        return refused(name.str().substr(0, limits::kMaxAccountNameBytes), "this is no name of an account");
     Account account{.name = name};
     bool known = false;
     const int fault = with_room([&](char* room, std::size_t size) {
         passwd entry{};
         passwd* found = nullptr;
-        const int outcome = getpwnam_r(name.c_str(), &entry, room, size, &found);
+        const int outcome = getpwnam_r(name.str().c_str(), &entry, room, size, &found);
         if (outcome == 0 && found != nullptr) {
             known = true;
             account.uid = entry.pw_uid;
@@ -63,7 +63,7 @@ Result<Account> find_account(const std::string& name, uid_t minimum_uid) {
     }
     int count = 64;
     account.groups.resize(static_cast<std::size_t>(count));
-    while (getgrouplist(name.c_str(), account.gid, account.groups.data(), &count) < 0) {
+    while (getgrouplist(name.str().c_str(), account.gid, account.groups.data(), &count) < 0) {
         if (count <= static_cast<int>(account.groups.size()) || count > limits::kMaxAccountGroups)
             return refused(name, "its groups cannot be listed");
         account.groups.resize(static_cast<std::size_t>(count));

@@ -6,12 +6,13 @@
 #include <vector>
 
 #include "algorithms/base/result.hpp"
+#include "services/common/messages/names/name_types.hpp"
 
 namespace zbs::process {
 
 /// A local account that jobs may run as.
 struct Account {
-    std::string name;
+    AccountName name;
     uid_t uid = 0;
     gid_t gid = 0;
     std::vector<gid_t> groups;  ///< all of them, `gid` among them
@@ -19,7 +20,7 @@ struct Account {
 
 /// The account called `name`, as the system knows it now. Refused: unknown names, uid 0, uids below `minimum_uid`,
 /// members of group 0. A locked or expired account is not noticed: PAM is not asked.
-Result<Account> find_account(const std::string& name, uid_t minimum_uid);
+Result<Account> find_account(const AccountName& name, uid_t minimum_uid);
 
 /// For a command that only looks at what a service could do: where `folder` is of another account than this process,
 /// that is the service's, and root goes on as that account, with its groups and without any capability, for good. Says

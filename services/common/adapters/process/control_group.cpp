@@ -138,40 +138,40 @@ Result<std::unique_ptr<ControlGroup>> ControlGroup::open(const std::string& fold
     return group;
 }
 
-bool ControlGroup::take(const std::string& operation, const ProcessRef& process) {
-    if (mkdir(of(operation).c_str(), 0755) != 0 && errno != EEXIST) return false;
-    return is_alive(process) && put(of(operation) + "/cgroup.procs", std::to_string(process.pid));
+bool ControlGroup::take(const StepId& step_id, const ProcessRef& process) {
+    if (mkdir(of(step_id).c_str(), 0755) != 0 && errno != EEXIST) return false;
+    return is_alive(process) && put(of(step_id) + "/cgroup.procs", std::to_string(process.pid));
 }
 
-bool ControlGroup::holds(const std::string& operation, const ProcessRef& process) const {
+bool ControlGroup::holds(const StepId& step_id, const ProcessRef& process) const {
     const std::string pid = std::to_string(process.pid);
-    return ("/" + (is_v1_ ? processor_group_of(pid) : group_of(pid))).ends_with("/step-" + operation);
+    return ("/" + (is_v1_ ? processor_group_of(pid) : group_of(pid))).ends_with("/step-" + step_id);
 }
 
-Result<void> ControlGroup::freeze(const std::string& operation, bool frozen) {
-    if (access(of(operation).c_str(), F_OK) != 0) return {};
-    if (!put(of(operation) + "/cgroup.freeze", frozen ? "1" : "0"))
-        return Error{ErrorCode::kUnavailable, std::string("cannot freeze: ") + std::strerror(errno), of(operation)};
+Result<void> ControlGroup::freeze(const StepId& step_id, bool frozen) {
+    if (access(of(step_id).c_str(), F_OK) != 0) return {};
+    if (!put(of(step_id) + "/cgroup.freeze", frozen ? "1" : "0"))
+        return Error{ErrorCode::kUnavailable, std::string("cannot freeze: ") + std::strerror(errno), of(step_id)};
     if (!frozen) return {};
     const auto end = std::chrono::steady_clock::now() + kFreezeWithin;
     while (std::chrono::steady_clock::now() < end) {
-        const auto events = read_file(of(operation) + "/cgroup.events");
+        const auto events = read_file(of(step_id) + "/cgroup.events");
         if (!events || events->find("frozen 1") != std::string::npos) return {};
         std::this_thread::sleep_for(std::chrono::microseconds{50});
     }
-    return Error{ErrorCode::kTimeout, "a process does not stand still; it may wait for a disk", of(operation)};
+    return Error{ErrorCode::kTimeout, "a process does not stand still; it may wait for a disk", of(step_id)};
 }
 
-Result<void> ControlGroup::set_weight(const std::string& operation, int weight) {
+Result<void> ControlGroup::set_weight(const StepId& step_id, int weight) {
     const int shares = std::clamp(weight * kSharesAsWithout / 100, kMinShares, kMaxShares);
-    const std::string file = of(operation) + (is_v1_ ? "/cpu.shares" : "/cpu.weight");
+    const std::string file = of(step_id) + (is_v1_ ? "/cpu.shares" : "/cpu.weight");
     const std::string text = std::to_string(is_v1_ ? shares : weight);
     if (put(file, text)) return {};
     // Where its owner was started anew, controllers are given to nobody any more.
     if (!is_v1_ && put(folder_ + "/cgroup.subtree_control", "+cpu") && put(file, text)) return {};
-    return Error{ErrorCode::kUnavailable, std::string("cannot set the weight: ") + std::strerror(errno), of(operation)};
+    return Error{ErrorCode::kUnavailable, std::string("cannot set the weight: ") + std::strerror(errno), of(step_id)};
 }
 
-void ControlGroup::remove(const std::string& operation) { rmdir(of(operation).c_str()); }
+void ControlGroup::remove(const StepId& step_id) { rmdir(of(step_id).c_str()); }
 
 }  // namespace zbs::process

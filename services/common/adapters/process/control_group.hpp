@@ -28,19 +28,19 @@ class ControlGroup {
     bool has_weights() const { return has_weights_; }
     bool has_freezer() const { return !is_v1_; }
     /// Moves a process into the step's own group, made where it is missing. False where that cannot be done.
-    bool take(const std::string& operation, const ProcessRef& process);
-    bool holds(const std::string& operation, const ProcessRef& process) const;
+    bool take(const StepId& step_id, const ProcessRef& process);
+    bool holds(const StepId& step_id, const ProcessRef& process) const;
     /// Returns when the kernel says that all of the group stand still, or 100 ms have passed: kTimeout. Precondition:
     /// it has a freezer.
-    Result<void> freeze(const std::string& operation, bool frozen);
+    Result<void> freeze(const StepId& step_id, bool frozen);
     /// 1..10000, 100 as without. Precondition: it has weights.
-    Result<void> set_weight(const std::string& operation, int weight);
+    Result<void> set_weight(const StepId& step_id, int weight);
     /// Removes the step's group, once it is empty.
-    void remove(const std::string& operation);
+    void remove(const StepId& step_id);
 
   private:
     explicit ControlGroup(std::string folder) : folder_(std::move(folder)) {}
-    std::string of(const std::string& operation) const { return folder_ + "/step-" + operation; }
+    std::string of(const StepId& step_id) const { return folder_ + "/step-" + step_id; }
     std::string folder_;
     bool has_weights_ = false;
     bool is_v1_ = false;

@@ -155,19 +155,19 @@ Result<void> copy_inputs(const std::vector<StepSpec::Input>& inputs, const std::
 }
 
 InputCopies::~InputCopies() {
-    for (const auto& [operation, waiting] : waiting_) *waiting.cut = true;  // the futures wait for their threads
+    for (const auto& [step_id, waiting] : waiting_) *waiting.cut = true;  // the futures wait for their threads
 }
 
 bool InputCopies::has_to_wait(const StepSpec& spec) const {
-    for (const std::string& operation : spec.shares)
-        if (waiting_.contains(operation)) return true;
+    for (const StepId& step_id : spec.shares)
+        if (waiting_.contains(step_id)) return true;
     return bytes_of(spec.inputs) >= kWorthAThread;
 }
 
 void InputCopies::begin(const StepSpec& spec, const std::string& folder, const std::optional<Account>& owner) {
     Waiting waiting{.spec = spec, .cut = std::make_shared<std::atomic<bool>>(false), .copies = {}};
-    for (const std::string& operation : spec.shares) {
-        const auto at = waiting_.find(operation);
+    for (const StepId& step_id : spec.shares) {
+        const auto at = waiting_.find(step_id);
         if (at != waiting_.end())
             waiting.copies.insert(waiting.copies.end(), at->second.copies.begin(), at->second.copies.end());
     }
@@ -183,19 +183,19 @@ void InputCopies::begin(const StepSpec& spec, const std::string& folder, const s
         done.set_value(copy());
         waiting.copies.push_back(done.get_future().share());
     }
-    waiting_.insert_or_assign(spec.operation, std::move(waiting));
+    waiting_.insert_or_assign(spec.step_id, std::move(waiting));
 }
 
-void InputCopies::cut(const std::string& operation) {
-    if (const auto at = waiting_.find(operation); at != waiting_.end()) *at->second.cut = true;
+void InputCopies::cut(const StepId& step_id) {
+    if (const auto at = waiting_.find(step_id); at != waiting_.end()) *at->second.cut = true;
 }
 
-std::optional<InputCopies::Done> InputCopies::take(const std::string& operation) {
-    const auto at = waiting_.find(operation);
+std::optional<InputCopies::Done> InputCopies::take(const StepId& step_id) {
+    const auto at = waiting_.find(step_id);
     if (at == waiting_.end()) return std::nullopt;
     // The folder of a step is its account's from its launch on: who shares it goes after it.
-    for (const std::string& shared : at->second.spec.shares)
-        if (shared != operation && waiting_.contains(shared)) return std::nullopt;
+    for (const StepId& shared : at->second.spec.shares)
+        if (shared != step_id && waiting_.contains(shared)) return std::nullopt;
     Result<void> copied;
     for (const Copy& copy : at->second.copies) {
         if (copy.wait_for(std::chrono::seconds{0}) != std::future_status::ready) return std::nullopt;

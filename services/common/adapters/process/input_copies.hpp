@@ -38,9 +38,9 @@ class InputCopies {
     bool has_to_wait(const StepSpec& spec) const;
     /// Begins to copy what is not there yet, durably, and keeps the specification.
     void begin(const StepSpec& spec, const std::string& folder, const std::optional<Account>& owner);
-    bool waits(const std::string& operation) const { return waiting_.contains(operation); }
+    bool waits(const StepId& step_id) const { return waiting_.contains(step_id); }
     /// Copying ends as soon as it can; the step waits until it has.
-    void cut(const std::string& operation);
+    void cut(const StepId& step_id);
     class Sources;
     struct Done {
         StepSpec spec;
@@ -48,7 +48,7 @@ class InputCopies {
     };
     /// Once: the step whose inputs are there, or cannot be. None while they are being copied, and while a step whose
     /// folder it shares was not taken.
-    std::optional<Done> take(const std::string& operation);
+    std::optional<Done> take(const StepId& step_id);
 
   private:
     using Copy = std::shared_future<Result<void>>;
@@ -57,7 +57,7 @@ class InputCopies {
         std::shared_ptr<std::atomic<bool>> cut;
         std::vector<Copy> copies;  ///< its own, and those of steps whose folders it shares
     };
-    std::map<std::string, Waiting> waiting_;  ///< by operation
+    std::map<StepId, Waiting> waiting_;
 };
 
 }  // namespace zbs::process

@@ -38,8 +38,8 @@ bool same_processes(const std::vector<StepProcess>& a, const std::vector<StepPro
     return refs(a) == refs(b);
 }
 
-Error nothing_lives(const std::string& operation) {
-    return {ErrorCode::kNotFound, "nothing of step " + operation + " lives", {}};
+Error nothing_lives(const StepId& step_id) {
+    return {ErrorCode::kNotFound, "nothing of step " + step_id + " lives", {}};
 }
 
 /// Where the kernel puts every session into a group of its own, levels count within that, and the group has one.
@@ -59,49 +59,49 @@ class StepController : public StepControl {
 
     const std::string& means() const override { return means_; }
 
-    std::vector<std::string> operations() override {
-        std::vector<std::string> found;
+    std::vector<StepId> step_ids() override {
+        std::vector<StepId> found;
         DIR* steps = opendir(folder_.c_str());
         if (steps == nullptr) return found;
         while (const dirent* entry = readdir(steps)) {
-            if (entry->d_type == DT_DIR && is_plain_name(entry->d_name)) found.emplace_back(entry->d_name);
+            if (entry->d_type == DT_DIR && is_plain_name(entry->d_name)) found.emplace_back(std::string(entry->d_name));
         }
         closedir(steps);
         std::ranges::sort(found);
         return found;
     }
 
-    Result<void> suspend(const std::string& operation) override {
+    Result<void> suspend(const StepId& step_id) override {
         const std::lock_guard lock(mutex_);
-        seen_[operation].suspended = true;
-        ++seen_[operation].suspensions;
-        if (!freezes() || !gather(operation)) return stop_all(operation);
-        return group_->freeze(operation, true);
+        seen_[step_id].suspended = true;
+        ++seen_[step_id].suspensions;
+        if (!freezes() || !gather(step_id)) return stop_all(step_id);
+        return group_->freeze(step_id, true);
     }
 
-    Result<void> resume(const std::string& operation) override {
+    Result<void> resume(const StepId& step_id) override {
         const std::lock_guard lock(mutex_);
-        if (const auto at = seen_.find(operation); at != seen_.end()) {  // a step that was forgotten stays so
+        if (const auto at = seen_.find(step_id); at != seen_.end()) {  // a step that was forgotten stays so
             at->second.suspended = false;
             at->second.looked = SteadyClock::now();
             at->second.was_blocked = false;
         }
-        const Result<void> thawed = freezes() ? group_->freeze(operation, false) : Result<void>{};
+        const Result<void> thawed = freezes() ? group_->freeze(step_id, false) : Result<void>{};
         // Also with a group: an agent without one may have stopped it.
-        for (const StepProcess& process : walk(operation).processes) {
+        for (const StepProcess& process : walk(step_id).processes) {
             // Of what waits for a disk the stop may be pending.
             if (process.states.find_first_of("TD") != std::string::npos) send_signal(process.ref, SIGCONT);
         }
         return thawed;
     }
 
-    Result<void> set_nice(const std::string& operation, int nice) override {
+    Result<void> set_nice(const StepId& step_id, int nice) override {
         if (nice < -20 || nice > 19) return invalid("must be from -20 to 19", "nice");
         const std::lock_guard lock(mutex_);
         std::vector<StepProcess> before;
         Result<void> all;
         for (int round = 0; round < 10; ++round) {  // what is forked meanwhile may have the old level
-            StepWalk found = walk(operation);
+            StepWalk found = walk(step_id);
             std::set<pid_t> sessions;
             all = {};
             for (const StepProcess& process : found.processes) {
@@ -121,10 +121,10 @@ class StepController : public StepControl {
         return all;
     }
 
-    Result<int> nice(const std::string& operation) override {
+    Result<int> nice(const StepId& step_id) override {
         const std::lock_guard lock(mutex_);
         std::optional<int> smallest;
-        for (const StepProcess& process : walk(operation).processes) {
+        for (const StepProcess& process : walk(step_id).processes) {
             if (process.has_ended()) continue;
             for (const pid_t thread : threads_of(process.ref.pid)) {
                 errno = 0;
@@ -132,29 +132,29 @@ class StepController : public StepControl {
                 if (errno == 0) smallest = std::min(smallest.value_or(level), level);
             }
         }
-        if (!smallest) return nothing_lives(operation);
+        if (!smallest) return nothing_lives(step_id);
         return *smallest;
     }
 
     bool has_weights() const override { return group_ && group_->has_weights(); }
 
-    Result<void> set_weight(const std::string& operation, int weight) override {
+    Result<void> set_weight(const StepId& step_id, int weight) override {
         if (weight < 1 || weight > 10'000) return invalid("must be from 1 to 10000", "weight");
         if (has_weights()) {
             const std::lock_guard lock(mutex_);
-            if (gather(operation)) return group_->set_weight(operation, weight);
+            if (gather(step_id)) return group_->set_weight(step_id, weight);
         }
-        return set_nice(operation, nice_of_weight(weight));
+        return set_nice(step_id, nice_of_weight(weight));
     }
 
-    StepActivity activity(const std::string& operation) override {
+    StepActivity activity(const StepId& step_id) override {
         const std::lock_guard lock(mutex_);
-        return look(operation, walk(operation).processes);
+        return look(step_id, walk(step_id).processes);
     }
 
-    Result<StepUsage> usage(const std::string& operation) override {
+    Result<StepUsage> usage(const StepId& step_id) override {
         const std::lock_guard lock(mutex_);
-        const StepWalk found = walk(operation);
+        const StepWalk found = walk(step_id);
         StepUsage usage;
         for (const StepProcess& process : found.processes) {
             if (process.has_ended()) continue;
@@ -167,29 +167,29 @@ class StepController : public StepControl {
             usage.involuntary_switches += one.involuntary_switches;
             ++usage.processes;
         }
-        if (usage.processes == 0) return nothing_lives(operation);
+        if (usage.processes == 0) return nothing_lives(step_id);
         // What has ended was waited for by its parent or by the supervisor, which keeps the sum.
-        if (const auto supervisor = find_supervisor(control_folder(operation)))
+        if (const auto supervisor = find_supervisor(control_folder(step_id)))
             usage.cpu += read_usage(supervisor->pid).children_cpu;
-        usage.activity = look(operation, found.processes);
-        usage.blocked = seen_[operation].blocked;
+        usage.activity = look(step_id, found.processes);
+        usage.blocked = seen_[step_id].blocked;
         return usage;
     }
 
     /// The kernel counts it as a switch by itself when a thread stops.
-    std::uint64_t suspension_switches(const std::string& operation) override {
+    std::uint64_t suspension_switches(const StepId& step_id) override {
         const std::lock_guard lock(mutex_);
-        const auto at = seen_.find(operation);
+        const auto at = seen_.find(step_id);
         if (at == seen_.end() || at->second.suspensions == 0) return 0;
         std::uint64_t threads = 0;
-        for (const StepProcess& process : walk(operation).processes) threads += process.states.size();
+        for (const StepProcess& process : walk(step_id).processes) threads += process.states.size();
         return at->second.suspensions * threads;
     }
 
-    void forget(const std::string& operation) override {
+    void forget(const StepId& step_id) override {
         const std::lock_guard lock(mutex_);
-        seen_.erase(operation);
-        if (group_) group_->remove(operation);
+        seen_.erase(step_id);
+        if (group_) group_->remove(step_id);
     }
 
   private:
@@ -202,11 +202,11 @@ class StepController : public StepControl {
     };
 
     bool freezes() const { return group_ && group_->has_freezer(); }
-    std::string control_folder(const std::string& operation) const { return folder_ + "/" + operation; }
-    StepWalk walk(const std::string& operation) const { return walk_step(control_folder(operation), operation); }
+    std::string control_folder(const StepId& step_id) const { return folder_ + "/" + step_id; }
+    StepWalk walk(const StepId& step_id) const { return walk_step(control_folder(step_id), step_id); }
 
-    StepActivity look(const std::string& operation, const std::vector<StepProcess>& processes) {
-        Seen& seen = seen_[operation];
+    StepActivity look(const StepId& step_id, const std::vector<StepProcess>& processes) {
+        Seen& seen = seen_[step_id];
         const auto now = SteadyClock::now();
         if (seen.suspended) return StepActivity::kSuspended;
         const bool runs = std::ranges::any_of(processes, &StepProcess::is_runnable);
@@ -217,13 +217,13 @@ class StepController : public StepControl {
     }
 
     /// All of the step in its control group. What is there brings its children along, so this ends.
-    bool gather(const std::string& operation) {
+    bool gather(const StepId& step_id) {
         for (int round = 0; round < 100; ++round) {
-            const StepWalk found = walk(operation);
+            const StepWalk found = walk(step_id);
             bool all = found.is_whole;
             for (const StepProcess& process : found.processes) {
-                if (process.has_ended() || group_->holds(operation, process.ref)) continue;
-                if (!group_->take(operation, process.ref) && is_alive(process.ref)) return false;
+                if (process.has_ended() || group_->holds(step_id, process.ref)) continue;
+                if (!group_->take(step_id, process.ref) && is_alive(process.ref)) return false;
                 all = false;
             }
             if (all) return true;
@@ -233,13 +233,13 @@ class StepController : public StepControl {
 
     /// Two walks in a row have to find the same processes, all stopped and none gone meanwhile: a stopped process forks
     /// nothing, and what lost its parent before the second walk began is a child of the supervisor then.
-    Result<void> stop_all(const std::string& operation) {
+    Result<void> stop_all(const StepId& step_id) {
         const auto end = SteadyClock::now() + kStopWithin;
         std::set<std::pair<pid_t, std::uint64_t>> signalled;
         std::vector<StepProcess> before;
         bool before_stopped = false;
         for (;;) {
-            StepWalk found = walk(operation);
+            StepWalk found = walk(step_id);
             bool stopped = found.is_whole;
             for (const StepProcess& process : found.processes) {
                 const std::pair key{process.ref.pid, process.ref.start_time};
@@ -253,7 +253,7 @@ class StepController : public StepControl {
             before_stopped = stopped;
             if (SteadyClock::now() > end)
                 return Error{ErrorCode::kTimeout,
-                             "step " + operation + " does not stand still: " + std::to_string(before.size()) +
+                             "step " + step_id + " does not stand still: " + std::to_string(before.size()) +
                                  " processes, or more than can be stopped",
                              {}};
             if (!stopped) std::this_thread::sleep_for(kBetweenWalks);
@@ -264,7 +264,7 @@ class StepController : public StepControl {
     std::unique_ptr<ControlGroup> group_;
     std::string means_;
     std::mutex mutex_;
-    std::map<std::string, Seen> seen_;
+    std::map<StepId, Seen> seen_;
 };
 
 }  // namespace

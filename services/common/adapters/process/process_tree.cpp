@@ -139,8 +139,8 @@ bool send_signal(const ProcessRef& process, int signal) {
     return sent;
 }
 
-std::string step_variable(const std::string& operation) {
-    std::string name = "ZBS_STEP_" + operation;
+std::string step_variable(const StepId& step_id) {
+    std::string name = "ZBS_STEP_" + step_id;
     for (char& c : name) {
         if (c == '-') c = '_';
     }

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "services/common/messages/names/name_types.hpp"
+
 namespace zbs::process {
 
 /// A process that cannot be mistaken for a later one with the same number.
@@ -25,7 +27,7 @@ bool sees_closed_processes();
 bool send_signal(const ProcessRef& process, int signal);
 
 /// The variable that every process of a step carries in its environment, so that none gets away by leaving its parent.
-std::string step_variable(const std::string& operation);
+std::string step_variable(const StepId& step_id);
 /// The child of `parent` that began first, of those that are alive. O(processes on the host).
 std::optional<ProcessRef> find_first_child(pid_t parent);
 /// All live processes whose environment this process may read and that have `variable` in it, and all descendants of

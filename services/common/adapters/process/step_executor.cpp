@@ -40,17 +40,17 @@ struct ExecutorContext {
 };
 
 /// Which account a job runs as; nothing = this service's own user.
-Result<std::string> choose_account(const ExecutorContext& context, const std::string& asked) {
+Result<AccountName> choose_account(const ExecutorContext& context, const AccountName& asked) {
     if (!context.host.is_root) {
-        if (asked.empty() || asked == context.host.user) return std::string{};
+        if (asked.empty() || asked == context.host.user) return AccountName{};
         return Error{ErrorCode::kRejected,
                      "jobs cannot run as account '" + asked + "': this service runs as " + context.host.user +
                          ", not as root; map the user to " + context.host.user + " or run the service as root",
                      {}};
     }
-    const std::string& name = asked.empty() ? context.options.default_account : asked;
+    const AccountName& name = asked.empty() ? context.options.default_account : asked;
     if (name.empty()) {
-        if (context.options.allow_root_jobs) return std::string{};
+        if (context.options.allow_root_jobs) return AccountName{};
         return Error{ErrorCode::kRejected,
                      "a job without an account would run as root; map its user to an account or name a default one",
                      {}};
@@ -67,7 +67,7 @@ std::string namespaces_of(const ExecutorContext& context) {
 }
 
 /// Options of zbs-step that say how a job as `account` is confined.
-std::vector<std::string> confinement_arguments(const ExecutorContext& context, const std::string& account) {
+std::vector<std::string> confinement_arguments(const ExecutorContext& context, const AccountName& account) {
     std::vector<std::string> words;
     const auto add = [&words](const char* option, std::string value) {
         words.emplace_back(option);
@@ -88,7 +88,7 @@ std::vector<std::string> confinement_arguments(const ExecutorContext& context, c
 }
 
 /// Who a job's files belong to.
-std::optional<Account> owner_of(const ExecutorContext& context, const std::string& account) {
+std::optional<Account> owner_of(const ExecutorContext& context, const AccountName& account) {
     if (account.empty()) return std::nullopt;
     const Result<Account> found = find_account(account, context.options.minimum_uid);
     return found ? std::optional(*found) : std::nullopt;
@@ -105,27 +105,27 @@ class ProcessStepExecutor : public StepExecutor {
 
     const Protection& protection() const override { return context_.protection; }
 
-    std::string folder(const std::string& operation) override {
-        ZBS_EXPECTS(is_plain_name(operation));
-        mkdir(control_folder(operation).c_str(), 0700);
-        if (context_.options.passable) chmod(control_folder(operation).c_str(), kPassable);
-        mkdir(job_folder(operation).c_str(), 0700);
-        return job_folder(operation);
+    std::string folder(const StepId& step_id) override {
+        ZBS_EXPECTS(is_plain_name(step_id));
+        mkdir(control_folder(step_id).c_str(), 0700);
+        if (context_.options.passable) chmod(control_folder(step_id).c_str(), kPassable);
+        mkdir(job_folder(step_id).c_str(), 0700);
+        return job_folder(step_id);
     }
 
     Result<void> start(const StepSpec& spec) override {
         ZBS_EXPECTS(!spec.argv.empty());
-        const StepStatus before = status(spec.operation);
+        const StepStatus before = status(spec.step_id);
         if (before.state != StepStatus::State::kUnknown) return {};  // a repeat starts nothing twice
-        const Result<std::string> account = choose_account(context_, spec.account);
+        const Result<AccountName> account = choose_account(context_, spec.account);
         if (!account) return account.error();
         if (const std::string fault = find_fault({spec.environment, spec.files}); !fault.empty()) return invalid(fault);
 
-        const std::string job = folder(spec.operation);
+        const std::string job = folder(spec.step_id);
         const std::optional<Account> owner = owner_of(context_, *account);
         if (copies_.has_to_wait(spec)) {  // whoever looks at it launches it
             StepSpec kept = spec;
-            if (auto noted = keep_waiting(control_folder(spec.operation), kept); !noted) return noted;
+            if (auto noted = keep_waiting(control_folder(spec.step_id), kept); !noted) return noted;
             copies_.begin(kept, job, owner);
             return {};
         }
@@ -133,10 +133,10 @@ class ProcessStepExecutor : public StepExecutor {
         return launch_step(spec, *account);
     }
 
-    StepStatus status(const std::string& operation) override {
-        ZBS_EXPECTS(is_plain_name(operation));
-        StepStatus status = state_of(operation);
-        const std::string path = control_folder(operation);
+    StepStatus status(const StepId& step_id) override {
+        ZBS_EXPECTS(is_plain_name(step_id));
+        StepStatus status = state_of(step_id);
+        const std::string path = control_folder(step_id);
         if (access((path + "/connected").c_str(), F_OK) == 0)
             status.proxies = StepStatus::Proxies::kConnected;
         else if (access((path + "/held").c_str(), F_OK) == 0)
@@ -144,69 +144,69 @@ class ProcessStepExecutor : public StepExecutor {
         return status;
     }
 
-    void stop(const std::string& operation, Duration grace) override {
-        ZBS_EXPECTS(is_plain_name(operation));
-        const std::string path = control_folder(operation);
+    void stop(const StepId& step_id, Duration grace) override {
+        ZBS_EXPECTS(is_plain_name(step_id));
+        const std::string path = control_folder(step_id);
         mkdir(path.c_str(), 0700);  // a supervisor that comes late has to find it
         write_stop(path, grace);
-        copies_.cut(operation);
+        copies_.cut(step_id);
         if (const auto supervisor = read_supervisor_record(path); supervisor && supervisor->is_of_this_host())
             send_signal(supervisor->process, SIGTERM);
     }
 
-    Result<std::string> read(const std::string& operation, const std::string& file, std::uint64_t offset,
+    Result<std::string> read(const StepId& step_id, const std::string& file, std::uint64_t offset,
                              std::size_t limit) override {
-        if (!is_plain_name(operation) || !file_name_fault(file).empty()) return invalid("no name of a file");
-        return read_job_file(job_folder(operation), file, offset, limit);
+        if (!is_plain_name(step_id) || !file_name_fault(file).empty()) return invalid("no name of a file");
+        return read_job_file(job_folder(step_id), file, offset, limit);
     }
 
-    std::vector<File> list(const std::string& operation, const std::string& prefix) override {
-        if (!is_plain_name(operation)) return {};
-        return list_job_files(job_folder(operation), prefix);
+    std::vector<File> list(const StepId& step_id, const std::string& prefix) override {
+        if (!is_plain_name(step_id)) return {};
+        return list_job_files(job_folder(step_id), prefix);
     }
 
-    std::vector<File> list_all(const std::string& operation) override {
-        if (!is_plain_name(operation)) return {};
-        return list_job_tree(job_folder(operation));
+    std::vector<File> list_all(const StepId& step_id) override {
+        if (!is_plain_name(step_id)) return {};
+        return list_job_tree(job_folder(step_id));
     }
 
-    Result<void> remove_files(const std::string& operation, const std::vector<std::string>& names) override {
-        if (!is_plain_name(operation)) return invalid("no name of a step");
-        return remove_job_files(job_folder(operation), names);
+    Result<void> remove_files(const StepId& step_id, const std::vector<std::string>& names) override {
+        if (!is_plain_name(step_id)) return invalid("no name of a step");
+        return remove_job_files(job_folder(step_id), names);
     }
 
-    Result<Removal> remove(const std::string& operation, std::size_t at_most) override {
-        if (!is_plain_name(operation)) return invalid("no name of a step");
-        if (status(operation).state == StepStatus::State::kRunning)
-            return Error{ErrorCode::kConflict, "step " + operation + " runs", {}};
-        return remove_job_tree(control_folder(operation), at_most, "exit");  // until then it counts as ended
+    Result<Removal> remove(const StepId& step_id, std::size_t at_most) override {
+        if (!is_plain_name(step_id)) return invalid("no name of a step");
+        if (status(step_id).state == StepStatus::State::kRunning)
+            return Error{ErrorCode::kConflict, "step " + step_id + " runs", {}};
+        return remove_job_tree(control_folder(step_id), at_most, "exit");  // until then it counts as ended
     }
 
   private:
-    StepStatus state_of(const std::string& operation) {
-        if (copies_.waits(operation)) return status_of_waiting(operation);
-        const std::string path = control_folder(operation);
+    StepStatus state_of(const StepId& step_id) {
+        if (copies_.waits(step_id)) return status_of_waiting(step_id);
+        const std::string path = control_folder(step_id);
         if (const auto ended = read_exit(path)) return *ended;
         const auto supervisor = read_supervisor_record(path);
-        if (!supervisor) return resume_waiting(operation) ? status_of_waiting(operation) : StepStatus{};
-        if (!supervisor->is_of_this_host()) return give_up(operation, supervisor->why_out_of_reach());
+        if (!supervisor) return resume_waiting(step_id) ? status_of_waiting(step_id) : StepStatus{};
+        if (!supervisor->is_of_this_host()) return give_up(step_id, supervisor->why_out_of_reach());
         if (is_alive(supervisor->process)) return {StepStatus::State::kRunning, 0, {}};
         if (const auto ended = read_exit(path)) return *ended;  // it ended between the two looks
-        const std::vector<ProcessRef> left = find_marked(step_variable(operation), 0);
+        const std::vector<ProcessRef> left = find_marked(step_variable(step_id), 0);
         for (const ProcessRef& process : left) send_signal(process, SIGKILL);
         // It has ended once nothing of it is alive; the next check will find out.
         if (!left.empty()) return {StepStatus::State::kRunning, 0, {}};
         return end_killed(path, std::string(kLostSupervisorReason));
     }
 
-    Result<void> launch_step(const StepSpec& spec, const std::string& account) {
+    Result<void> launch_step(const StepSpec& spec, const AccountName& account) {
         SupervisorLaunch launch{.program = context_.options.supervisor,
                                 .input = {spec.environment, spec.files},
                                 .starter = context_.options.starter};
-        const std::string path = control_folder(spec.operation);
+        const std::string path = control_folder(spec.step_id);
         launch.log = path + "/supervisor.log";
         launch.arguments = {
-            "--operation",  spec.operation,
+            "--operation",  spec.step_id,
             "--folder",     path,
             "--walltime-s", std::to_string(std::chrono::ceil<std::chrono::seconds>(spec.walltime).count()),
             "--grace-ms",   std::to_string(spec.grace / std::chrono::milliseconds{1})};
@@ -216,10 +216,10 @@ class ProcessStepExecutor : public StepExecutor {
         for (const std::string& word : spec.on_stop)
             launch.arguments.insert(launch.arguments.end(), {"--on-stop", word});
         for (std::string& word : confinement_arguments(context_, account)) launch.arguments.push_back(std::move(word));
-        for (const std::string& operation : spec.shares) {
-            ZBS_EXPECTS(is_plain_name(operation));
-            if (operation == spec.operation) continue;
-            launch.arguments.insert(launch.arguments.end(), {"--share", job_folder(operation)});
+        for (const StepId& step_id : spec.shares) {
+            ZBS_EXPECTS(is_plain_name(step_id));
+            if (step_id == spec.step_id) continue;
+            launch.arguments.insert(launch.arguments.end(), {"--share", job_folder(step_id)});
         }
         if (const std::string& armed = failpoint::armed_for_steps(); !armed.empty())
             launch.arguments.insert(launch.arguments.end(), {"--failpoints", armed});
@@ -233,29 +233,29 @@ class ProcessStepExecutor : public StepExecutor {
 
     /// Whether it is a step of a life before this one that waited for its inputs: then what is missing is copied now.
     /// Those whose folders it shares go on first.
-    bool resume_waiting(const std::string& operation) {
-        if (copies_.waits(operation)) return true;
-        const std::string path = control_folder(operation);
+    bool resume_waiting(const StepId& step_id) {
+        if (copies_.waits(step_id)) return true;
+        const std::string path = control_folder(step_id);
         const std::optional<StepSpec> spec = find_waiting(path);
-        if (!spec || spec->operation != operation || !resuming_.insert(operation).second) return false;
-        for (const std::string& shared : spec->shares)
-            if (shared != operation && !read_exit(control_folder(shared)) &&
+        if (!spec || spec->step_id != step_id || !resuming_.insert(step_id).second) return false;
+        for (const StepId& shared : spec->shares)
+            if (shared != step_id && !read_exit(control_folder(shared)) &&
                 !read_supervisor_record(control_folder(shared)))
                 resume_waiting(shared);
-        resuming_.erase(operation);
-        const Result<std::string> account = choose_account(context_, spec->account);
-        copies_.begin(*spec, folder(operation), account ? owner_of(context_, *account) : std::nullopt);
-        if (access((path + "/stop").c_str(), F_OK) == 0) copies_.cut(operation);
+        resuming_.erase(step_id);
+        const Result<AccountName> account = choose_account(context_, spec->account);
+        copies_.begin(*spec, folder(step_id), account ? owner_of(context_, *account) : std::nullopt);
+        if (access((path + "/stop").c_str(), F_OK) == 0) copies_.cut(step_id);
         return true;
     }
 
     /// Of a step whose inputs were being copied: it is launched once they are there.
-    StepStatus status_of_waiting(const std::string& operation) {
-        const std::optional<InputCopies::Done> done = copies_.take(operation);
+    StepStatus status_of_waiting(const StepId& step_id) {
+        const std::optional<InputCopies::Done> done = copies_.take(step_id);
         if (!done) return {StepStatus::State::kRunning, 0, {}};
-        const std::string path = control_folder(operation);
+        const std::string path = control_folder(step_id);
         const bool is_stopped = access((path + "/stop").c_str(), F_OK) == 0;
-        const Result<std::string> account = choose_account(context_, done->spec.account);
+        const Result<AccountName> account = choose_account(context_, done->spec.account);
         Result<void> begun = account ? done->copied : Result<void>(account.error());
         if (begun && !is_stopped) begun = launch_step(done->spec, *account);
         // A supervisor that the service before this one began may have come late, and refuses a second one.
@@ -283,8 +283,8 @@ class ProcessStepExecutor : public StepExecutor {
 
     /// A step of another host, of which nothing can be seen here; its supervisor looks for the stop now and then. Of
     /// the two the first says how it ended, so this must not touch the draft of the other.
-    StepStatus give_up(const std::string& operation, const std::string& reason) const {
-        const std::string path = control_folder(operation);
+    StepStatus give_up(const StepId& step_id, const std::string& reason) const {
+        const std::string path = control_folder(step_id);
         write_stop(path, Duration{0});  // first: once it counts as ended nobody asks for a stop any more
         const std::string draft = path + "/given_up";
         if (write_file(draft, std::to_string(kKilled) + " " + reason + "\n")) {
@@ -295,8 +295,8 @@ class ProcessStepExecutor : public StepExecutor {
         return read_exit(path).value_or(StepStatus{StepStatus::State::kExited, kKilled, reason});
     }
 
-    std::string control_folder(const std::string& operation) const { return context_.options.folder + "/" + operation; }
-    std::string job_folder(const std::string& operation) const { return control_folder(operation) + "/job"; }
+    std::string control_folder(const StepId& step_id) const { return context_.options.folder + "/" + step_id; }
+    std::string job_folder(const StepId& step_id) const { return control_folder(step_id) + "/job"; }
 
     static std::optional<StepStatus> read_exit(const std::string& path) {
         const auto text = read_file(path + "/exit");
@@ -311,7 +311,7 @@ class ProcessStepExecutor : public StepExecutor {
 
     ExecutorContext context_;
     InputCopies copies_;
-    std::set<std::string> resuming_;  ///< operations whose folders others share are asked for first
+    std::set<StepId> resuming_;  ///< steps whose folders others share are asked for first
 };
 
 /// Why jobs cannot have `namespaces` on this host; empty where they can. Tried where steps run. Errors: the starter
@@ -353,7 +353,7 @@ Result<void> check_step_settings(const StepExecutorOptions& options, const StepS
     ExecutorContext context{.options = options};
     context.host.is_root = geteuid() == 0;
     context.host.user = user_name(geteuid());
-    if (const std::string& name = options.default_account; !name.empty()) {
+    if (const AccountName& name = options.default_account; !name.empty()) {
         if (const auto account = choose_account(context, name); !account)
             return at("default_account", account.error(), places.default_account);
     }

@@ -29,7 +29,7 @@ struct StepExecutorOptions {
     /// in those stays this service's, and each job's folder its account's.
     bool passable = false;
 
-    std::string default_account;  ///< of jobs without an account; needs root
+    AccountName default_account;  ///< of jobs without an account; needs root
     bool allow_root_jobs = true;  ///< as root without a default account: run jobs without one as root, else refuse them
     uid_t minimum_uid = 1'000;    ///< smallest uid of an account that jobs may run as
     bool require_isolation = false;  ///< make no executor whose jobs could read what is hidden

@@ -113,11 +113,11 @@ std::optional<ProcessRef> find_supervisor(const std::string& folder) {
     return record->process;
 }
 
-StepWalk walk_step(const std::string& folder, const std::string& operation) {
+StepWalk walk_step(const std::string& folder, const StepId& step_id) {
     StepWalk walk;
     const auto supervisor = find_supervisor(folder);
     if (!supervisor || !has_children_files()) {
-        for (const ProcessRef& ref : find_marked(step_variable(operation), supervisor ? supervisor->pid : 0)) {
+        for (const ProcessRef& ref : find_marked(step_variable(step_id), supervisor ? supervisor->pid : 0)) {
             if (auto process = read_process(ref.pid); process && process->ref == ref)
                 walk.processes.push_back(*std::move(process));
             else

@@ -38,7 +38,7 @@ std::optional<ProcessRef> find_supervisor(const std::string& folder);
 /// Walks down from the supervisor, which inherits whatever loses its parent; of each process first its state and then
 /// its children are read. Without a supervisor: what carries the step's mark. Costs some 30 us a process, without
 /// supervisor that for every process of the host.
-StepWalk walk_step(const std::string& folder, const std::string& operation);
+StepWalk walk_step(const std::string& folder, const StepId& step_id);
 
 /// Sums over a process that lives.
 struct ProcessUsage {

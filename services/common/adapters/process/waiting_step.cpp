@@ -36,9 +36,9 @@ class TextWriter {
         out_ += text;
     }
     void add_number(std::int64_t number) { add(std::to_string(number)); }
-    void add_all(const std::vector<std::string>& texts) {
+    void add_all(const auto& texts) {
         add_number(static_cast<std::int64_t>(texts.size()));
-        for (const std::string& text : texts) add(text);
+        for (const std::string_view text : texts) add(text);
     }
     std::string take() { return std::move(out_); }
 
@@ -99,7 +99,7 @@ void remove_all_in(const std::string& folder) {
 std::string encode_waiting(const StepSpec& spec) {
     TextWriter out;
     out.add(kWaitingFormat);
-    out.add(spec.operation);
+    out.add(spec.step_id);
     out.add_all(spec.argv);
     out.add(encode(StepInput{spec.environment, spec.files}));
     out.add(spec.directory);
@@ -124,7 +124,7 @@ std::string encode_waiting(const StepSpec& spec) {
 std::optional<StepSpec> decode_waiting(std::string_view text) {
     TextReader in(text);
     if (in.text() != kWaitingFormat) return std::nullopt;
-    StepSpec spec{.operation = in.text(), .argv = in.all()};
+    StepSpec spec{.step_id = StepId(in.text()), .argv = in.all()};
     std::optional<StepInput> input = decode_step_input(in.text());
     if (!input || !in.good()) return std::nullopt;
     spec.environment = std::move(input->environment);
@@ -138,15 +138,15 @@ std::optional<StepSpec> decode_waiting(std::string_view text) {
         file.digest = in.text();
         file.size = static_cast<std::uint64_t>(in.number());
     }
-    spec.account = in.text();
-    spec.shares = in.all();
+    spec.account = AccountName(in.text());
+    spec.shares = to_names<StepId>(in.all());
     spec.walltime = std::chrono::microseconds{in.number()};
     spec.folder_bytes = static_cast<std::uint64_t>(in.number());
     spec.grace = std::chrono::microseconds{in.number()};
     spec.is_launcher = in.number() != 0;
     spec.on_stop = in.all();
-    if (!in.is_at_end() || !is_plain_name(spec.operation) || spec.argv.empty()) return std::nullopt;
-    for (const std::string& shared : spec.shares)
+    if (!in.is_at_end() || !is_plain_name(spec.step_id) || spec.argv.empty()) return std::nullopt;
+    for (const StepId& shared : spec.shares)
         if (!is_plain_name(shared)) return std::nullopt;
     return spec;
 }

@@ -4,7 +4,7 @@
 
 #include "services/common/adapters/sql/statements.hpp"
 #include "services/common/codec/json/words.hpp"
-#include "services/common/codec/message_codec.hpp"
+#include "services/common/codec/records/record_codec.hpp"
 
 namespace zbs::sql {
 namespace {
@@ -19,15 +19,15 @@ Error corrupt(const Error& error) {
 }
 
 Result<ApplicationSummary> summary_in(const Query& row) {
-    Result<Json> json = codec::parse(row.text(5));
-    if (!json || !json->is_object()) return corrupt(invalid("not JSON"));
-    (*json)["id"] = row.text(0);
-    (*json)["owner"] = row.text(1);
-    (*json)["ranks"] = row.integer(2);
-    (*json)["program"] = row.text(3);
-    if (const std::string name = row.text(4); !name.empty()) (*json)["name"] = name;
-    (*json)["submitted_us"] = row.integer(6);
-    Result<ApplicationSummary> summary = codec::decode_application_summary(*json);
+    Result<Json> outline = codec::parse(row.text(5));
+    if (!outline) return corrupt(invalid("not JSON"));
+    Result<ApplicationSummary> summary = codec::decode_stored_summary({.id = row.text(0),
+                                                                       .owner = row.text(1),
+                                                                       .program = row.text(3),
+                                                                       .name = row.text(4),
+                                                                       .ranks = row.integer(2),
+                                                                       .submitted_us = row.integer(6),
+                                                                       .outline = *std::move(outline)});
     if (!summary) return corrupt(summary.error());
     return summary;
 }

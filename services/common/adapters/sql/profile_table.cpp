@@ -30,9 +30,8 @@ Result<ProfileSummary> read_summary(const Query& query) {
     };
     const Result<Json> calls = codec::parse(query.text(10));
     if (!calls) return unreadable(invalid("not JSON"));
-    codec::JsonReader in(*calls);
-    Result<UnseenCalls> unseen = codec::read_unseen(in);
-    if (!unseen || !in.ok()) return unreadable(unseen ? in.error() : unseen.error());
+    Result<UnseenCalls> unseen = codec::decode_unseen(*calls);
+    if (!unseen) return unreadable(unseen.error());
     return ProfileSummary{ProfileId{*id},
                           application ? std::optional(ApplicationId{*application}) : std::nullopt,
                           time_from_microseconds(query.integer(1)),
@@ -75,7 +74,7 @@ Result<void> ProfileTable::insert(const Profile& profile) {
         query.bind(profile.digest).bind(profile.arguments);
         for (const std::optional<Duration>& time : {profile.predicted, profile.measured})
             query.bind(std::int64_t{time ? time->count() : kNoTime});
-        query.bind(codec::dump(Json{{"unseen", profile.model.unseen}}));
+        query.bind(codec::dump(codec::encode_unseen(profile.model.unseen)));
         query.bind(codec::dump(codec::encode(profile.model)));
         if (auto done = carry_out(query); !done) return done;
         return make_room(profile);

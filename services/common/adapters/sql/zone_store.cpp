@@ -102,7 +102,7 @@ class SqlZoneStore : public ZoneStore {
         return rows_of(query, [](const Query& row) -> Result<EndedApplication> {
             const auto id = parse_id128(row.text(0));
             if (!id) return corrupt("application", invalid("bad id"));
-            return EndedApplication{ApplicationId{*id}, row.text(1)};
+            return EndedApplication{ApplicationId{*id}, StepId(row.text(1))};
         });
     }
 
@@ -274,9 +274,9 @@ class SqlZoneStore : public ZoneStore {
   private:
     /// The next four: outline, open, ended_us, status.
     static void bind_status(Query& query, const ApplicationStatus& status) {
-        Json outline = codec::encode(summary_of({{}, {}, status}));
-        for (const char* of_request : {"id", "owner", "ranks", "program", "submitted_us"}) outline.erase(of_request);
-        query.bind(codec::dump(outline)).bind(to_string(status.state)).bind(std::int64_t{is_open(status)});
+        query.bind(codec::dump(codec::encode_outline(status)))
+            .bind(to_string(status.state))
+            .bind(std::int64_t{is_open(status)});
         query.bind(to_microseconds(changed_at(status))).bind(codec::dump(codec::encode(status)));
     }
 
@@ -372,7 +372,7 @@ ZoneDatabase make_zone_database(const std::shared_ptr<Database>& database, TaskR
             make_outbox(database)};
 }
 
-Result<std::function<bool(const std::string&)>> known_steps(Database& database) {
+Result<std::function<bool(const StepId&)>> known_steps(Database& database) {
     const auto known = std::make_shared<std::set<std::string>>();
     for (const char* sql :
          {"SELECT status ->> 'operation' FROM application", "SELECT record ->> 'operation' FROM part"}) {
@@ -383,8 +383,9 @@ Result<std::function<bool(const std::string&)>> known_steps(Database& database) 
         });
         if (!read) return read.error();
     }
-    return std::function<bool(const std::string&)>([known](const std::string& operation) {
-        return known->contains(operation) || known->contains(operation.substr(0, operation.rfind("-p")));
+    return std::function<bool(const StepId&)>([known](const StepId& step) {
+        const std::string& text = step;
+        return known->contains(text) || known->contains(text.substr(0, text.rfind("-p")));
     });
 }
 

@@ -30,7 +30,7 @@ enum class Durability {
 /// outlive the stores; null is serial.
 ZoneDatabase make_zone_database(const std::shared_ptr<Database>& database, TaskRunner* runner = nullptr);
 
-/// Whether an operation is a step of an application or part in `database`, as it is now; the answer outlives it.
-Result<std::function<bool(const std::string& operation)>> known_steps(Database& database);
+/// Whether a step is of an application or part in `database`, as it is now; the answer outlives it.
+Result<std::function<bool(const StepId& step)>> known_steps(Database& database);
 
 }  // namespace zbs::sql

@@ -7,7 +7,6 @@
 
 #include "algorithms/base/result.hpp"
 #include "algorithms/base/time.hpp"
-#include "services/common/codec/json/json.hpp"
 #include "services/common/ports/storage/audit.hpp"
 
 // Backups of a service's database and audit log, in one file: what is the same for every service.
@@ -100,9 +99,5 @@ Result<void> check_database_kept(const BackupKind& kind, const ServiceFiles& fil
 
 /// "restored ...", what became of the log, and where the old files are; lines, each ended.
 std::string to_string(const RestoredFiles& restored, std::string_view more = {});
-
-/// The same for programs: whose it is, when it was made, what it holds, and the head of its log.
-codec::Json document_of(const BackupSummary& backup);
-codec::Json document_of(const RestoredFiles& restored);
 
 }  // namespace zbs::sqlite

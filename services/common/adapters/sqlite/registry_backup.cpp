@@ -62,13 +62,14 @@ Result<std::vector<RemovedFromRegistry>> repeat_removals(Database& database, con
 }  // namespace
 
 const BackupKind& registry_backups() {
-    static const BackupKind kind{.service = "registry",
-                                 .program = "zbs-registry",
-                                 .schema = registry_schema(),
-                                 .content = {{"zones", "SELECT count(*) FROM record WHERE kind='zone'"},
-                                             {"organisations", "SELECT count(*) FROM record WHERE kind='organisation'"},
-                                             {"open tokens", kOpenTokens}},
-                                 .rows_of_every_database = "SELECT count(*) FROM record"};
+    static const BackupKind kind{
+        .service = "registry",
+        .program = "zbs-registry",
+        .schema = registry_schema(),
+        .content = {{.what = "zones", .sql = "SELECT count(*) FROM record WHERE kind='zone'"},
+                    {.what = "organisations", .sql = "SELECT count(*) FROM record WHERE kind='organisation'"},
+                    {.what = "open tokens", .sql = kOpenTokens}},
+        .rows_of_every_database = "SELECT count(*) FROM record"};
     return kind;
 }
 

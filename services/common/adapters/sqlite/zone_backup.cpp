@@ -39,7 +39,8 @@ const BackupKind& zone_backups() {
         .service = "zone",
         .program = "zbs-zone",
         .schema = zone_schema(),
-        .content = {{"applications", "SELECT count(*) FROM application"}, {"parts", "SELECT count(*) FROM part"}},
+        .content = {{.what = "applications", .sql = "SELECT count(*) FROM application"},
+                    {.what = "parts", .sql = "SELECT count(*) FROM part"}},
         .rows_of_every_database =
             "SELECT min((SELECT count(*) FROM record), (SELECT count(*) FROM counter WHERE name='token'))",
         .has_outbox = true};
@@ -62,7 +63,7 @@ Result<RestoredZone> restore_zone(const std::string& file, const ServiceFiles& t
     return zone;
 }
 
-Result<std::function<bool(const std::string&)>> known_steps(const std::string& path) {
+Result<std::function<bool(const StepId&)>> known_steps(const std::string& path) {
     const Result<std::unique_ptr<Database>> opened = Database::open_read_only(path);
     if (!opened) return opened.error();
     return sql::known_steps(**opened);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "services/common/adapters/sqlite/backup_file.hpp"
+#include "services/common/messages/names/name_types.hpp"
 
 namespace zbs::sqlite {
 
@@ -23,6 +24,6 @@ Result<RestoredZone> restore_zone(const std::string& file, const ServiceFiles& t
 
 /// Whether a zone's database or backup knows a step: "mpi-ID" of an application, "run-ID-pN" of a part. Errors:
 /// kUnavailable.
-Result<std::function<bool(const std::string& operation)>> known_steps(const std::string& database);
+Result<std::function<bool(const StepId& step)>> known_steps(const std::string& database);
 
 }  // namespace zbs::sqlite

@@ -65,4 +65,22 @@ constexpr auto kPartRecord = fields<PartRecord>(
 Json encode(const PartRecord& record) { return kPartRecord.encode(record); }
 Result<PartRecord> decode_part_record(const Json& json) { return kPartRecord.decode(json); }
 
+Json encode_outline(const ApplicationStatus& status) {
+    Json outline = encode(summary_of({{}, {}, status}));
+    for (const char* of_request : {"id", "owner", "ranks", "program", "submitted_us"}) outline.erase(of_request);
+    return outline;
+}
+
+Result<ApplicationSummary> decode_stored_summary(StoredSummary stored) {
+    if (!stored.outline.is_object()) return invalid("not JSON");
+    Json json = std::move(stored.outline);
+    json["id"] = stored.id;
+    json["owner"] = stored.owner;
+    json["ranks"] = stored.ranks;
+    json["program"] = stored.program;
+    if (!stored.name.empty()) json["name"] = stored.name;
+    json["submitted_us"] = stored.submitted_us;
+    return decode_application_summary(json);
+}
+
 }  // namespace zbs::codec

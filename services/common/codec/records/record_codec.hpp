@@ -8,4 +8,14 @@ namespace zbs::codec {
 Json encode(const PartRecord& record);
 Result<PartRecord> decode_part_record(const Json& json);
 
+/// The summary of an application as a database has it: `outline`, which changes with the status, and columns of the
+/// request.
+struct StoredSummary {
+    std::string id, owner, program, name;
+    std::int64_t ranks = 0, submitted_us = 0;
+    Json outline;
+};
+Json encode_outline(const ApplicationStatus& status);
+Result<ApplicationSummary> decode_stored_summary(StoredSummary stored);
+
 }  // namespace zbs::codec

@@ -66,6 +66,10 @@ class Name {
 using ZoneName = Name<struct ZoneTag>;
 using OrganisationName = Name<struct OrganisationTag>;
 using MachineName = Name<struct MachineTag>;  ///< a machine of a zone, unique within the zone
+/// One process tree that an executor runs: 1 to 64 of A-Z a-z 0-9 -, chosen by its zone, stable over retries and
+/// restarts. Messages and stored records call it `operation`.
+using StepId = Name<struct StepTag>;
+using AccountName = Name<struct AccountTag>;  ///< a local account of a host of a zone, as in its passwd database
 
 /// Checked texts from outside as names.
 template <class Kind>

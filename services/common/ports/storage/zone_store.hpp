@@ -28,7 +28,7 @@ struct PartRecord {
     bool profile = false;
     /// Once its processes have ended: why the site's own scheduler ended them; empty where it did not.
     std::optional<std::string> verdict{};
-    std::string account;  ///< its processes run in; empty: the zone's own
+    AccountName account;  ///< its processes run in; empty: the zone's own
     /// Once launched: when. Before: when it is to start; none where that is as soon as home wishes.
     std::optional<Time> starts_at{};
     Time ended{};                            ///< once it has ended
@@ -49,7 +49,7 @@ struct ApplicationQuery {
 /// What is needed to remove one that has ended; whole records may hold megabytes.
 struct EndedApplication {
     ApplicationId id;
-    std::string operation;  ///< of its launcher; empty where it had none
+    StepId launcher_step;  ///< empty where it had none
     bool operator==(const EndedApplication&) const = default;
 };
 struct EndedPart {

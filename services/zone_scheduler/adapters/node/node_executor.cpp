@@ -51,8 +51,8 @@ Duration NodeExecutor::pause_for(const MachineName& machine) const {
 
 void NodeExecutor::later(Duration pause, std::function<void()> again) { clock_.after(pause, std::move(again)); }
 
-NodeExecutor::SharedStep NodeExecutor::find(const std::string& operation) const {
-    const auto at = steps_.find(operation);
+NodeExecutor::SharedStep NodeExecutor::find(const StepId& step_id) const {
+    const auto at = steps_.find(step_id);
     return at == steps_.end() ? nullptr : at->second;
 }
 
@@ -72,9 +72,9 @@ NodeExecutor::Agent* NodeExecutor::agent_of(const MachineName& machine) {
     return agent->client == nullptr ? nullptr : agent.get();
 }
 
-void NodeExecutor::place(const std::string& operation, const MachineName& machine) {
-    if (!options_.machines.contains(machine) || steps_.contains(operation)) return;
-    steps_[operation] = std::make_shared<Step>(Step{.operation = operation, .machine = machine});
+void NodeExecutor::place(const StepId& step_id, const MachineName& machine) {
+    if (!options_.machines.contains(machine) || steps_.contains(step_id)) return;
+    steps_[step_id] = std::make_shared<Step>(Step{.step_id = step_id, .machine = machine});
 }
 
 Result<bool> NodeExecutor::stage_inputs(const Need& need) {
@@ -86,9 +86,9 @@ void NodeExecutor::end_staging(const std::string& who) {
     local_.end_staging(who);
 }
 
-void NodeExecutor::request_results(const std::string& operation, Wanted wanted) {
+void NodeExecutor::request_results(const StepId& step_id, Wanted wanted) {
     ZBS_EXPECTS(wanted.room != nullptr);
-    const SharedStep step = find(operation);
+    const SharedStep step = find(step_id);
     if (step == nullptr) return;
     const bool is_first = !step->wanted;
     step->wanted = std::move(wanted);
@@ -96,7 +96,7 @@ void NodeExecutor::request_results(const std::string& operation, Wanted wanted) 
 }
 
 Result<void> NodeExecutor::start(const StepSpec& spec) {
-    const SharedStep step = find(spec.operation);
+    const SharedStep step = find(spec.step_id);
     if (step == nullptr) return local_.start(spec);
     if (step->phase != Step::Phase::kPlaced) return {};
     if (agent_of(step->machine) == nullptr)
@@ -126,7 +126,7 @@ bool NodeExecutor::has_inputs(const SharedStep& step) {
     if (step->spec.inputs.empty()) return true;
     const Result<bool> here = step->is_stopping
                                   ? Result<bool>(Error{ErrorCode::kConflict, "it was stopped", {}})
-                                  : inputs_.stage_inputs({step->operation, step->machine, step->spec.inputs});
+                                  : inputs_.stage_inputs({step->step_id, step->machine, step->spec.inputs});
     if (here && *here) return true;
     step->asked = clock_.steady_now();
     if (here)
@@ -140,7 +140,7 @@ void NodeExecutor::start_answered(const SharedStep& step, const Result<StepRepor
     Agent& agent = *agents_.at(step->machine);
     agent.heard(report || !is_passing(report.error()), clock_.steady_now());
     if (report) {
-        inputs_.take_back(step->operation);
+        inputs_.take_back(step->step_id);
         step->was_seen = true;
         set_running(step);
         if (step->is_stopping) send_stop(step);
@@ -156,26 +156,26 @@ void NodeExecutor::start_answered(const SharedStep& step, const Result<StepRepor
 }
 
 void NodeExecutor::not_started(const SharedStep& step, const Error& error) {
-    inputs_.take_back(step->operation);
+    inputs_.take_back(step->step_id);
     const std::string why = "could not be started on machine " + step->machine + ": " + error.message;
-    log_.warn("step_not_started", {{"operation", step->operation}, {"reason", why}});
+    log_.warn("step_not_started", {{"operation", step->step_id}, {"reason", why}});
     set_running(step);
-    stop(step->operation, Duration{0});  // it may have been started all the same: then it must not go on
+    stop(step->step_id, Duration{0});  // it may have been started all the same: then it must not go on
     end(step, {StepStatus::State::kExited, kCannotStart, why, true}, false);
 }
 
 void NodeExecutor::set_running(const SharedStep& step) {
     step->phase = Step::Phase::kRunning;
     static_cast<void>(agent_of(step->machine));
-    agents_.at(step->machine)->running.insert(step->operation);
+    agents_.at(step->machine)->running.insert(step->step_id);
 }
 
-StepStatus NodeExecutor::status(const std::string& operation) {
-    const SharedStep step = find(operation);
-    if (step == nullptr) return local_.status(operation);
+StepStatus NodeExecutor::status(const StepId& step_id) {
+    const SharedStep step = find(step_id);
+    if (step == nullptr) return local_.status(step_id);
     if (step->phase == Step::Phase::kEnded) return step->end;
     if (step->phase == Step::Phase::kPlaced) {  // of a life before this one
-        if (const std::optional<StepStatus> end = results_.end_of(operation)) {
+        if (const std::optional<StepStatus> end = results_.end_of(step_id)) {
             step->phase = Step::Phase::kEnded;
             step->end = *end;
             forget_at_agent(step);
@@ -204,10 +204,10 @@ void NodeExecutor::watch(const MachineName& machine) {
         give_up_lost(machine);
         return again(kPause);
     }
-    const std::vector<std::string> asked(known.running.begin(), known.running.end());
+    const std::vector<StepId> asked(known.running.begin(), known.running.end());
     // Named they are answered in their order; more than fit into an address are found among all.
-    http::NodeClient::StepQuery query{.operations = {}, .since = known.version, .wait = kLongPoll};
-    if (asked.size() <= kMaxSteps) query.operations = asked;
+    http::NodeClient::StepQuery query{.step_ids = {}, .since = known.version, .wait = kLongPoll};
+    if (asked.size() <= kMaxSteps) query.step_ids = asked;
     agent->client->statuses(query, [this, machine, again, asked](const Result<StepPage>& page) {
         Agent& answered = *agents_.at(machine);
         answered.heard(page.has_value(), clock_.steady_now());
@@ -220,13 +220,13 @@ void NodeExecutor::watch(const MachineName& machine) {
     });
 }
 
-void NodeExecutor::take_page(const MachineName& machine, const std::vector<std::string>& asked, const StepPage& page) {
-    std::map<std::string, const StepReport*> reports;
-    for (const StepReport& report : page.steps) reports[report.operation] = &report;
-    for (const std::string& operation : asked) {
-        const SharedStep step = find(operation);
+void NodeExecutor::take_page(const MachineName& machine, const std::vector<StepId>& asked, const StepPage& page) {
+    std::map<StepId, const StepReport*> reports;
+    for (const StepReport& report : page.steps) reports[report.step_id] = &report;
+    for (const StepId& step_id : asked) {
+        const SharedStep step = find(step_id);
         if (step == nullptr || step->phase != Step::Phase::kRunning) continue;
-        const auto at = reports.find(operation);
+        const auto at = reports.find(step_id);
         const StepState state = at == reports.end() ? StepState::kUnknown : at->second->state;
         if (state == StepState::kRunning) {
             step->was_seen = true;
@@ -239,7 +239,7 @@ void NodeExecutor::take_page(const MachineName& machine, const std::vector<std::
             const std::string why = "machine " + machine + " knows nothing of it any more";
             end_without_results(step, why);
         } else {
-            stop(operation, Duration{0});  // the zone died before it asked for it, or the question is still on its way
+            stop(step_id, Duration{0});  // the zone died before it asked for it, or the question is still on its way
             end(step, {StepStatus::State::kUnknown, 0, {}}, false);
         }
     }
@@ -251,16 +251,16 @@ void NodeExecutor::give_up_lost(const MachineName& machine) {
     const std::string why = std::string(kLostMachineReason) + ": machine " + machine + " has not answered for " +
                             std::to_string(static_cast<int>(to_seconds(options_.lost_after))) +
                             " s; look at it, its network and its zbs-node";
-    for (const std::string& operation : std::set<std::string>(agent.running)) {
-        log_.warn("step_lost", {{"operation", operation}, {"reason", why}});
-        stop(operation, Duration{0});  // should the machine come back
-        end_without_results(find(operation), why);
+    for (const StepId& step_id : std::set<StepId>(agent.running)) {
+        log_.warn("step_lost", {{"operation", step_id}, {"reason", why}});
+        stop(step_id, Duration{0});  // should the machine come back
+        end_without_results(find(step_id), why);
     }
 }
 
-void NodeExecutor::stop(const std::string& operation, Duration grace) {
-    const SharedStep step = find(operation);
-    if (step == nullptr) return local_.stop(operation, grace);
+void NodeExecutor::stop(const StepId& step_id, Duration grace) {
+    const SharedStep step = find(step_id);
+    if (step == nullptr) return local_.stop(step_id, grace);
     if (step->phase == Step::Phase::kFetching || step->phase == Step::Phase::kEnded) return;
     step->grace = grace;
     if (std::exchange(step->is_stopping, true)) return;
@@ -272,7 +272,7 @@ void NodeExecutor::stop(const std::string& operation, Duration grace) {
 void NodeExecutor::send_stop(const SharedStep& step) {
     Agent* const agent = agent_of(step->machine);
     if (agent == nullptr) return later(pause_for(step->machine), [this, step] { send_stop(step); });
-    agent->client->stop(step->operation, step->grace, [this, step](const Result<StepReport>& report) {
+    agent->client->stop(step->step_id, step->grace, [this, step](const Result<StepReport>& report) {
         const bool is_heard = report || report.error().code == ErrorCode::kNotFound;
         if (!is_heard) {
             const bool passing = is_passing(report.error());
@@ -298,46 +298,46 @@ std::optional<bool> NodeExecutor::has_weights(const MachineName& machine) const 
     return known->weights;
 }
 
-std::string NodeExecutor::folder(const std::string& operation) {
-    const SharedStep step = find(operation);
-    if (step == nullptr) return local_.folder(operation);
+std::string NodeExecutor::folder(const StepId& step_id) {
+    const SharedStep step = find(step_id);
+    if (step == nullptr) return local_.folder(step_id);
     const std::optional<KnownAgent> known = directory_(step->machine);
     std::string folder = known ? known->step_folder : "";
     constexpr std::string_view kMark = "{operation}";
-    if (const std::size_t at = folder.find(kMark); at != std::string::npos) folder.replace(at, kMark.size(), operation);
+    if (const std::size_t at = folder.find(kMark); at != std::string::npos) folder.replace(at, kMark.size(), step_id);
     return folder;
 }
 
-Result<std::string> NodeExecutor::read(const std::string& operation, const std::string& file, std::uint64_t offset,
+Result<std::string> NodeExecutor::read(const StepId& step_id, const std::string& file, std::uint64_t offset,
                                        std::size_t limit) {
-    if (steps_.contains(operation) || results_.has(operation)) return results_.read(operation, file, offset, limit);
-    return local_.read(operation, file, offset, limit);
+    if (steps_.contains(step_id) || results_.has(step_id)) return results_.read(step_id, file, offset, limit);
+    return local_.read(step_id, file, offset, limit);
 }
 
-std::vector<Executor::File> NodeExecutor::list(const std::string& operation, const std::string& prefix) {
-    if (steps_.contains(operation) || results_.has(operation)) return results_.list(operation, prefix);
-    return local_.list(operation, prefix);
+std::vector<Executor::File> NodeExecutor::list(const StepId& step_id, const std::string& prefix) {
+    if (steps_.contains(step_id) || results_.has(step_id)) return results_.list(step_id, prefix);
+    return local_.list(step_id, prefix);
 }
 
-std::vector<Executor::File> NodeExecutor::list_all(const std::string& operation) {
-    if (steps_.contains(operation) || results_.has(operation)) return results_.list(operation, "");
-    return local_.list_all(operation);
+std::vector<Executor::File> NodeExecutor::list_all(const StepId& step_id) {
+    if (steps_.contains(step_id) || results_.has(step_id)) return results_.list(step_id, "");
+    return local_.list_all(step_id);
 }
 
 /// An agent forgets a step, with all its files, once those that are wanted are here.
-Result<void> NodeExecutor::remove_files(const std::string& operation, const std::vector<std::string>& names) {
-    if (!steps_.contains(operation) && !results_.has(operation)) return local_.remove_files(operation, names);
-    for (const std::string& name : names) results_.drop(operation, name);
+Result<void> NodeExecutor::remove_files(const StepId& step_id, const std::vector<std::string>& names) {
+    if (!steps_.contains(step_id) && !results_.has(step_id)) return local_.remove_files(step_id, names);
+    for (const std::string& name : names) results_.drop(step_id, name);
     return {};
 }
 
-Result<Executor::Removal> NodeExecutor::remove(const std::string& operation, std::size_t at_most) {
-    const SharedStep step = find(operation);
-    if (step == nullptr && !results_.has(operation)) return local_.remove(operation, at_most);
+Result<Executor::Removal> NodeExecutor::remove(const StepId& step_id, std::size_t at_most) {
+    const SharedStep step = find(step_id);
+    if (step == nullptr && !results_.has(step_id)) return local_.remove(step_id, at_most);
     if (step != nullptr && step->phase != Step::Phase::kEnded)
-        return Error{ErrorCode::kConflict, "step " + operation + " has not ended", {}};
-    Result<Removal> removal = results_.remove(operation, at_most);
-    if (removal && removal->complete) steps_.erase(operation);
+        return Error{ErrorCode::kConflict, "step " + step_id + " has not ended", {}};
+    Result<Removal> removal = results_.remove(step_id, at_most);
+    if (removal && removal->complete) steps_.erase(step_id);
     return removal;
 }
 

@@ -69,21 +69,21 @@ class NodeExecutor : public Executor, public SliceSink {
     /// Before anything is placed.
     void use_directory(Directory directory) { directory_ = std::move(directory); }
 
-    void place(const std::string& operation, const MachineName& machine) override;
+    void place(const StepId& step_id, const MachineName& machine) override;
     Result<bool> stage_inputs(const Need& need) override;
     void end_staging(const std::string& who) override;
-    void request_results(const std::string& operation, Wanted wanted) override;
-    void share_output(const std::vector<std::string>& operations) override;
+    void request_results(const StepId& step_id, Wanted wanted) override;
+    void share_output(const std::vector<StepId>& step_ids) override;
     Result<void> start(const StepSpec& spec) override;
-    StepStatus status(const std::string& operation) override;
-    void stop(const std::string& operation, Duration grace) override;
-    std::string folder(const std::string& operation) override;
-    Result<std::string> read(const std::string& operation, const std::string& file, std::uint64_t offset,
+    StepStatus status(const StepId& step_id) override;
+    void stop(const StepId& step_id, Duration grace) override;
+    std::string folder(const StepId& step_id) override;
+    Result<std::string> read(const StepId& step_id, const std::string& file, std::uint64_t offset,
                              std::size_t limit) override;
-    std::vector<File> list(const std::string& operation, const std::string& prefix) override;
-    std::vector<File> list_all(const std::string& operation) override;
-    Result<void> remove_files(const std::string& operation, const std::vector<std::string>& names) override;
-    Result<Removal> remove(const std::string& operation, std::size_t at_most) override;
+    std::vector<File> list(const StepId& step_id, const std::string& prefix) override;
+    std::vector<File> list_all(const StepId& step_id) override;
+    Result<void> remove_files(const StepId& step_id, const std::vector<std::string>& names) override;
+    Result<Removal> remove(const StepId& step_id, std::size_t at_most) override;
     void set_column(const MachineName& machine, SliceColumn column) override;
     void set_shares(const MachineName& machine, ShareTable table) override;
     std::optional<bool> has_weights(const MachineName& machine) const override;
@@ -93,7 +93,7 @@ class NodeExecutor : public Executor, public SliceSink {
     struct Agent;
     using SharedStep = std::shared_ptr<Step>;
 
-    SharedStep find(const std::string& operation) const;
+    SharedStep find(const StepId& step_id) const;
     Agent* agent_of(const MachineName& machine);
     void send_start(const SharedStep& step);
     bool has_inputs(const SharedStep& step);
@@ -102,7 +102,7 @@ class NodeExecutor : public Executor, public SliceSink {
     void send_stop(const SharedStep& step);
     void watch(const MachineName& machine);
     void set_running(const SharedStep& step);
-    void take_page(const MachineName& machine, const std::vector<std::string>& asked, const StepPage& page);
+    void take_page(const MachineName& machine, const std::vector<StepId>& asked, const StepPage& page);
     void give_up_lost(const MachineName& machine);
     void end(const SharedStep& step, StepStatus status, bool fetch);
     void end_without_results(const SharedStep& step, const std::string& why);
@@ -131,7 +131,7 @@ class NodeExecutor : public Executor, public SliceSink {
     Log& log_;
     Directory directory_ = [](const MachineName&) { return std::nullopt; };
     StepResults results_;
-    std::map<std::string, SharedStep> steps_;  ///< those placed on agents in this life, by operation
+    std::map<StepId, SharedStep> steps_;  ///< those placed on agents in this life
     std::map<MachineName, std::unique_ptr<Agent>> agents_;
     AgentTurns turns_;
     InputTransfer inputs_;

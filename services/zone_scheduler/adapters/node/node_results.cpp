@@ -35,24 +35,24 @@ bool NodeExecutor::is_wanted(const Step& step, const StepFile& file) {
     return step.wanted && result_name_fault(file.name).empty() && step.wanted->asks_for(as_file(file));
 }
 
-void NodeExecutor::share_output(const std::vector<std::string>& operations) {
+void NodeExecutor::share_output(const std::vector<StepId>& step_ids) {
     auto room = std::make_shared<std::uint64_t>(options_.most_output_bytes);
-    for (const std::string& operation : std::set<std::string>(operations.begin(), operations.end())) {
-        const SharedStep step = find(operation);
+    for (const StepId& step_id : std::set<StepId>(step_ids.begin(), step_ids.end())) {
+        const SharedStep step = find(step_id);
         if (step == nullptr || step->output_room != nullptr) continue;
         step->output_room = room;
-        if (!results_.end_of(operation)) continue;  // what came of it is fetched anew
+        if (!results_.end_of(step_id)) continue;  // what came of it is fetched anew
         for (const std::string_view begin : {own_files::kOut, own_files::kErr})
-            for (const File& file : results_.list(operation, std::string(begin)))
+            for (const File& file : results_.list(step_id, std::string(begin)))
                 if (file.fault.empty()) *room -= std::min(*room, file.bytes);
     }
 }
 
 /// Of what was fetched of it before a restart.
 void NodeExecutor::take_room(const Step& step) {
-    if (!results_.end_of(step.operation)) return;
+    if (!results_.end_of(step.step_id)) return;
     Room& room = *step.wanted->room;
-    for (const File& file : results_.list(step.operation, "")) {
+    for (const File& file : results_.list(step.step_id, "")) {
         if (!file.fault.empty() || !step.wanted->asks_for(file)) continue;
         room.bytes -= std::min(room.bytes, file.bytes);
         room.files -= std::min<std::size_t>(room.files, 1);
@@ -62,9 +62,9 @@ void NodeExecutor::take_room(const Step& step) {
 void NodeExecutor::end(const SharedStep& step, StepStatus status, bool fetch) {
     step->end = std::move(status);
     step->phase = Step::Phase::kFetching;
-    agents_.at(step->machine)->running.erase(step->operation);
+    agents_.at(step->machine)->running.erase(step->step_id);
     step->fetch_until = clock_.steady_now() + kFetchDeadline;
-    results_.clear(step->operation);
+    results_.clear(step->step_id);
     if (fetch) return fetch_list(step);
     if (step->wanted && !step->not_fetched.empty()) leave_out(*step, {"*", 0}, step->not_fetched);
     settle(step);
@@ -77,7 +77,7 @@ void NodeExecutor::end_without_results(const SharedStep& step, const std::string
 }
 
 void NodeExecutor::fetch_list(const SharedStep& step) {
-    agent_of(step->machine)->client->list(step->operation, {}, [this, step](Result<std::vector<StepFile>> files) {
+    agent_of(step->machine)->client->list(step->step_id, {}, [this, step](Result<std::vector<StepFile>> files) {
         if (!files && is_passing(files.error()) && clock_.steady_now() < step->fetch_until)
             return later(kPause, [this, step] { fetch_list(step); });
         if (files) step->files = *std::move(files);
@@ -123,7 +123,7 @@ void NodeExecutor::choose_files(const SharedStep& step) {
     step->all_until = clock_.steady_now() + kFetchDeadline +
                       std::chrono::seconds{static_cast<std::int64_t>(sum / kMinBytesPerSecond)};
     if (left_out > 0)
-        log_.warn("results_left_out", {{"operation", step->operation}, {"files", std::to_string(left_out)}});
+        log_.warn("results_left_out", {{"operation", step->step_id}, {"files", std::to_string(left_out)}});
 }
 
 /// Whether this profile or output is to be fetched; of output its beginning, at least.
@@ -155,9 +155,9 @@ bool NodeExecutor::take_result(Step& step, const StepFile& file) {
 }
 
 void NodeExecutor::leave_out(const Step& step, const StepFile& file, const std::string& why) {
-    log_.warn("result_left_out", {{"operation", step.operation}, {"file", file.name}, {"reason", why}});
-    if (auto noted = results_.leave_out(step.operation, {file.name, file.bytes, why, file.is_folder}); !noted)
-        log_.warn("step_result_not_kept", {{"operation", step.operation}, {"reason", noted.error().message}});
+    log_.warn("result_left_out", {{"operation", step.step_id}, {"file", file.name}, {"reason", why}});
+    if (auto noted = results_.leave_out(step.step_id, {file.name, file.bytes, why, file.is_folder}); !noted)
+        log_.warn("step_result_not_kept", {{"operation", step.step_id}, {"reason", noted.error().message}});
 }
 
 void NodeExecutor::fetch_next(const SharedStep& step) {
@@ -165,14 +165,14 @@ void NodeExecutor::fetch_next(const SharedStep& step) {
     if (step->file >= step->files.size()) return settle(step);
     if (now >= step->fetch_until || now >= step->all_until) {
         log_.warn("results_late",
-                  {{"operation", step->operation}, {"files", std::to_string(step->files.size() - step->file)}});
+                  {{"operation", step->step_id}, {"files", std::to_string(step->files.size() - step->file)}});
         while (step->file < step->files.size()) next_file(*step, "it did not come in time");
         return settle(step);
     }
     const StepFile& file = step->files[step->file];
     if (file.bytes == 0) return take_bytes(step, std::string{});
     agent_of(step->machine)
-        ->client->read(step->operation, file.name, step->offset,
+        ->client->read(step->step_id, file.name, step->offset,
                        std::min<std::uint64_t>(limits::kMaxLogChunkBytes, file.bytes - step->offset),
                        [this, step](const Result<std::string>& bytes) {
                            if (!bytes && is_passing(bytes.error()))
@@ -194,7 +194,7 @@ void NodeExecutor::take_bytes(const SharedStep& step, const Result<std::string>&
             cut_output(*step);
         else
             next_file(*step, kNearlyFull);
-    } else if (auto kept = results_.append(step->operation, file.name, *bytes); !kept) {
+    } else if (auto kept = results_.append(step->step_id, file.name, *bytes); !kept) {
         next_file(*step, kNotKept);
     } else {
         step->offset += bytes->size();
@@ -206,7 +206,7 @@ void NodeExecutor::take_bytes(const SharedStep& step, const Result<std::string>&
 /// Of output that the disk has no room for, what has come is kept.
 void NodeExecutor::cut_output(Step& step) {
     StepFile& file = step.files[step.file];
-    log_.warn("output_cut", {{"operation", step.operation},
+    log_.warn("output_cut", {{"operation", step.step_id},
                              {"file", file.name},
                              {"bytes", std::to_string(step.offset)},
                              {"reason", kNearlyFull}});
@@ -220,9 +220,9 @@ void NodeExecutor::next_file(Step& step, std::string fault) {
     const StepFile& file = step.files[step.file];
     const bool is_result = is_wanted(step, file);
     if (is_result) awaited_ -= std::min(awaited_, file.bytes);
-    if (fault.empty() && !results_.keep(step.operation, file.name, file.executable)) fault = kNotKept;
+    if (fault.empty() && !results_.keep(step.step_id, file.name, file.executable)) fault = kNotKept;
     if (!fault.empty()) {
-        results_.drop(step.operation, file.name);
+        results_.drop(step.step_id, file.name);
         if (is_result) {
             leave_out(step, file, fault);
             step.wanted->room->bytes += file.bytes;
@@ -238,8 +238,8 @@ void NodeExecutor::next_file(Step& step, std::string fault) {
 void NodeExecutor::settle(const SharedStep& step) {
     // One that its agent never had is asked about again after a restart: nothing says that it has ended.
     const bool has_ended = step->end.state == StepStatus::State::kExited;
-    if (auto kept = has_ended ? results_.finish(step->operation, step->end) : Result<void>{}; !kept)
-        log_.warn("step_result_not_kept", {{"operation", step->operation}, {"reason", kept.error().message}});
+    if (auto kept = has_ended ? results_.finish(step->step_id, step->end) : Result<void>{}; !kept)
+        log_.warn("step_result_not_kept", {{"operation", step->step_id}, {"reason", kept.error().message}});
     step->phase = Step::Phase::kEnded;
     if (!step->awaits_stop_answer) forget_at_agent(step);
 }
@@ -248,7 +248,7 @@ void NodeExecutor::settle(const SharedStep& step) {
 void NodeExecutor::forget_at_agent(const SharedStep& step) {
     Agent* const agent = agent_of(step->machine);
     if (agent == nullptr) return later(kLongPause, [this, step] { forget_at_agent(step); });
-    agent->client->remove(step->operation, kRemovedAtOnce, [this, step](const Result<StepRemoval>& removal) {
+    agent->client->remove(step->step_id, kRemovedAtOnce, [this, step](const Result<StepRemoval>& removal) {
         const bool is_done =
             removal ? removal->complete : removal.error().code != ErrorCode::kConflict && !is_passing(removal.error());
         if (!is_done) later(pause_for(step->machine), [this, step] { forget_at_agent(step); });

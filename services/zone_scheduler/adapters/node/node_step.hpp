@@ -24,7 +24,7 @@ struct NodeExecutor::Step {
         kFetching,  ///< it has ended; its files are being fetched
         kEnded,
     };
-    std::string operation;
+    StepId step_id;
     MachineName machine;
     Phase phase = Phase::kPlaced;
     StepSpec spec{};
@@ -55,7 +55,7 @@ struct NodeExecutor::Agent {
     std::unique_ptr<http::NodeClient> client;
     std::uint64_t version = 0;
     bool is_watching = false;
-    std::set<std::string> running;          ///< its steps that run, as far as is known
+    std::set<StepId> running;               ///< its steps that run, as far as is known
     std::optional<Duration> failing_since;  ///< steady time of the first question without an answer since the last one
     int failures = 0;                       ///< since then
     bool is_lost(Duration now, Duration after) const {

@@ -71,77 +71,77 @@ bool StepResults::has_space(std::uint64_t bytes) const {
     return disk.available >= kept && disk.available - kept >= bytes;
 }
 
-Result<void> StepResults::append(const std::string& operation, const std::string& file, std::string_view bytes) {
-    if (!is_word(operation) || !is_file(file)) return no_file(file);
+Result<void> StepResults::append(const StepId& step_id, const std::string& file, std::string_view bytes) {
+    if (!is_word(step_id) || !is_file(file)) return no_file(file);
     std::error_code fault;
-    const std::string name = path(operation) + "/" + file;
+    const std::string name = path(step_id) + "/" + file;
     fs::create_directories(fs::path(name).parent_path(), fault);
     std::ofstream out(name, std::ios::binary | std::ios::app);
     out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     out.flush();
-    if (!out) return cannot_write(path(operation));
+    if (!out) return cannot_write(path(step_id));
     if (!bytes.empty()) write_out(name, bytes.size());
     return {};
 }
 
-Result<void> StepResults::keep(const std::string& operation, const std::string& file, bool executable) {
-    if (!is_word(operation) || !is_file(file)) return no_file(file);
-    const std::string name = path(operation) + "/" + file;
+Result<void> StepResults::keep(const StepId& step_id, const std::string& file, bool executable) {
+    if (!is_word(step_id) || !is_file(file)) return no_file(file);
+    const std::string name = path(step_id) + "/" + file;
     std::error_code fault;
     if (executable) fs::permissions(name, fs::perms::owner_exec, fs::perm_options::add, fault);
     if (fault || !durable_(name)) return cannot_write(name);
-    for (fs::path folder = fs::path(name).parent_path(); folder != path(operation); folder = folder.parent_path())
+    for (fs::path folder = fs::path(name).parent_path(); folder != path(step_id); folder = folder.parent_path())
         if (!durable_(folder.string())) return cannot_write(folder.string());
     return {};
 }
 
-Result<void> StepResults::finish(const std::string& operation, const StepStatus& end) {
+Result<void> StepResults::finish(const StepId& step_id, const StepStatus& end) {
     ZBS_EXPECTS(end.state == StepStatus::State::kExited);
-    if (!is_word(operation)) return no_file(operation);
+    if (!is_word(step_id)) return no_file(step_id);
     std::error_code fault;
-    fs::create_directories(path(operation), fault);
-    const std::string name = path(operation) + "/" + kEndFile;
-    const std::string fresh = path(operation) + "/" + kNewEndFile;
+    fs::create_directories(path(step_id), fault);
+    const std::string name = path(step_id) + "/" + kEndFile;
+    const std::string fresh = path(step_id) + "/" + kNewEndFile;
     std::ofstream out(fresh, std::ios::binary | std::ios::trunc);
     out << end.exit_code << (end.is_site_fault ? kSiteFault : "") << "\n" << end.reason;
     out.close();
     if (!out || !durable_(fresh)) return cannot_write(name);
     fs::rename(fresh, name, fault);
-    if (fault || !durable_(path(operation)) || !durable_(folder_)) return cannot_write(name);
+    if (fault || !durable_(path(step_id)) || !durable_(folder_)) return cannot_write(name);
     return {};
 }
 
-Result<void> StepResults::leave_out(const std::string& operation, const Executor::File& file) {
-    if (!is_word(operation) || file.name.empty()) return no_file(file.name);
+Result<void> StepResults::leave_out(const StepId& step_id, const Executor::File& file) {
+    if (!is_word(step_id) || file.name.empty()) return no_file(file.name);
     std::string reason = file.fault.substr(0, 400);
     std::ranges::replace(reason, '\n', ' ');
     std::error_code fault;
-    fs::create_directories(path(operation), fault);
-    std::ofstream out(path(operation) + "/" + kLeftOutFile, std::ios::binary | std::ios::app);
+    fs::create_directories(path(step_id), fault);
+    std::ofstream out(path(step_id) + "/" + kLeftOutFile, std::ios::binary | std::ios::app);
     out << http::encode_percent(file.name) << " " << file.bytes << " " << file.is_folder << " " << reason << "\n";
     out.flush();
-    if (!out) return cannot_write(path(operation));
+    if (!out) return cannot_write(path(step_id));
     return {};
 }
 
-void StepResults::drop(const std::string& operation, const std::string& file) {
+void StepResults::drop(const StepId& step_id, const std::string& file) {
     std::error_code fault;
-    if (is_word(operation) && is_file(file)) fs::remove(path(operation) + "/" + file, fault);
+    if (is_word(step_id) && is_file(file)) fs::remove(path(step_id) + "/" + file, fault);
 }
 
-void StepResults::clear(const std::string& operation) {
+void StepResults::clear(const StepId& step_id) {
     std::error_code fault;
-    if (is_word(operation)) fs::remove_all(path(operation), fault);
+    if (is_word(step_id)) fs::remove_all(path(step_id), fault);
 }
 
-bool StepResults::has(const std::string& operation) const {
+bool StepResults::has(const StepId& step_id) const {
     std::error_code fault;
-    return is_word(operation) && fs::is_directory(path(operation), fault);
+    return is_word(step_id) && fs::is_directory(path(step_id), fault);
 }
 
-std::optional<StepStatus> StepResults::end_of(const std::string& operation) const {
-    if (!is_word(operation)) return std::nullopt;
-    std::ifstream in(path(operation) + "/" + kEndFile, std::ios::binary);
+std::optional<StepStatus> StepResults::end_of(const StepId& step_id) const {
+    if (!is_word(step_id)) return std::nullopt;
+    std::ifstream in(path(step_id) + "/" + kEndFile, std::ios::binary);
     StepStatus end{.state = StepStatus::State::kExited};
     std::string word;
     if (!(in >> end.exit_code) || !std::getline(in, word) || in.eof()) return std::nullopt;
@@ -153,10 +153,10 @@ std::optional<StepStatus> StepResults::end_of(const std::string& operation) cons
     return end;
 }
 
-Result<std::string> StepResults::read(const std::string& operation, const std::string& file, std::uint64_t offset,
+Result<std::string> StepResults::read(const StepId& step_id, const std::string& file, std::uint64_t offset,
                                       std::size_t limit) const {
-    if (!is_word(operation) || !is_file(file)) return no_file(file);
-    const std::string name = path(operation) + "/" + file;
+    if (!is_word(step_id) || !is_file(file)) return no_file(file);
+    const std::string name = path(step_id) + "/" + file;
     std::error_code fault;
     const std::uintmax_t size = fs::file_size(name, fault);
     std::ifstream in(name, std::ios::binary);
@@ -169,12 +169,12 @@ Result<std::string> StepResults::read(const std::string& operation, const std::s
     return text;
 }
 
-std::vector<Executor::File> StepResults::list(const std::string& operation, const std::string& prefix) const {
+std::vector<Executor::File> StepResults::list(const StepId& step_id, const std::string& prefix) const {
     std::vector<Executor::File> files;
-    if (!is_word(operation)) return files;
+    if (!is_word(step_id)) return files;
     std::error_code fault;
-    const std::string top = path(operation) + "/";
-    for (fs::recursive_directory_iterator at(path(operation), fault), end; !fault && at != end; at.increment(fault)) {
+    const std::string top = path(step_id) + "/";
+    for (fs::recursive_directory_iterator at(path(step_id), fault), end; !fault && at != end; at.increment(fault)) {
         const std::string name = at->path().string().substr(top.size());
         std::error_code missing;
         if (!is_file(name) || !name.starts_with(prefix) || !at->is_regular_file(missing)) continue;
@@ -184,7 +184,7 @@ std::vector<Executor::File> StepResults::list(const std::string& operation, cons
             files.push_back(
                 {.name = name, .bytes = bytes, .executable = (mode & fs::perms::owner_exec) != fs::perms::none});
     }
-    std::ifstream left_out(path(operation) + "/" + kLeftOutFile, std::ios::binary);
+    std::ifstream left_out(path(step_id) + "/" + kLeftOutFile, std::ios::binary);
     std::string code;
     for (Executor::File file;
          left_out >> code >> file.bytes >> file.is_folder && std::getline(left_out >> std::ws, file.fault);) {
@@ -196,12 +196,12 @@ std::vector<Executor::File> StepResults::list(const std::string& operation, cons
     return files;
 }
 
-Result<Executor::Removal> StepResults::remove(const std::string& operation, std::size_t at_most) {
+Result<Executor::Removal> StepResults::remove(const StepId& step_id, std::size_t at_most) {
     Executor::Removal removal{0, true};
-    if (!has(operation)) return removal;
+    if (!has(step_id)) return removal;
     std::error_code fault;
     std::vector<fs::path> files;  // a folder behind all that is in it
-    for (fs::recursive_directory_iterator at(path(operation), fault), end; !fault && at != end; at.increment(fault))
+    for (fs::recursive_directory_iterator at(path(step_id), fault), end; !fault && at != end; at.increment(fault))
         files.push_back(at->path());
     std::ranges::reverse(files);
     for (const fs::path& file : files) {
@@ -212,7 +212,7 @@ Result<Executor::Removal> StepResults::remove(const std::string& operation, std:
         if (!fs::remove(file, fault) || fault) return cannot_write(file.string());
         ++removal.files;
     }
-    if (!fs::remove(path(operation), fault) || fault) return cannot_write(path(operation));
+    if (!fs::remove(path(step_id), fault) || fault) return cannot_write(path(step_id));
     ++removal.files;
     return removal;
 }

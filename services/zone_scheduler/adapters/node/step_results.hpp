@@ -13,7 +13,7 @@
 namespace zbs::node {
 
 /// What is kept here of steps that ran elsewhere and have ended: how, and some of their files. A folder for each.
-/// Operations and names of files are words without slashes; anything else is not found.
+/// Ids of steps and names of files are words without slashes; anything else is not found.
 class StepResults {
   public:
     /// Of the disk: so much is left free.
@@ -31,29 +31,29 @@ class StepResults {
     /// Whether so many bytes more leave what is to be left free. A disk that cannot be looked at has none.
     bool has_space(std::uint64_t bytes) const;
     /// Adds to a file; the disk begins to write it. Errors: kUnavailable.
-    Result<void> append(const std::string& operation, const std::string& file, std::string_view bytes);
+    Result<void> append(const StepId& step_id, const std::string& file, std::string_view bytes);
     /// Says that a file has come whole: it is durable then. Waits for the disk: of what was added, some 32 MiB at most
     /// are not written yet. Errors: kUnavailable.
-    Result<void> keep(const std::string& operation, const std::string& file, bool executable);
+    Result<void> keep(const StepId& step_id, const std::string& file, bool executable);
     /// Written last, and durable: with it the step has ended. Precondition: it has. Errors: kUnavailable.
-    Result<void> finish(const std::string& operation, const StepStatus& end);
+    Result<void> finish(const StepId& step_id, const StepStatus& end);
     /// Lists a file that cannot be read here, with its reason. Errors: kUnavailable.
-    Result<void> leave_out(const std::string& operation, const Executor::File& file);
+    Result<void> leave_out(const StepId& step_id, const Executor::File& file);
     /// Forgets a file.
-    void drop(const std::string& operation, const std::string& file);
+    void drop(const StepId& step_id, const std::string& file);
     /// Of what was fetched before in vain.
-    void clear(const std::string& operation);
+    void clear(const StepId& step_id);
 
-    bool has(const std::string& operation) const;
+    bool has(const StepId& step_id) const;
     /// None where it has not been finished.
-    std::optional<StepStatus> end_of(const std::string& operation) const;
-    Result<std::string> read(const std::string& operation, const std::string& file, std::uint64_t offset,
+    std::optional<StepStatus> end_of(const StepId& step_id) const;
+    Result<std::string> read(const StepId& step_id, const std::string& file, std::uint64_t offset,
                              std::size_t limit) const;
-    std::vector<Executor::File> list(const std::string& operation, const std::string& prefix) const;
-    Result<Executor::Removal> remove(const std::string& operation, std::size_t at_most);
+    std::vector<Executor::File> list(const StepId& step_id, const std::string& prefix) const;
+    Result<Executor::Removal> remove(const StepId& step_id, std::size_t at_most);
 
   private:
-    std::string path(const std::string& operation) const { return folder_ + "/" + operation; }
+    std::string path(const StepId& step_id) const { return folder_ + "/" + step_id; }
     std::string folder_;
     Reserve reserve_;
     MakeDurable durable_;

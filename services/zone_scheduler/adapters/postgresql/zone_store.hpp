@@ -36,7 +36,7 @@ Result<std::int64_t> examine_zone_database(const Address& address);
 /// take the lease (for 10 min at most), `look` receives a predicate for the steps ("mpi-ID" of an application,
 /// "run-ID-pN" of a part) that the schema knows; nothing but the lease is changed where it fails. Not for one in use:
 /// kConflict. The next token.
-using KnowsStep = std::function<bool(const std::string& operation)>;
+using KnowsStep = std::function<bool(const StepId& step)>;
 Result<std::int64_t> go_on_from_restored(const Address& address, Time now,
                                          const std::function<Result<void>(const KnowsStep&)>& look);
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "algorithms/base/time.hpp"
+#include "services/common/messages/names/name_types.hpp"
 
 namespace zbs::slurm {
 
@@ -20,7 +21,7 @@ struct HoldSpec {
     std::string operation;  ///< stable over retries and restarts, 128-bit id: [A-Za-z0-9-]{1,64}
     std::string partition;  ///< empty = Slurm's default
     std::string account;    ///< that Slurm charges; empty = the user's default
-    std::string user;       ///< whose job it is; empty = who runs this service. Others need root
+    AccountName user;       ///< whose job it is; empty = who runs this service. Others need root
     /// Exactly these; empty = as Slurm likes, so many as the next two say.
     std::vector<NodeShare> shares;
     int processors = 1;   ///< altogether
@@ -51,7 +52,7 @@ struct Allocation {
     Strength strength = Strength::kQueued;
     std::string state;   ///< Slurm's own word
     std::string reason;  ///< Slurm's own: why it waits, or how it ended
-    std::string user;
+    AccountName user;
     std::string partition;
     bool kept = false;             ///< does not expire
     std::optional<Time> start;     ///< of what runs or ran, else expected; none = Slurm does not know

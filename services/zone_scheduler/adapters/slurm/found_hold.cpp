@@ -10,7 +10,7 @@ Allocation FoundHold::allocation() const {
                     .phase = phase,
                     .state = line.state,
                     .reason = line.reason == "None" ? "" : line.reason,
-                    .user = line.user,
+                    .user = AccountName(line.user),
                     .partition = line.partition,
                     .kept = line.comment.find(kHeldComment) == std::string::npos,
                     .start = line.start,
@@ -23,7 +23,7 @@ Allocation FoundHold::allocation() const {
     return made;
 }
 
-std::optional<FoundHold> choose(const std::vector<JobLine>& jobs, const std::string& name, const std::string& owner) {
+std::optional<FoundHold> choose(const std::vector<JobLine>& jobs, const std::string& name, const AccountName& owner) {
     std::optional<FoundHold> first, last_ended;
     std::vector<std::uint32_t> living;
     for (const JobLine& job : jobs) {

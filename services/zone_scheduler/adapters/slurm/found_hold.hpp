@@ -20,6 +20,6 @@ struct FoundHold {
 
 /// The hold called `name` of the user `owner` among these jobs; none where there is none. Of several the first that
 /// lives counts, of ended ones the last.
-std::optional<FoundHold> choose(const std::vector<JobLine>& jobs, const std::string& name, const std::string& owner);
+std::optional<FoundHold> choose(const std::vector<JobLine>& jobs, const std::string& name, const AccountName& owner);
 
 }  // namespace zbs::slurm

@@ -53,7 +53,7 @@ std::vector<std::string> signal_command(const SlurmCommands& commands, const All
     if (const std::string& file = commands.settings().configuration; !file.empty())
         words.push_back("SLURM_CONF=" + file);
     words.insert(words.end(), {"/bin/sh", "-c", kSignalStep, commands.path_of("squeue"), commands.path_of("scancel"),
-                               std::to_string(allocation.job), spec.operation, spec.is_launcher ? "URG" : "TERM"});
+                               std::to_string(allocation.job), spec.step_id, spec.is_launcher ? "URG" : "TERM"});
     return words;
 }
 
@@ -72,8 +72,7 @@ std::string why_ended(const Allocation& allocation) {
 }  // namespace
 
 Result<StepSpec> make_step(const SlurmCommands& commands, const Allocation& allocation, const LaunchSpec& spec) {
-    if (!is_operation(spec.operation))
-        return invalid("an operation is 1 to 64 letters, digits and dashes", "/operation");
+    if (!is_operation(spec.step_id)) return invalid("an operation is 1 to 64 letters, digits and dashes", "/operation");
     if (spec.argv.empty() || spec.argv.front().empty()) return invalid("a program", "/argv");
     if (spec.places.empty()) return invalid("a node for at least one task", "/places");
     if (allocation.phase != Phase::kRunning) {
@@ -98,13 +97,13 @@ Result<StepSpec> make_step(const SlurmCommands& commands, const Allocation& allo
     const Result<User> self = find_user({});
     if (!self) return self.error();
     StepSpec step{
-        .operation = spec.operation,
-        .argv = {commands.path_of("srun"), "--jobid=" + std::to_string(allocation.job), "--job-name=" + spec.operation,
+        .step_id = spec.step_id,
+        .argv = {commands.path_of("srun"), "--jobid=" + std::to_string(allocation.job), "--job-name=" + spec.step_id,
                  "--overlap", "--distribution=arbitrary", "--nodelist=" + write_host_list(spec.places),
                  "--ntasks=" + std::to_string(spec.places.size()),
                  "--chdir=" + (spec.directory.empty() ? std::string("/tmp") : spec.directory), "--cpu-bind=none",
                  "--mpi=" + (spec.pmi.empty() ? std::string("none") : spec.pmi), "--input=none", "--unbuffered"},
-        .account = allocation.user == self->name ? std::string{} : allocation.user,
+        .account = allocation.user == self->name ? AccountName{} : allocation.user,
         .walltime = spec.walltime,
         .grace = spec.grace,
         .on_stop = signal_command(commands, allocation, spec)};
@@ -128,7 +127,7 @@ Result<StepSpec> make_step(const SlurmCommands& commands, const Allocation& allo
         step.argv.emplace_back("/usr/bin/env");
         step.argv.insert(step.argv.end(), on_the_node.begin(), on_the_node.end());
     }
-    if (spec.is_launcher) step.argv.insert(step.argv.end(), {"/bin/sh", "-c", kSpareLauncher, "sh", spec.operation});
+    if (spec.is_launcher) step.argv.insert(step.argv.end(), {"/bin/sh", "-c", kSpareLauncher, "sh", spec.step_id});
     step.argv.insert(step.argv.end(), spec.argv.begin(), spec.argv.end());
     return step;
 }

@@ -14,7 +14,7 @@ namespace zbs::slurm {
 /// A program to be run on nodes of an allocation. Its processors are those of the allocation on these nodes: what it
 /// starts there is not held to fewer, and steps beside it share them.
 struct LaunchSpec {
-    std::string operation;          ///< of the step, also its name in Slurm
+    StepId step_id;                 ///< also its name in Slurm
     std::vector<std::string> argv;  ///< paths are those of the nodes
     std::vector<std::pair<std::string, std::string>> environment;
     std::string directory;            ///< on the nodes; empty = "/tmp", which every node has

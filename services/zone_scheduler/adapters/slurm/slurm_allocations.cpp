@@ -190,7 +190,7 @@ Result<StepSpec> SlurmAllocations::step_in(const AllocationKey& key, const Alloc
     if (at == running_.end())
         return Error{ErrorCode::kConflict, "Slurm has not started the job of operation " + key.operation + " yet", {}};
     Result<StepSpec> made = make_step(back_end_.commands(), at->second,
-                                      {.operation = step.operation,
+                                      {.step_id = step.step_id,
                                        .argv = std::move(step.argv),
                                        .environment = std::move(step.environment),
                                        .directory = step.directory,

@@ -15,7 +15,7 @@ struct FoundHold;
 /// Which hold is meant: a job of another user under the same name is none of ours.
 struct HoldKey {
     std::string operation;
-    std::string user;  ///< as in its HoldSpec
+    AccountName user;  ///< as in its HoldSpec
 };
 
 struct BackEndSettings {

@@ -10,6 +10,7 @@
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/job_folder.hpp"
 #include "services/common/adapters/process/start/supervisor_record.hpp"
+#include "services/common/adapters/sqlite/backup_codec.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/codec/command_codec.hpp"
 #include "services/zone_scheduler/adapters/postgresql/zone_store.hpp"
@@ -50,26 +51,26 @@ Result<void> back_up(const std::string& config_path, const Output& output, const
 /// Steps that the backup does not know end, since nobody would learn of their end, and their folders go
 /// aside: a job that comes again under its old id must not find the output of the run that was forgotten.
 Result<int> put_aside_unknown(const ZoneSettings& settings, const StateFolder& state,
-                              const std::function<bool(const std::string&)>& knows) {
+                              const std::function<bool(const StepId&)>& knows) {
     const auto executor = open_executor(settings, state);
     if (!executor) return executor.error();
-    std::vector<std::string> unknown;
+    std::vector<StepId> unknown;
     std::error_code fault;
     for (const auto& entry : std::filesystem::directory_iterator(state.steps(), fault)) {
-        const std::string name = entry.path().filename().string();
-        if (entry.is_directory() && process::is_plain_name(name) && !knows(name)) unknown.push_back(name);
+        const StepId step(entry.path().filename().string());
+        if (entry.is_directory() && process::is_plain_name(step) && !knows(step)) unknown.push_back(step);
     }
-    const auto runs = [&](const std::string& step) {
+    const auto runs = [&](const StepId& step) {
         return (*executor)->status(step).state == StepStatus::State::kRunning;
     };
-    for (const std::string& step : unknown)
+    for (const StepId& step : unknown)
         if (runs(step)) (*executor)->stop(step, kStepGrace);
     const auto end = std::chrono::steady_clock::now() + kStepWait;
     const std::string aside =
         state.path + "/steps-before-restore-" + std::to_string(to_microseconds(system::wall_clock()) / 1'000'000);
     if (!unknown.empty() && mkdir(aside.c_str(), 0700) != 0)
         return Error{ErrorCode::kUnavailable, "cannot make the folder", aside};
-    for (const std::string& step : unknown) {
+    for (const StepId& step : unknown) {
         while (runs(step) || process::is_supervised(state.steps() + "/" + step)) {
             if (std::chrono::steady_clock::now() > end)
                 return Error{ErrorCode::kUnavailable,

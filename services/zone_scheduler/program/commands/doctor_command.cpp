@@ -18,6 +18,7 @@
 #include "algorithms/base/duration_text.hpp"
 #include "services/common/adapters/beast/port_rights.hpp"
 #include "services/common/adapters/beast/server.hpp"
+#include "services/common/adapters/command_line/check_codec.hpp"
 #include "services/common/adapters/command_line/check_listing.hpp"
 #include "services/common/adapters/command_line/output.hpp"
 #include "services/common/adapters/command_line/terminal.hpp"

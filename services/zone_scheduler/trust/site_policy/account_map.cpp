@@ -32,7 +32,7 @@ AccountDecision AccountMap::find(const Caller& user, std::span<const std::string
     return first->decision;
 }
 
-std::span<const std::string> AccountMap::pool(std::string_view name) const {
+std::span<const AccountName> AccountMap::pool(std::string_view name) const {
     const auto at = pools_.find(name);
     if (at == pools_.end()) return {};
     return at->second;

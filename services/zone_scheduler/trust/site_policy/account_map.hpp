@@ -47,7 +47,7 @@ class AccountMap {
     /// Reads every line whatever the outcome, so that the time reveals nothing. kNone for a caller that is not a user.
     AccountDecision find(const Caller& user, std::span<const std::string> groups) const;
     /// The accounts of a pool, in the order of the map; empty for a pool that does not exist.
-    std::span<const std::string> pool(std::string_view name) const;
+    std::span<const AccountName> pool(std::string_view name) const;
     /// By name.
     std::vector<std::string> pool_names() const;
     /// True where a line gives some user of the organisation an account; lines above it may still deny her.
@@ -67,7 +67,7 @@ class AccountMap {
     };
     friend class AccountMapReader;
     std::vector<Line> lines_;
-    std::map<std::string, std::vector<std::string>, std::less<>> pools_;
+    std::map<std::string, std::vector<AccountName>, std::less<>> pools_;
 };
 
 /// True for [a-z_][a-z0-9_-]{0,31} that does not sound like user id 0 (root, toor, superuser, uid0, also with digits,

@@ -132,7 +132,7 @@ class AccountMapReader {
     }
 
     /// One account, or `name[01-20]`.
-    Result<void> add_accounts(std::string_view word, const std::string& pool, std::vector<std::string>& accounts) {
+    Result<void> add_accounts(std::string_view word, const std::string& pool, std::vector<AccountName>& accounts) {
         const std::size_t open = word.find('[');
         if (open == std::string_view::npos) return add_account(std::string(word), pool, accounts);
         const std::size_t dash = std::min(word.find('-', open), word.size() - 1);
@@ -154,7 +154,7 @@ class AccountMapReader {
         return {};
     }
 
-    Result<void> add_account(std::string account, const std::string& pool, std::vector<std::string>& accounts) {
+    Result<void> add_account(std::string account, const std::string& pool, std::vector<AccountName>& accounts) {
         if (!is_valid_account(account)) return bad_account(account);
         if (accounts.size() >= limits::kMaxPoolAccounts) {
             return too_large("pool '" + pool + "' has more than " + std::to_string(limits::kMaxPoolAccounts) +
@@ -167,7 +167,7 @@ class AccountMapReader {
             return fault("account '" + account + "' is in pool '" + at->second +
                          "' already; two users would meet in it");
         }
-        accounts.push_back(std::move(account));
+        accounts.emplace_back(std::move(account));
         return {};
     }
 

@@ -5,7 +5,7 @@
 
 namespace zbs {
 
-std::optional<PoolChoice> choose_pool_account(std::span<const std::string> pool, std::span<const PoolLease> leases,
+std::optional<PoolChoice> choose_pool_account(std::span<const AccountName> pool, std::span<const PoolLease> leases,
                                               const Caller& user, Time now, Duration idle_time) {
     struct Holder {
         const PoolLease* lease = nullptr;
@@ -17,9 +17,9 @@ std::optional<PoolChoice> choose_pool_account(std::span<const std::string> pool,
         holder.doubtful = holder.lease != nullptr;
         holder.lease = &lease;
     }
-    const std::string* unused = nullptr;
+    const AccountName* unused = nullptr;
     const PoolLease* longest_idle = nullptr;
-    for (const std::string& account : pool) {
+    for (const AccountName& account : pool) {
         const auto at = holders.find(account);
         if (at == holders.end()) {
             if (unused == nullptr) unused = &account;

@@ -41,7 +41,7 @@ Result<void> check_names(const PeeringRights& rights, const SiteNames& site, con
     if (rule->kind == AccountRule::Kind::kPool && (site.accounts == nullptr || site.accounts->pool(rule->name).empty()))
         return invalid(pool_fault(rule->name, site), pointer + "/account_rule");
     if (rule->kind == AccountRule::Kind::kAccount && site.check_account) {
-        if (const Result<void> good = site.check_account(rule->name); !good)
+        if (const Result<void> good = site.check_account(AccountName(rule->name)); !good)
             return invalid(good.error().message, pointer + "/account_rule");
     }
     return {};

@@ -15,7 +15,7 @@ struct SiteNames {
     const AccountMap* accounts = nullptr;  ///< null: the zone has no account map
     std::string account_map_file;          ///< where it is, for people
     /// Whether jobs may run as an account of this host; empty: not asked, because all jobs run as the zone's own user.
-    std::function<Result<void>(const std::string& account)> check_account;
+    std::function<Result<void>(const AccountName& account)> check_account;
 };
 
 /// Refuses rights that name a partition, a pool or an account which is not there. The error lists those that are;

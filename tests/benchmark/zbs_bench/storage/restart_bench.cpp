@@ -39,7 +39,7 @@ Application make_application(std::uint64_t number, bool ended) {
         made.status.history.push_back({state, at});
     made.status.state = kCompleted;
     made.status.exit_code = 0;
-    made.status.operation = "mpi-" + to_string(made.request.id);
+    made.status.launcher_step = StepId("mpi-" + to_string(made.request.id));
     return made;
 }
 
