@@ -137,46 +137,15 @@ void PartService::refresh_machines() {
             log_.warn("machines_not_seen", {{"reason", read.error().message}});
             return;  // what was seen last still counts
         }
-        std::vector<bool> ours(physical_count(), false);
+        std::vector<std::int32_t> ours;
         for (const auto& [id, part] : parts_) {
             if (!allocations_.is_held(id) && !allocations_.is_asked(id) && !part->finishing) continue;
-            for (const std::int32_t p : part->record.processors)
-                ours[static_cast<std::size_t>(p) % physical_count()] = true;
+            ours.insert(ours.end(), part->record.processors.begin(), part->record.processors.end());
         }
-        std::map<MachineName, std::size_t> number;
-        for (std::size_t m = 0; m < config_.zone.machines.size(); ++m)
-            number[MachineName(config_.zone.machines[m].name)] = m;
-        for (const MachineUse& use : *read)
-            if (const auto m = number.find(use.machine); m != number.end()) record_use(m->second, use, ours);
+        for (const auto& [machine, fault] : ledger_.record_use(*read, ours))
+            log_.info("machine", {{"name", machine}, {"state", fault.empty() ? "takes work again" : fault}});
         queue_changed_ = true;
     });
-}
-
-/// Marks as taken what others have of machine `m`, and all of one that is out of order.
-void PartService::record_use(std::size_t m, const MachineUse& use, const std::vector<bool>& ours) {
-    const Machine& machine = config_.zone.machines[m];
-    const auto first = static_cast<std::size_t>(first_of_[m]), count = static_cast<std::size_t>(machine.processors);
-    speed_[m] = machine.speed * use.speed;
-    if (!use.host.empty()) hosts_[use.machine] = use.host;
-    if (const bool was = faults_.contains(use.machine); was != !use.fault.empty()) {
-        log_.info("machine", {{"name", use.machine}, {"state", was ? "takes work again" : use.fault}});
-        if (was) faults_.erase(use.machine);
-    }
-    if (!use.fault.empty()) faults_[use.machine] = use.fault;
-    const auto own = std::count(ours.begin() + first_of_[m], ours.begin() + first_of_[m] + machine.processors, true);
-    auto others = use.fault.empty() ? use.allocated - own : machine.processors;
-    for (std::size_t p = first + count; p-- > first;) {
-        const bool taken = others > 0 && (!ours[p] || !use.fault.empty());
-        for (std::size_t r = 0; r < row_count(); ++r) elsewhere_[r * physical_count() + p] = taken;
-        others -= taken;
-    }
-}
-
-std::vector<bool> PartService::busy_in(const ProcessorCalendar::Interval& when, const std::set<PartId>& without,
-                                       bool by_estimate) const {
-    std::vector<bool> busy = queue_.promised().busy(when, without, by_estimate);
-    for (std::size_t p = 0; p < busy.size(); ++p) busy[p] = busy[p] || elsewhere_[p];
-    return busy;
 }
 
 }  // namespace zbs

@@ -2,42 +2,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "algorithms/mapping/mapper.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/names/owned_id.hpp"
-#include "services/zone_scheduler/peer/part_promised.hpp"
+#include "services/zone_scheduler/peer/part_service.hpp"
+#include "services/zone_scheduler/peer/start_windows.hpp"
 
 namespace zbs {
-namespace {
-
-constexpr std::size_t kMaxProbes = 512;
-
-/// At most `kMaxStartWindows`: windows between two that are sent count as the worst among them, so that nothing is
-/// promised that is not there.
-std::vector<StartWindow> merge_windows(std::vector<StartWindow> windows) {
-    const auto same = [](const StartWindow& a, const StartWindow& b) {
-        return a.processors == b.processors && a.speed_sum == b.speed_sum && a.largest_machine == b.largest_machine;
-    };
-    windows.erase(std::unique(windows.begin(), windows.end(), same), windows.end());
-    if (windows.size() <= limits::kMaxStartWindows) return windows;
-    const std::size_t stride = (windows.size() + limits::kMaxStartWindows - 2) / (limits::kMaxStartWindows - 1);
-    std::vector<StartWindow> merged;
-    for (std::size_t i = 0; i + 1 < windows.size(); i += stride) {
-        const std::size_t end = std::min(i + stride, windows.size() - 1);
-        StartWindow worst = *std::min_element(
-            windows.begin() + static_cast<std::ptrdiff_t>(i), windows.begin() + static_cast<std::ptrdiff_t>(end),
-            [](const StartWindow& a, const StartWindow& b) { return a.processors < b.processors; });
-        worst.after = windows[i].after;
-        worst.expected = windows[i].expected;
-        merged.push_back(worst);
-    }
-    merged.push_back(windows.back());
-    return merged;
-}
-
-}  // namespace
-
 /// What a zone is asked about.
 struct PartService::Question {
     const Caller& caller;
@@ -45,62 +16,34 @@ struct PartService::Question {
     std::set<PartId> without;  ///< count as free
 };
 
-/// The processors that the user may have from `start` (steady time) on for the walltime, as one aggregate. Where she
-/// may have fewer than are free, machines with most free ones count first. Counted for everybody, given to those
-/// entitled: who gets nothing waits as long as who gets all.
-StartWindow PartService::count_free(const Question& question, Duration start, bool by_estimate) const {
-    const Duration start_in = start - clock_.steady_now();
-    const ProcessorCalendar::Interval when = interval_of(start_in, question.request.walltime, question.request.grace);
-    const std::vector<bool> busy = busy_in(when, question.without, by_estimate);
-    const OrganisationName& organisation = question.caller.organisation;
-    const Entitlement entitlement =
-        filter_.find({question.caller, question.request.user, question.request.groups, question.request.walltime,
-                      usage_in(organisation, when, question.without, by_estimate), start_in});
-    StartWindow best{.after = start_in, .expected = start_in};
-    const std::vector<double> speeds =
-        row_speeds({when, question.without, by_estimate}, question.request.share, question.request.user);
-    for (std::size_t r = 0; r < row_count(); ++r) {
-        if (speeds[r] <= 0) continue;
-        const StartWindow window = count_free_in_row(entitlement, busy, r, speeds[r]);
-        if (window.processors < best.processors || (window.processors == best.processors && r > 0)) continue;
-        best = window;
-        best.after = best.expected = start_in;
-    }
-    return best;
+/// What is promised in an interval, to parts that wait, too.
+ProcessorLedger::Promised PartService::promised(const ProcessorCalendar::Interval& when, std::set<PartId> without,
+                                                bool by_estimate) const {
+    return {queue_.promised(), when, std::move(without), by_estimate, [this](const PartId& id) {
+                const PartRequest& request = parts_.at(id)->record.request;
+                return share_of(request.share, request.user);
+            }};
 }
 
-/// All that is known of one row, of whose processors a part would have `speed_left` of their speed.
-StartWindow PartService::count_free_in_row(const Entitlement& entitlement, const std::vector<bool>& busy,
-                                           std::size_t row, double speed_left) const {
-    std::vector<std::pair<int, std::size_t>> machines;  // free, index
-    for (std::size_t m = 0; m < config_.zone.machines.size(); ++m) {
-        int free = 0;
-        for (int p = 0; p < config_.zone.machines[m].processors; ++p)
-            free += !busy[row * physical_count() + static_cast<std::size_t>(first_of_[m] + p)];
-        machines.emplace_back(entitlement.machines[m] ? free : 0, m);
-    }
-    std::stable_sort(machines.begin(), machines.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-    if (config_.max_machines > 0)
-        machines.resize(std::min(machines.size(), static_cast<std::size_t>(config_.max_machines)));
-    StartWindow window;
-    double squares = 0;
-    for (const auto& [free, m] : machines) {
-        const int counted = std::min(free, entitlement.processors - window.processors);
-        const double speed = speed_[m] * speed_left;
-        window.processors += counted;
-        window.speed_sum += counted * speed;
-        squares += counted * speed * speed;
-        window.largest_machine = std::max(window.largest_machine, counted);
-    }
-    if (window.processors > 0) {
-        window.speed_mean = window.speed_sum / window.processors;
-        window.speed_variance = std::max(0.0, squares / window.processors - window.speed_mean * window.speed_mean);
-    }
+/// The processors that the user may have from `start` (steady time) on for the walltime, as one aggregate. Counted for
+/// everybody, given to those entitled: who gets nothing waits as long as who gets all.
+StartWindow PartService::count_free(const Question& question, Duration start, bool by_estimate) const {
+    const Duration start_in = start - clock_.steady_now();
+    const CapacityRequest& request = question.request;
+    const ProcessorCalendar::Interval when = interval_of(start_in, request.walltime, request.grace);
+    const ProcessorLedger::Promised promised = this->promised(when, question.without, by_estimate);
+    const Entitlement entitlement =
+        filter_.find({question.caller, request.user, request.groups, request.walltime,
+                      usage_in(question.caller.organisation, when, question.without, by_estimate), start_in});
+    const ProcessorSet usable = ledger_.free_on(entitlement.machines, promised);
+    StartWindow window = ledger_.count_free(
+        usable, promised, {entitlement.processors, config_.max_machines, share_of(request.share, request.user)});
+    window.after = window.expected = start_in;
     return window;
 }
 
 /// What could start later, where so many can start now. O(instants at which something changes x promised processors),
-/// at most `kMaxProbes` instants.
+/// for a bounded number of them.
 std::vector<StartWindow> PartService::find_windows(const Question& question, int free_now) const {
     const Duration now = clock_.steady_now();
     const ProcessorCalendar::Interval sample =
@@ -113,27 +56,11 @@ std::vector<StartWindow> PartService::find_windows(const Question& question, int
         if (today.opens_in && *today.opens_in > Duration{0}) at.insert(at.begin() + 1, now + *today.opens_in);
         std::sort(at.begin(), at.end());
         std::erase_if(at, [&](Duration t) { return t - now > config_.reserve_ahead; });
-        std::vector<StartWindow> windows;
-        for (std::size_t i = 1; i < at.size() && i < kMaxProbes; ++i) {
-            StartWindow window = count_free(question, at[i], by_estimate);
-            // That nothing is free goes without saying only as long as nothing was.
-            if (window.processors > 0 || free_now > 0 || !windows.empty()) windows.push_back(window);
-        }
-        // The answer describes nothing behind the last moment examined but the state from the very end on.
-        if (at.size() > kMaxProbes) {
-            windows.push_back({.after = at[kMaxProbes] - now, .expected = at[kMaxProbes] - now});
-            if (at.back() > at[kMaxProbes]) windows.push_back(count_free(question, at.back(), by_estimate));
-        }
-        return windows;
+        return probe_windows(at, now, free_now > 0,
+                             [&](Duration start) { return count_free(question, start, by_estimate); });
     };
     std::vector<StartWindow> windows = merge_windows(look(false));
-    if (used_share_ >= 1) return windows;
-    const std::vector<StartWindow> hoped = look(true);
-    for (StartWindow& window : windows) {
-        const auto first = std::find_if(hoped.begin(), hoped.end(),
-                                        [&](const StartWindow& h) { return h.processors >= window.processors; });
-        if (first != hoped.end()) window.expected = std::min(window.after, first->after);
-    }
+    if (used_share_ < 1) expect_from(look(true), windows);
     return windows;
 }
 
@@ -196,67 +123,11 @@ Result<std::shared_ptr<PartService::ActivePart>> PartService::find_replaced(cons
     return old;
 }
 
-Result<PartService::Placement> PartService::place(const PartRequest& request, const std::vector<bool>& usable) const {
-    if (row_count() > 1 && !takes_turns()) return place_beside_fewest(request, usable);
-    const std::vector<std::size_t> rows = rows_with_room(usable, request.ranks.size());
-    return place_in_row(request, usable, rows.empty() ? 0 : rows.front());
-}
-
-/// The machines that one part may lie on: those with most usable processors, where the site's scheduler bounds their
-/// number; else all.
-std::set<std::size_t> PartService::machines_for_one(const std::vector<bool>& usable, std::size_t row) const {
-    std::vector<std::pair<std::ptrdiff_t, std::size_t>> machines;  // less those usable, index
-    for (std::size_t m = 0; m < config_.zone.machines.size(); ++m) {
-        const auto first = usable.begin() + static_cast<std::ptrdiff_t>(row * physical_count()) + first_of_[m];
-        machines.emplace_back(-std::count(first, first + config_.zone.machines[m].processors, true), m);
-    }
-    std::ranges::sort(machines);
-    if (config_.max_machines > 0)
-        machines.resize(std::min(machines.size(), static_cast<std::size_t>(config_.max_machines)));
-    std::set<std::size_t> kept;
-    for (const auto& [room, m] : machines) kept.insert(m);
-    return kept;
-}
-
-/// The free processors of a row as a zone of their own, and the part mapped onto it.
-Result<PartService::Placement> PartService::place_in_row(const PartRequest& request, const std::vector<bool>& usable,
-                                                         std::size_t row) const {
-    Zone free_zone{config_.zone.name, {}, config_.zone.within_machine, link_within_()};
-    std::vector<std::int32_t> number;  // leads back to ours
-    for (const std::size_t m : machines_for_one(usable, row)) {
-        Machine machine = config_.zone.machines[m];
-        machine.processors = 0;
-        machine.speed = speed_[m];
-        for (int p = 0; p < config_.zone.machines[m].processors; ++p) {
-            const auto processor = static_cast<std::int32_t>(row * physical_count()) + first_of_[m] + p;
-            if (!usable[static_cast<std::size_t>(processor)]) continue;
-            ++machine.processors;
-            number.push_back(processor);
-        }
-        if (machine.processors > 0) free_zone.machines.push_back(machine);
-    }
-    if (number.size() < request.ranks.size())
-        return Error{
-            ErrorCode::kRejected,
-            std::to_string(request.ranks.size()) + " processors wanted, " + std::to_string(number.size()) + " free",
-            {}};
-    const Result<ResourceGraph> resources = ResourceGraph::make({std::move(free_zone)}, {});
-    ZBS_EXPECTS(resources.has_value());
-    const Mapper* mapper = find_mapper(config_.level_two_mapper);
-    ZBS_EXPECTS(mapper != nullptr);
-    const Result<Mapping> mapping =
-        mapper->map(request.graph, *resources, MapOptions{.seed = request.seed, .max_tasks_per_processor = 1});
-    if (!mapping) return mapping.error();
-    Placement placement;
-    for (std::size_t task = 0; task < request.ranks.size(); ++task) {
-        const std::int32_t processor = number[static_cast<std::size_t>(mapping->processor_of[task])];
-        const auto machine = static_cast<std::size_t>(machine_of_[static_cast<std::size_t>(processor)]);
-        placement.processors.push_back(processor);
-        placement.assignment.push_back(
-            {request.ranks[task], MachineName(config_.zone.machines[machine].name),
-             static_cast<std::int32_t>(static_cast<std::size_t>(processor) % physical_count()) - first_of_[machine]});
-    }
-    return placement;
+Result<ProcessorLedger::Placement> PartService::place(const PartRequest& request, const ProcessorSet& usable) const {
+    return ledger_.place(request, usable,
+                         {.within_zone = link_within_(),
+                          .max_machines = config_.max_machines,
+                          .beside_fewest = config_.slots > 1 && !takes_turns()});
 }
 
 Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& request) {
@@ -294,7 +165,6 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
     std::set<PartId> without;
     if (*replaced != nullptr) without.insert((*replaced)->record.request.id);
     const ProcessorCalendar::Interval when = interval_of(request.start_in, request.walltime, request.grace);
-    const std::vector<bool> busy = busy_in(when, without);
     const Entitlement entitlement =
         filter_.find({caller, request.user, request.groups, request.walltime,
                       usage_in(caller.organisation, when, without, false), request.start_in});
@@ -307,7 +177,7 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
                      {}};
     };
     if (!entitlement.given) return not_enough(entitlement.why);
-    Placement placement;
+    ProcessorLedger::Placement placement;
     if (request.queued) {
         if (!has_queue_) return not_enough("it has no queue to wait in");
         if (queue_.size() >= limits::kMaxPartsInQueue) return not_enough("its queue is full");
@@ -318,16 +188,17 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
         if (std::cmp_greater(request.ranks.size(), entitlement.total_processors))
             return not_enough("it asks for more than this user may ever have here");
     } else {
-        std::vector<bool> usable(busy.size());
-        for (std::size_t p = 0; p < busy.size(); ++p)
-            usable[p] = !busy[p] && entitlement.machines[static_cast<std::size_t>(machine_of_[p])];
         if (std::cmp_greater(request.ranks.size(), entitlement.processors))
             return not_enough(std::to_string(request.ranks.size()) + " processors wanted, " +
                               std::to_string(entitlement.processors) + " allowed" +
                               (entitlement.why.empty() ? "" : ": " + entitlement.why));
-        if (auto left = leave_out_full_rows(usable, {when, without, false}, request); !left)
+        const ProcessorLedger::Promised promised = this->promised(when, without);
+        ProcessorSet usable = ledger_.free_on(entitlement.machines, promised);
+        if (auto left = ledger_.leave_out_full_rows(usable, promised, request.ranks.size(),
+                                                    share_of(request.share, request.user));
+            !left)
             return not_enough(left.error().message);
-        Result<Placement> placed = place(request, usable);
+        Result<ProcessorLedger::Placement> placed = place(request, usable);
         if (!placed) return not_enough(placed.error().message);
         placement = *std::move(placed);
     }

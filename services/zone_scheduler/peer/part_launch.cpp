@@ -262,7 +262,10 @@ Result<StepSpec> PartService::proxy_step(const PartRecord& record, const LaunchR
     if (!is_srun(request.launcher)) step.environment.emplace_back(kRankEndsVariable, executor_.folder(steps[i]));
     if (request.launcher == Launcher::kOpenMpi) {
         const std::string folder = executor_.folder(steps[i]);
-        for (auto& variable : open_mpi::daemon_environment(folder, share_a_host(record.machines) ? folder : ""))
+        // Machines without agent and Slurm are this host.
+        const bool share_a_host =
+            allocations_.in_use() ? ledger_.may_share_a_host(record.machines) : record.machines.size() > 1;
+        for (auto& variable : open_mpi::daemon_environment(folder, share_a_host ? folder : ""))
             step.environment.push_back(std::move(variable));
     }
     if (request.preload && !config_.profiler.empty()) {
@@ -276,18 +279,6 @@ Result<StepSpec> PartService::proxy_step(const PartRecord& record, const LaunchR
     }
     add_staging(record, i, step);
     return allocations_.step_in(record.request.id, tasks, std::move(step));
-}
-
-/// Whether two of these machines may be one host. Those without agent and Slurm are: this one. Of which nothing is
-/// known may be.
-bool PartService::share_a_host(const std::vector<MachineName>& machines) const {
-    if (!allocations_.in_use()) return machines.size() > 1;
-    std::set<std::string> hosts;
-    for (const MachineName& machine : machines) {
-        const auto known = hosts_.find(machine);
-        if (!hosts.insert(known == hosts_.end() ? std::string{} : known->second).second) return true;
-    }
-    return false;
 }
 
 std::vector<StepId> PartService::steps_of(const PartRecord& record) const {

@@ -26,7 +26,7 @@ bool PartService::is_queued(const PartRecord& record) {
 Result<void> PartService::use_queue(const std::string& discipline) {
     if (!discipline.empty()) {
         Result<ZoneQueue::MakePolicy> made =
-            queue_discipline(discipline, static_cast<std::int32_t>(machine_of_.size()));
+            queue_discipline(discipline, static_cast<std::int32_t>(queue_.calendar().processors()));
         if (!made) return made.error();
         queue_.use_policy(*std::move(made), discipline);
     }
@@ -47,7 +47,7 @@ void PartService::enqueue(const ActivePart& part) {
 }
 
 /// The processors that its user may have from now on; none where so many are free and she may not have them.
-std::vector<bool> PartService::usable_by(const PartRecord& record) {
+ProcessorSet PartService::usable_by(const PartRecord& record) {
     const PartRequest& request = record.request;
     const ProcessorCalendar::Interval when = interval_of(Duration{0}, request.walltime, request.grace);
     const Entitlement entitlement = filter_.find({record.home_caller,
@@ -56,18 +56,12 @@ std::vector<bool> PartService::usable_by(const PartRecord& record) {
                                                   request.walltime,
                                                   usage_in(record.home_caller.organisation, when, {}, false),
                                                   {}});
-    std::vector<bool> usable(machine_of_.size(), false);
-    if (!entitlement.given) return usable;
-    const Duration now = clock_.steady_now();
-    const std::vector<bool> busy = queue_.calendar().busy({now, now + Duration{1}});
-    std::size_t free = 0;
-    for (std::size_t p = 0; p < usable.size(); ++p) {
-        usable[p] = entitlement.machines[static_cast<std::size_t>(machine_of_[p])] && !elsewhere_[p];
-        free += usable[p] && !busy[p];
-    }
+    ProcessorSet usable = ledger_.processors_on(entitlement.machines);
+    const std::size_t free = usable.without(ledger_.promised_at(queue_.calendar(), clock_.steady_now())).count();
     // What her organisation has counts against its limits, so where nothing is free nothing is left of them either.
-    if (free >= request.ranks.size() && std::cmp_greater(request.ranks.size(), entitlement.processors))
-        usable.assign(usable.size(), false);
+    const bool has_no_right =
+        free >= request.ranks.size() && std::cmp_greater(request.ranks.size(), entitlement.processors);
+    if (!entitlement.given || has_no_right) usable.clear();
     return usable;
 }
 
@@ -93,8 +87,8 @@ UsableProcessors PartService::usable_by_waiting() {
         const OrganisationName& party = part->record.home_caller.organisation;
         const std::optional<PeeringRights> rights = peerings_.rights_now(party);
         if (party != config_.organisation && rights) queue_.set_weight(party, std::max(rights->share, kMinWeight));
-        std::vector<bool> usable = usable_by(part->record);
-        if (std::find(usable.begin(), usable.end(), false) != usable.end()) narrowed.emplace(id, std::move(usable));
+        const ProcessorSet usable = usable_by(part->record);
+        if (usable.count() < usable.members().size()) narrowed.emplace(id, usable.members());
     }
     return narrowed;
 }
@@ -105,10 +99,9 @@ bool PartService::give_processors(ActivePart& part, Duration decided) {
     const PartId id = part.record.request.id;
     const ProcessorCalendar::Interval now =
         interval_of(Duration{0}, part.record.request.walltime, part.record.request.grace);
-    const std::vector<bool> busy = busy_in({decided, decided + (now.end - now.begin)}, {id});
-    std::vector<bool> usable = usable_by(part.record);  // again: what has just started may have used the right up
-    for (std::size_t p = 0; p < usable.size(); ++p) usable[p] = usable[p] && !busy[p];
-    Result<Placement> placed = place(part.record.request, usable);
+    const ProcessorSet taken = ledger_.promised_in(promised({decided, decided + (now.end - now.begin)}, {id}));
+    // The right is read again: what has just started may have used it up.
+    Result<ProcessorLedger::Placement> placed = place(part.record.request, usable_by(part.record).without(taken));
     if (!placed) return false;
     PartRecord changed = part.record;
     changed.processors = std::move(placed->processors);

@@ -45,22 +45,12 @@ PartService::PartService(const ZoneConfig& config, Clock& clock, ZoneStore& stor
       decode_(std::move(decode)),
       queue_(config.zone.processor_count() * static_cast<std::size_t>(config.slots),
              [] { return std::move(make_policy("fcfs")).value(); }),
-      allocations_(clock, log),
-      elsewhere_(config.zone.processor_count() * static_cast<std::size_t>(config.slots), false) {
+      ledger_({config.zone, config.slots, config.sharing, config.level_two_mapper}),
+      allocations_(clock, log) {
     link_to_ = [this](const ZoneName& zone) {
         const LinkToZone* declared = declared_link(config_, zone);
         return declared != nullptr ? declared->link : config_.default_link;
     };
-    for (std::size_t m = 0; m < config_.zone.machines.size(); ++m) {
-        speed_.push_back(config_.zone.machines[m].speed);
-        first_of_.push_back(static_cast<std::int32_t>(machine_of_.size()));
-        machine_of_.insert(machine_of_.end(), static_cast<std::size_t>(config_.zone.machines[m].processors),
-                           static_cast<std::int32_t>(m));
-    }
-    physical_ = machine_of_.size();
-    const std::vector<std::int32_t> first_row = machine_of_;
-    for (std::size_t r = 1; r < row_count(); ++r)
-        machine_of_.insert(machine_of_.end(), first_row.begin(), first_row.end());
 }
 
 void PartService::promise_anew(const ActivePart& part) {
@@ -125,7 +115,7 @@ ProcessorCalendar::Interval PartService::promise_of(const PartId& id) const {
 bool PartService::is_ready(const ActivePart& part) const {
     if (!allocations_.is_held(part.record.request.id)) return false;
     for (const RankPlace& place : part.record.status.assignment)
-        if (config_.agents.contains(place.machine) && faults_.contains(place.machine)) return false;
+        if (config_.agents.contains(place.machine) && ledger_.is_out_of_order(place.machine)) return false;
     std::set<std::int32_t> own(part.record.processors.begin(), part.record.processors.end());
     return std::none_of(parts_.begin(), parts_.end(), [&](const auto& item) {
         const PartRecord& other = item.second->record;
@@ -141,40 +131,14 @@ void PartService::learn(const ActivePart& part) {
     used_share_ += kLearning * (std::clamp(ran / walltime, 0.0, 1.0) - used_share_);
 }
 
-/// By the names of machines, which stay when others come or go before them; where one is gone the old numbers stay.
-void PartService::find_processors(PartRecord& record) const {
-    if (row_count() > 1 || record.status.assignment.size() != record.processors.size()) return;
-    std::vector<std::int32_t> found;
-    for (const RankPlace& place : record.status.assignment) {
-        const auto machine = std::ranges::find(config_.zone.machines, place.machine, &Machine::name);
-        if (machine == config_.zone.machines.end() || place.processor < 0 || place.processor >= machine->processors)
-            return;
-        found.push_back(first_of_[static_cast<std::size_t>(machine - config_.zone.machines.begin())] + place.processor);
-    }
-    record.processors = std::move(found);
-}
-
-/// Its processors are those that its assignment names, in whatever row.
-bool PartService::fits_assignment(const PartRecord& record) const {
-    const std::vector<RankPlace>& places = record.status.assignment;
-    if (places.size() != record.processors.size()) return false;
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        const auto p = static_cast<std::size_t>(record.processors[i]);
-        if (record.processors[i] < 0 || p >= machine_of_.size()) return false;
-        const auto m = static_cast<std::size_t>(machine_of_[p]);
-        const auto number = static_cast<std::int32_t>(p % physical_count()) - first_of_[m];
-        if (config_.zone.machines[m].name != places[i].machine || number != places[i].processor) return false;
-    }
-    return true;
-}
-
 Result<void> PartService::resume() {
     Result<std::vector<PartRecord>> records = store_.load_open_parts();
     if (!records) return records.error();
     for (const PartRecord& record : *records) {
         if (auto good = check_record(record); !good) return good;
     }
-    for (PartRecord& record : *records) find_processors(record);
+    for (PartRecord& record : *records)
+        record.processors = ledger_.processors_of(record.status.assignment, record.processors);
     std::vector<bool> taken(queue_.calendar().processors(), false);
     std::map<std::uint64_t, std::shared_ptr<ActivePart>> queued;  // by token: in the order in which they came
     for (PartRecord& record : *records) {
@@ -191,21 +155,8 @@ Result<void> PartService::resume() {
             part->deadline += config_.hold_ttl;
         else
             part->deadline = std::max(now, part->start) + config_.launch_window;
+        if (auto fits = ledger_.check(id, part->record.processors, part->record.status.assignment); !fits) return fits;
         for (const std::int32_t p : part->record.processors) {
-            if (p < 0 || static_cast<std::size_t>(p) >= taken.size()) {
-                return Error{ErrorCode::kConflict,
-                             "part " + to_string(id) + " in the database holds processor " + std::to_string(p) +
-                                 ", which the configured machines do not have; restore the machines of the "
-                                 "configuration until it has ended",
-                             {}};
-            }
-            if (row_count() > 1 && !fits_assignment(part->record)) {
-                return Error{ErrorCode::kConflict,
-                             "part " + to_string(id) +
-                                 " in the database lies in a slice matrix of other machines or "
-                                 "slots; restore those of the configuration until it has ended",
-                             {}};
-            }
             // The launch asks again whether they are free.
             if (!waits && taken[static_cast<std::size_t>(p)])
                 log_.warn("processor_shared", {{"part", to_string(id)}, {"processor", std::to_string(p)}});
@@ -401,53 +352,12 @@ PeeringUsage PartService::usage_in(const OrganisationName& organisation, const P
     return usage;
 }
 
-int PartService::free_processors() const {
-    const Duration now = clock_.steady_now();
-    const std::vector<bool> busy = queue_.calendar().busy({now, now + Duration{1}});
-    std::ptrdiff_t most = 0;
-    for (std::size_t r = 0; r < row_count(); ++r) {
-        const std::vector<bool> own = row(busy, r);
-        most = std::max(most, std::count(own.begin(), own.end(), false));
-    }
-    return static_cast<int>(most);
-}
-
-std::vector<PartService::NodeView> PartService::nodes() const {
-    std::vector<NodeView> views;
-    const Duration now = clock_.steady_now();
-    const std::vector<bool> busy = queue_.calendar().busy({now, now + Duration{1}});
-    for (std::size_t m = 0; m < config_.zone.machines.size(); ++m) {
-        NodeView view{config_.zone.machines[m], 0};
-        for (int p = 0; p < view.machine.processors; ++p) {
-            bool used = false;
-            for (std::size_t r = 0; r < row_count(); ++r)
-                used = used || busy[r * physical_count() + static_cast<std::size_t>(first_of_[m] + p)];
-            view.used += used;
-        }
-        views.push_back(std::move(view));
-    }
-    return views;
-}
-
 PartService::Use PartService::use() const {
-    const Duration now = clock_.steady_now();
-    const std::vector<bool> busy = queue_.calendar().busy({now, now + Duration{1}});
-    std::vector<bool> runs(machine_of_.size(), false);
-    for (const auto& [id, part] : parts_) {
-        if (part->record.status.state != PartState::kRunning) continue;
-        for (const std::int32_t p : part->record.processors)  // of machines that are gone some numbers are none
-            if (std::cmp_less(p, runs.size())) runs[static_cast<std::size_t>(p)] = true;
-    }
-    Use use;
-    for (std::size_t p = 0; p < physical_count(); ++p) {
-        bool used = false, held = false;
-        for (std::size_t at = p; at < runs.size(); at += physical_count()) {
-            used = used || runs[at];
-            held = held || busy[at];
-        }
-        ++(used ? use.used : held ? use.held : elsewhere_[p] ? use.unavailable : use.free);
-    }
-    return use;
+    std::vector<std::int32_t> running;
+    for (const auto& [id, part] : parts_)
+        if (part->record.status.state == PartState::kRunning)
+            running.insert(running.end(), part->record.processors.begin(), part->record.processors.end());
+    return ledger_.use(queue_.calendar(), clock_.steady_now(), running);
 }
 
 std::vector<const PartRecord*> PartService::parts() const {

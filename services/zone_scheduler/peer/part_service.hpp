@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "services/common/ports/slice_sink.hpp"
 #include "services/common/ports/storage/zone_store.hpp"
 #include "services/zone_scheduler/peer/part_allocations.hpp"
+#include "services/zone_scheduler/peer/processor_ledger.hpp"
 #include "services/zone_scheduler/records/file_library.hpp"
 #include "services/zone_scheduler/records/zone_config.hpp"
 #include "services/zone_scheduler/records/zone_observer.hpp"
@@ -118,22 +120,13 @@ class PartService {
 
     /// The zone that holds the part, or held it; none where there is none. Errors: the store's.
     Result<std::optional<Caller>> home_of(const PartId& id) const;
-    int free_processors() const;
+    int free_processors() const { return ledger_.free_processors(queue_.calendar(), clock_.steady_now()); }
     /// What the organisation has held, committed or running here.
     PeeringUsage usage_of(const OrganisationName& organisation) const;
-    struct NodeView {
-        Machine machine;
-        int used = 0;
-    };
-    std::vector<NodeView> nodes() const;
-    /// Every processor once, also where several parts share it. Cost: in proportion to processors and parts.
-    struct Use {
-        std::size_t used = 0;         ///< a part runs there
-        std::size_t held = 0;         ///< held or committed, and no part runs there
-        std::size_t unavailable = 0;  ///< out of order, or not the zone's to give
-        std::size_t free = 0;
-    };
-    Use use() const;
+    using NodeView = ProcessorLedger::NodeView;
+    std::vector<NodeView> nodes() const { return ledger_.nodes(queue_.calendar(), clock_.steady_now()); }
+    using Use = ProcessorLedger::Use;
+    Use use() const;                                             ///< cost: in proportion to processors and parts
     std::size_t waiting_parts() const { return queue_.size(); }  ///< in the queue, without processors
     std::vector<const PartRecord*> parts() const;                ///< those not ended; valid until the strand is left
     /// Those that were launched here and ended after `time`, the last one first.
@@ -200,7 +193,7 @@ class PartService {
     void run_queue();
     void give_up_hopeless();
     UsableProcessors usable_by_waiting();
-    std::vector<bool> usable_by(const PartRecord& record);
+    ProcessorSet usable_by(const PartRecord& record);
     bool give_processors(ActivePart& part, Duration decided);
     QueueOutlook outlook_of(const ActivePart& part) const;
     QueueOutlook whole_outlook(const ActivePart& part) const;
@@ -212,26 +205,10 @@ class PartService {
     Duration longest_run(const PartRecord& record) const;
     ProcessorCalendar::Promise promise(const ActivePart& part) const;
     void promise_anew(const ActivePart& part);
-    struct Placement {
-        std::vector<std::int32_t> processors;  ///< by task
-        std::vector<RankPlace> assignment;
-    };
-    /// The part on some of these processors, all in one row, as the zone's mapper has it. Errors: why it does not fit.
-    Result<Placement> place(const PartRequest& request, const std::vector<bool>& usable) const;
-    Result<Placement> place_in_row(const PartRequest& request, const std::vector<bool>& usable, std::size_t row) const;
-    std::size_t row_count() const { return static_cast<std::size_t>(config_.slots); }
-    std::size_t physical_count() const { return physical_; }  ///< processors that there are; each is once in every row
-    std::vector<bool> row(const std::vector<bool>& all, std::size_t number) const;
-    std::set<std::size_t> machines_for_one(const std::vector<bool>& usable, std::size_t row) const;
-    std::vector<std::size_t> rows_with_room(const std::vector<bool>& usable, std::size_t processors) const;
-    std::vector<bool> rows_in_use(const std::vector<bool>& promised) const;
-    Result<Placement> place_beside_fewest(const PartRequest& request, const std::vector<bool>& usable) const;
-    struct Promised;
+    ProcessorLedger::Promised promised(const ProcessorCalendar::Interval& when, std::set<PartId> without,
+                                       bool by_estimate = false) const;
+    Result<ProcessorLedger::Placement> place(const PartRequest& request, const ProcessorSet& usable) const;
     int share_of(const std::optional<int>& asked, const Caller& user) const;
-    std::vector<int> row_shares(const Promised& promised) const;
-    std::vector<double> row_speeds(const Promised& promised, const std::optional<int>& share, const Caller& user) const;
-    Result<void> leave_out_full_rows(std::vector<bool>& usable, const Promised& promised,
-                                     const PartRequest& request) const;
     bool takes_turns() const;
     void see_weights();
     void share_time();
@@ -249,19 +226,13 @@ class PartService {
     bool is_finished(ActivePart& part);
     void refresh_machines();
     void check_again();
-    void record_use(std::size_t machine, const MachineUse& use, const std::vector<bool>& ours);
     Error refusal(const ActivePart& part, const std::string& why) const;
-    /// What nobody can have in an interval: promised, or not the zone's to give.
-    std::vector<bool> busy_in(const ProcessorCalendar::Interval& when, const std::set<PartId>& without,
-                              bool by_estimate = false) const;
     void promise_overruns();
     void learn(const ActivePart& part);
     PeeringUsage usage_in(const OrganisationName& organisation, const ProcessorCalendar::Interval& when,
                           const std::set<PartId>& without, bool by_estimate) const;
     struct Question;
     StartWindow count_free(const Question& question, Duration start, bool by_estimate) const;
-    StartWindow count_free_in_row(const Entitlement& entitlement, const std::vector<bool>& busy, std::size_t row,
-                                  double speed_left) const;
     std::vector<StartWindow> find_windows(const Question& question, int free_now) const;
     std::set<PartId> parts_of(const Caller& home, const std::optional<ApplicationId>& application) const;
     Result<std::shared_ptr<ActivePart>> find_replaced(const Caller& caller, const PartRequest& request);
@@ -280,13 +251,10 @@ class PartService {
     Result<void> check_launcher(const Caller& caller, const LaunchRequest& request);
     Result<StepSpec> proxy_step(const PartRecord& record, const LaunchRequest& request, std::size_t i,
                                 std::vector<std::string> command);
-    bool share_a_host(const std::vector<MachineName>& machines) const;
     std::vector<StepId> steps_of(const PartRecord& record) const;
     std::map<MachineName, StepId> profile_steps(const PartRecord& record) const;
     std::string where_ranks_are(const ActivePart& part) const;
     void place_steps(const PartRecord& record);
-    void find_processors(PartRecord& record) const;
-    bool fits_assignment(const PartRecord& record) const;
     void watch();
     void check_deadlines();
     Result<void> end_if_over(ActivePart& part);
@@ -310,6 +278,7 @@ class PartService {
     std::function<bool()> drains_ = [] { return false; };
     std::map<PartId, std::shared_ptr<ActivePart>> parts_;  ///< those that have not ended
     ZoneQueue queue_;                                      ///< what is promised to them, and who waits
+    ProcessorLedger ledger_;                               ///< which of them are free, and where a part lies
     PartAllocations allocations_;
     FileLibrary* files_ = nullptr;
     std::map<PartId, std::shared_ptr<ResultCollection>> collecting_;  ///< results being laid aside
@@ -322,18 +291,11 @@ class PartService {
     std::uint64_t slices_turn_ = 0;  ///< slices from the first epoch to that one
     MachineUsageSource machine_usage_;
     Duration check_interval_{};
-    std::vector<bool> elsewhere_;                ///< by processor: others have it, or its machine is out of order
-    std::map<MachineName, std::string> hosts_;   ///< of machines, where the site's scheduler reports them
-    std::map<MachineName, std::string> faults_;  ///< of machines that are out of order
-    std::vector<double> speed_;                  ///< by machine, as seen last
     bool has_queue_ = false;
     bool queue_changed_ = false;  ///< since the last decision
     Duration decided_{};          ///< steady time of the last decision
     Duration rest_{};             ///< until the next one
     double used_share_ = 1;       ///< of their walltime, that parts ran lately; 1 = nothing is known
-    std::size_t physical_ = 0;
-    std::vector<std::int32_t> machine_of_;  ///< by processor; those of each further row follow those of the first
-    std::vector<std::int32_t> first_of_;    ///< first processor by machine
     bool watching_ = false;
 };
 

@@ -2,14 +2,13 @@
 // by shares [Huang2004, chapter 5]. Each row of the matrix is as large as the zone; a part lies in one row.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "algorithms/elmer/nice_level.hpp"
 #include "algorithms/elmer/virtual_clusters.hpp"
 #include "algorithms/policy/scojo.hpp"
 #include "services/common/messages/limits.hpp"
-#include "services/zone_scheduler/peer/part_promised.hpp"
+#include "services/zone_scheduler/peer/part_service.hpp"
 
 namespace zbs {
 namespace {
@@ -24,7 +23,7 @@ bool PartService::takes_turns() const {
 }
 
 std::string PartService::sharing_mode() const {
-    if (row_count() == 1) return {};
+    if (config_.slots == 1) return {};
     if (takes_turns()) return "turns";
     return config_.sharing == SharingMode::kPriority ? "nice levels" : "weights";
 }
@@ -49,75 +48,6 @@ int PartService::share_of(const std::optional<int>& asked, const Caller& user) c
     return user.organisation == config_.organisation ? *asked : std::min(*asked, usual);
 }
 
-/// By row, per cent: the largest of its parts'; 0 where it has none.
-std::vector<int> PartService::row_shares(const Promised& promised) const {
-    std::vector<int> shares(row_count(), 0);
-    for (const auto& [id, promise] : queue_.promised().promises()) {
-        if (promise.processors.empty() || promised.without.contains(id) ||
-            !promise.taken(promised.by_estimate).meets(promised.when))
-            continue;
-        int& share = shares[static_cast<std::size_t>(promise.processors.front()) / physical_count()];
-        share = std::max(share, share_of(parts_.at(id)->record.request.share, parts_.at(id)->record.request.user));
-    }
-    return shares;
-}
-
-/// By row: what a part that is put there has of its processors' speed, above 0 to 1; 0 where it would be too much.
-std::vector<double> PartService::row_speeds(const Promised& promised, const std::optional<int>& asked,
-                                            const Caller& user) const {
-    std::vector<double> speeds(row_count(), 1);
-    if (row_count() == 1) return speeds;
-    if (config_.sharing == SharingMode::kShares) {
-        const std::vector<int> shares = row_shares(promised);
-        const int all = std::accumulate(shares.begin(), shares.end(), 0), share = share_of(asked, user);
-        for (std::size_t r = 0; r < speeds.size(); ++r) {
-            const int with = all - shares[r] + std::max(shares[r], share);
-            speeds[r] = with > 100 ? 0 : static_cast<double>(share) / with;
-        }
-        return speeds;
-    }
-    // By promises only: a machine that is out of order slows no other.
-    const std::vector<bool> used =
-        rows_in_use(queue_.promised().busy(promised.when, promised.without, promised.by_estimate));
-    const auto turns = std::count(used.begin(), used.end(), true);
-    for (std::size_t r = 0; r < speeds.size(); ++r) speeds[r] = 1.0 / static_cast<double>(turns + !used[r]);
-    return speeds;
-}
-
-/// Takes rows out of `usable` in which the part's share would be too much. Errors: kRejected where it would have fitted
-/// but for that.
-Result<void> PartService::leave_out_full_rows(std::vector<bool>& usable, const Promised& promised,
-                                              const PartRequest& request) const {
-    if (row_count() == 1 || config_.sharing != SharingMode::kShares) return {};
-    const std::vector<double> speeds = row_speeds(promised, request.share, request.user);
-    const bool had_room = !rows_with_room(usable, request.ranks.size()).empty();
-    for (std::size_t r = 0; r < speeds.size(); ++r) {
-        if (speeds[r] > 0) continue;
-        const auto begin = usable.begin() + static_cast<std::ptrdiff_t>(r * physical_count());
-        std::fill(begin, begin + static_cast<std::ptrdiff_t>(physical_count()), false);
-    }
-    if (!had_room || !rows_with_room(usable, request.ranks.size()).empty()) return {};
-    const std::vector<int> shares = row_shares(promised);
-    return Error{ErrorCode::kRejected,
-                 "a share of " + std::to_string(share_of(request.share, request.user)) + " % wanted, " +
-                     std::to_string(std::max(0, 100 - std::accumulate(shares.begin(), shares.end(), 0))) + " % left",
-                 {}};
-}
-
-/// On processors that as few others have as can be: the lowest level with enough of them [Turner1995, section 6.4].
-Result<PartService::Placement> PartService::place_beside_fewest(const PartRequest& request,
-                                                                const std::vector<bool>& usable) const {
-    std::vector<std::size_t> others(physical_count(), 0);
-    for (std::size_t p = 0; p < usable.size(); ++p) others[p % physical_count()] += !usable[p];
-    for (std::size_t level = 0; level < row_count(); ++level) {
-        std::vector<bool> here = usable;
-        for (std::size_t p = 0; p < here.size(); ++p) here[p] = here[p] && others[p % physical_count()] <= level;
-        const std::vector<std::size_t> rows = rows_with_room(here, request.ranks.size());
-        if (!rows.empty()) return place_in_row(request, here, rows.front());
-    }
-    return place_in_row(request, usable, 0);
-}
-
 /// Of the parts that run, by processor of each: 0 where it goes first. The higher priority does, then who came first.
 std::map<PartId, std::vector<int>> PartService::levels() const {
     std::vector<const PartRecord*> order;
@@ -129,9 +59,9 @@ std::map<PartId, std::vector<int>> PartService::levels() const {
         return std::pair(-priority, record->status.token);
     });
     Result<elmer::VirtualClusters> clusters =
-        elmer::VirtualClusters::make({.hosts = static_cast<std::int32_t>(physical_count()), .degree = config_.slots});
+        elmer::VirtualClusters::make({.hosts = static_cast<std::int32_t>(ledger_.row_size()), .degree = config_.slots});
     ZBS_EXPECTS(clusters.has_value());
-    const auto processor = [this](std::int32_t p) { return p % static_cast<std::int32_t>(physical_count()); };
+    const auto processor = [this](std::int32_t p) { return p % static_cast<std::int32_t>(ledger_.row_size()); };
     for (std::size_t i = 0; i < order.size(); ++i) {
         elmer::Cluster cluster{.job = JobId{static_cast<std::int32_t>(i)}};
         for (const std::int32_t p : order[i]->processors) cluster.hosts.push_back(processor(p));
@@ -155,7 +85,7 @@ std::map<PartId, std::vector<int>> PartService::levels() const {
 /// that it uses, so it is the share times these.
 ShareTable PartService::shares_of(const MachineName& machine) const {
     ShareTable table;
-    if (row_count() == 1 || takes_turns()) return table;
+    if (config_.slots == 1 || takes_turns()) return table;
     const bool by_priority = config_.sharing == SharingMode::kPriority;
     const std::map<PartId, std::vector<int>> levels =
         by_priority ? this->levels() : std::map<PartId, std::vector<int>>{};

@@ -15,37 +15,9 @@ constexpr Duration kMinAhead = std::chrono::milliseconds{100};
 
 }  // namespace
 
-std::vector<bool> PartService::row(const std::vector<bool>& all, std::size_t number) const {
-    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(number * physical_count());
-    return {begin, begin + static_cast<std::ptrdiff_t>(physical_count())};
-}
-
-/// Rows in which `usable` has room for so many, the fullest first: the fewer rows are in use, the longer each one's
-/// turns [DaSilva2000, section 6.3].
-std::vector<std::size_t> PartService::rows_with_room(const std::vector<bool>& usable, std::size_t processors) const {
-    std::vector<std::pair<std::ptrdiff_t, std::size_t>> rooms;
-    for (std::size_t r = 0; r < row_count(); ++r) {
-        const std::vector<bool> own = row(usable, r);
-        const std::ptrdiff_t free = std::count(own.begin(), own.end(), true);
-        if (std::cmp_greater_equal(free, processors)) rooms.emplace_back(free, r);
-    }
-    std::stable_sort(rooms.begin(), rooms.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::vector<std::size_t> rows;
-    for (const auto& [free, r] : rooms) rows.push_back(r);
-    return rows;
-}
-
 std::optional<int> PartService::slice_of(const PartRecord& part) const {
-    if (row_count() == 1 || part.processors.empty()) return std::nullopt;
-    return static_cast<int>(static_cast<std::size_t>(part.processors.front()) / physical_count());
-}
-
-/// Those that have anything in them.
-std::vector<bool> PartService::rows_in_use(const std::vector<bool>& promised) const {
-    std::vector<bool> used(row_count(), false);
-    for (std::size_t p = 0; p < promised.size(); ++p)
-        if (promised[p]) used[p / physical_count()] = true;
-    return used;
+    if (config_.slots == 1 || part.processors.empty()) return std::nullopt;
+    return static_cast<int>(ledger_.row_of(part.processors.front()));
 }
 
 /// What runs: row -> machine -> operations. A machine has its entry in a row only where it has something there.
@@ -54,7 +26,7 @@ PartService::RunningRows PartService::running_rows() const {
     for (const auto& [id, part] : parts_) {
         const PartRecord& record = part->record;
         if (record.status.state != PartState::kRunning || record.processors.empty()) continue;
-        auto& own = rows[static_cast<std::size_t>(record.processors.front()) / physical_count()];
+        auto& own = rows[ledger_.row_of(record.processors.front())];
         const std::vector<StepId> steps = steps_of(record);
         for (std::size_t i = 0; i < steps.size() && i < record.machines.size(); ++i)
             own[record.machines[i]].push_back(steps[i]);
@@ -68,7 +40,7 @@ std::vector<int> PartService::running_shares(const RunningRows& rows) const {
     for (const auto& [id, part] : parts_) {
         const PartRecord& record = part->record;
         if (record.status.state != PartState::kRunning || record.processors.empty()) continue;
-        int& share = by_row[static_cast<std::size_t>(record.processors.front()) / physical_count()];
+        int& share = by_row[ledger_.row_of(record.processors.front())];
         share = std::max(share, share_of(record.request.share, record.request.user));
     }
     std::vector<int> shares;
@@ -114,7 +86,7 @@ void PartService::begin_turns(Time now) {
 void PartService::share_time() {
     if (slices_ == nullptr) return;
     see_weights();
-    if (!slices_changed_ || (row_count() == 1 && slices_sent_)) return;
+    if (!slices_changed_ || (config_.slots == 1 && slices_sent_)) return;
     const Time now = clock_.now();
     const bool is_pending = slices_epoch_ > now;  // the last ones are not in force yet: these come in their place
     if (is_pending && slices_epoch_ - now < kMinAhead) {
