@@ -119,7 +119,7 @@ bool PartService::is_finished(ActivePart& part) {
 }
 
 void PartService::start() {
-    share_time();  // also where nothing runs: agents keep the columns of a life before
+    sharing_.send();  // also where nothing runs: agents keep the columns of a life before
     check_again();
 }
 

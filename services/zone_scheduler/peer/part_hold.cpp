@@ -21,7 +21,7 @@ ProcessorLedger::Promised PartService::promised(const ProcessorCalendar::Interva
                                                 bool by_estimate) const {
     return {queue_.promised(), when, std::move(without), by_estimate, [this](const PartId& id) {
                 const PartRequest& request = parts_.at(id)->record.request;
-                return share_of(request.share, request.user);
+                return sharing_.share_of(request.share, request.user);
             }};
 }
 
@@ -36,8 +36,10 @@ StartWindow PartService::count_free(const Question& question, Duration start, bo
         filter_.find({question.caller, request.user, request.groups, request.walltime,
                       usage_in(question.caller.organisation, when, question.without, by_estimate), start_in});
     const ProcessorSet usable = ledger_.free_on(entitlement.machines, promised);
-    StartWindow window = ledger_.count_free(
-        usable, promised, {entitlement.processors, config_.max_machines, share_of(request.share, request.user)});
+    StartWindow window = ledger_.count_free(usable, promised,
+                                            {.processors = entitlement.processors,
+                                             .max_machines = config_.max_machines,
+                                             .share = sharing_.share_of(request.share, request.user)});
     window.after = window.expected = start_in;
     return window;
 }
@@ -127,7 +129,7 @@ Result<ProcessorLedger::Placement> PartService::place(const PartRequest& request
     return ledger_.place(request, usable,
                          {.within_zone = link_within_(),
                           .max_machines = config_.max_machines,
-                          .beside_fewest = config_.slots > 1 && !takes_turns()});
+                          .beside_fewest = config_.slots > 1 && !sharing_.takes_turns()});
 }
 
 Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& request) {
@@ -195,7 +197,7 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
         const ProcessorLedger::Promised promised = this->promised(when, without);
         ProcessorSet usable = ledger_.free_on(entitlement.machines, promised);
         if (auto left = ledger_.leave_out_full_rows(usable, promised, request.ranks.size(),
-                                                    share_of(request.share, request.user));
+                                                    sharing_.share_of(request.share, request.user));
             !left)
             return not_enough(left.error().message);
         Result<ProcessorLedger::Placement> placed = place(request, usable);

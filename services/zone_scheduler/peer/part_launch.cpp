@@ -200,8 +200,8 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
         }
     }
     executor_.end_staging(to_string(id));  // each step has asked in its own name
-    slices_changed_ = true;
-    share_time();
+    sharing_.note_change();
+    sharing_.send();
     log_.info(
         "part_launched",
         {{"part", to_string(id)}, {"operation", request.operation}, {"proxies", std::to_string(commands.size())}});
@@ -347,7 +347,7 @@ void PartService::check_deadlines() {
             log_.warn("store_failed", {{"part", to_string(id)}, {"reason", saved.error().message}});
     }
     run_queue();
-    share_time();
+    sharing_.send();
 }
 
 /// Ends a hold or a committed part whose time is over. The watch asks, and so does whoever uses a token: a zone that

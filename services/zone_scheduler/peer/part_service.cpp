@@ -46,6 +46,7 @@ PartService::PartService(const ZoneConfig& config, Clock& clock, ZoneStore& stor
       queue_(config.zone.processor_count() * static_cast<std::size_t>(config.slots),
              [] { return std::move(make_policy("fcfs")).value(); }),
       ledger_({config.zone, config.slots, config.sharing, config.level_two_mapper}),
+      sharing_(config, ledger_, clock, store, log, [this] { return running_parts(); }),
       allocations_(clock, log) {
     link_to_ = [this](const ZoneName& zone) {
         const LinkToZone* declared = declared_link(config_, zone);
@@ -248,7 +249,7 @@ Result<void> PartService::save(ActivePart& part, PartRecord changed, PartState s
     if (is_final(state)) {
         if (was == PartState::kRunning) {
             learn(part);
-            slices_changed_ = true;
+            sharing_.note_change();
         }
         record_end(part, was);
         give_back(part);
@@ -353,17 +354,39 @@ PeeringUsage PartService::usage_in(const OrganisationName& organisation, const P
 }
 
 PartService::Use PartService::use() const {
-    std::vector<std::int32_t> running;
-    for (const auto& [id, part] : parts_)
-        if (part->record.status.state == PartState::kRunning)
-            running.insert(running.end(), part->record.processors.begin(), part->record.processors.end());
-    return ledger_.use(queue_.calendar(), clock_.steady_now(), running);
+    std::vector<std::int32_t> used;
+    for (const PartRecord* record : running_parts())
+        used.insert(used.end(), record->processors.begin(), record->processors.end());
+    return ledger_.use(queue_.calendar(), clock_.steady_now(), used);
+}
+
+std::vector<const PartRecord*> PartService::running_parts() const {
+    std::vector<const PartRecord*> running = parts();
+    std::erase_if(running, [](const PartRecord* record) { return record->status.state != PartState::kRunning; });
+    return running;
 }
 
 std::vector<const PartRecord*> PartService::parts() const {
     std::vector<const PartRecord*> live;
     for (const auto& [id, part] : parts_) live.push_back(&part->record);
     return live;
+}
+
+std::optional<int> PartService::slice_of(const PartRecord& part) const {
+    if (config_.slots == 1 || part.processors.empty()) return std::nullopt;
+    return static_cast<int>(ledger_.row_of(part.processors.front()));
+}
+
+/// Of the steps whose machines' agents have said something; several kinds together are mixed.
+std::optional<StepWork> PartService::work_of(const PartRecord& record) const {
+    std::optional<StepWork> all;
+    const std::vector<StepId> steps = steps_of(record);
+    for (std::size_t i = 0; i < steps.size() && i < record.machines.size(); ++i) {
+        if (!config_.agents.contains(record.machines[i])) continue;
+        const std::optional<StepWork> one = executor_.status(steps[i]).work;
+        if (one) all = all && *all != *one ? StepWork::kMixed : *one;
+    }
+    return all;
 }
 
 Result<std::vector<PartRecord>> PartService::ended_since(Time time, std::size_t limit) const {

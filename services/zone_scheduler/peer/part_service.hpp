@@ -17,6 +17,7 @@
 #include "services/common/ports/storage/zone_store.hpp"
 #include "services/zone_scheduler/peer/part_allocations.hpp"
 #include "services/zone_scheduler/peer/processor_ledger.hpp"
+#include "services/zone_scheduler/peer/time_sharing.hpp"
 #include "services/zone_scheduler/records/file_library.hpp"
 #include "services/zone_scheduler/records/zone_config.hpp"
 #include "services/zone_scheduler/records/zone_observer.hpp"
@@ -71,9 +72,9 @@ class PartService {
         check_interval_ = every;
     }
     /// How parts share processors now: by "turns", "nice levels" or "weights"; empty where each has its own.
-    std::string sharing_mode() const;
+    std::string sharing_mode() const { return sharing_.mode(); }
     /// Receives the slices of the machines, in a zone of several slots.
-    void use_slices(SliceSink& slices) { slices_ = &slices; }
+    void use_slices(SliceSink& slices) { sharing_.use(slices); }
     /// Receives events of parts and decisions of the queue; default nobody.
     void use_observer(ZoneObserver& observer) { observer_ = &observer; }
     /// Takes up what the store holds: holds get their full time again, running parts are found again. Errors: the
@@ -208,18 +209,8 @@ class PartService {
     ProcessorLedger::Promised promised(const ProcessorCalendar::Interval& when, std::set<PartId> without,
                                        bool by_estimate = false) const;
     Result<ProcessorLedger::Placement> place(const PartRequest& request, const ProcessorSet& usable) const;
-    int share_of(const std::optional<int>& asked, const Caller& user) const;
-    bool takes_turns() const;
-    void see_weights();
-    void share_time();
-    void begin_turns(Time now);
-    using RunningRows = std::map<std::size_t, std::map<MachineName, std::vector<StepId>>>;
-    RunningRows running_rows() const;
-    std::vector<int> running_shares(const RunningRows& rows) const;
-    SliceColumn column_of(const MachineName& machine, const RunningRows& rows) const;
-    std::map<PartId, std::vector<int>> levels() const;
     std::optional<StepWork> work_of(const PartRecord& record) const;
-    ShareTable shares_of(const MachineName& machine) const;
+    std::vector<const PartRecord*> running_parts() const;
     void ask_allocation(ActivePart& part);
     void take_grant(const PartId& id, const Result<void>& granted);
     void end_if_lost(ActivePart& part);
@@ -279,16 +270,11 @@ class PartService {
     std::map<PartId, std::shared_ptr<ActivePart>> parts_;  ///< those that have not ended
     ZoneQueue queue_;                                      ///< what is promised to them, and who waits
     ProcessorLedger ledger_;                               ///< which of them are free, and where a part lies
+    TimeSharing sharing_;
     PartAllocations allocations_;
     FileLibrary* files_ = nullptr;
     std::map<PartId, std::shared_ptr<ResultCollection>> collecting_;  ///< results being laid aside
-    SliceSink* slices_ = nullptr;
-    bool is_checking_ = false;    ///< at the machines
-    bool slices_changed_ = true;  ///< what runs, since the last columns were sent
-    bool slices_sent_ = false;
-    bool has_weights_ = false;       ///< all machines can give weights, as far as is known
-    Time slices_epoch_{};            ///< of the last columns; their slices are counted from there on
-    std::uint64_t slices_turn_ = 0;  ///< slices from the first epoch to that one
+    bool is_checking_ = false;                                        ///< at the machines
     MachineUsageSource machine_usage_;
     Duration check_interval_{};
     bool has_queue_ = false;

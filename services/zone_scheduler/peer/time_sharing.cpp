@@ -1,0 +1,195 @@
+#include "services/zone_scheduler/peer/time_sharing.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "algorithms/elmer/nice_level.hpp"
+#include "algorithms/elmer/virtual_clusters.hpp"
+#include "algorithms/policy/scojo.hpp"
+#include "services/common/messages/limits.hpp"
+#include "services/zone_scheduler/records/part_view.hpp"
+
+namespace zbs {
+namespace {
+
+/// From the push of a column to its epoch: all machines should have it by then.
+constexpr Duration kAhead = std::chrono::milliseconds{300};
+constexpr Duration kMinAhead = std::chrono::milliseconds{100};
+constexpr int kMaxWeight = 10'000;
+
+}  // namespace
+
+bool TimeSharing::takes_turns() const {
+    return config_.sharing == SharingMode::kGang || config_.sharing == SharingMode::kConcurrentGang ||
+           (config_.sharing == SharingMode::kShares && !has_weights_);
+}
+
+std::string TimeSharing::mode() const {
+    if (config_.slots == 1) return {};
+    if (takes_turns()) return "turns";
+    return config_.sharing == SharingMode::kPriority ? "nice levels" : "weights";
+}
+
+/// Weights count only where all machines have them: else the ranks of one part would run at different times.
+void TimeSharing::see_weights() {
+    if (config_.sharing != SharingMode::kShares) return;
+    bool all_have = true;
+    for (const MachineName& machine : config_.agents) {
+        const std::optional<bool> has = slices_->has_weights(machine);
+        if (!has) return;  // until all agents have registered it stays as it is
+        all_have = all_have && *has;
+    }
+    if (std::exchange(has_weights_, all_have) != has_weights_) changed_ = true;
+}
+
+int TimeSharing::share_of(const std::optional<int>& asked, const Caller& user) const {
+    const int usual = std::max<int>(Scojo::default_share(config_.slots), kMinShare);
+    if (!asked) return usual;
+    return user.organisation == config_.organisation ? *asked : std::min(*asked, usual);
+}
+
+TimeSharing::Rows TimeSharing::running_rows() const {
+    Rows rows;
+    for (const PartRecord* record : running_()) {
+        if (record->processors.empty()) continue;
+        Row& row = rows[ledger_.row_of(record->processors.front())];
+        row.share = std::max(row.share, share_of(record->request.share, record->request.user));
+        const std::vector<StepId> steps = step_ids(record->operation, record->proxies);
+        for (std::size_t i = 0; i < steps.size() && i < record->machines.size(); ++i)
+            row.steps[record->machines[i]].push_back(steps[i]);
+    }
+    return rows;
+}
+
+SliceColumn TimeSharing::column_of(const MachineName& machine, const Rows& rows) const {
+    SliceColumn column{.epoch = epoch_, .slice = config_.slice};
+    if (rows.size() < 2 || !takes_turns()) return column;
+    const bool fill = config_.sharing == SharingMode::kConcurrentGang;
+    const bool by_shares = config_.sharing == SharingMode::kShares;
+    std::size_t steps = 0;
+    for (const auto& [number, row] : rows) {
+        const auto here = row.steps.find(machine);
+        column.rows.push_back(here == row.steps.end() ? std::vector<StepId>{} : here->second);
+        if (by_shares) column.shares.push_back(row.share);
+        if (fill) column.fillers.insert(column.fillers.end(), column.rows.back().begin(), column.rows.back().end());
+        steps += column.rows.back().size();
+    }
+    column.fill = fill ? FillMode::kLts : FillMode::kNone;
+    if (steps > limits::kMaxNodeSteps) {
+        log_.warn("slices_too_large", {{"machine", machine}, {"steps", std::to_string(steps)}});
+        return {.epoch = epoch_, .slice = config_.slice};  // all run together there
+    }
+    if (!by_shares)  // where one period is all rows' turns, and they stay in their order
+        std::rotate(column.rows.begin(), column.rows.begin() + static_cast<std::ptrdiff_t>(turn_ % column.rows.size()),
+                    column.rows.end());
+    return column;
+}
+
+/// The slices go on where the last columns had them: whoever starts and ends what he likes cannot give one row more
+/// turns than another.
+void TimeSharing::begin_turns(Time now) {
+    const bool is_first = epoch_ == Time{};
+    const std::int64_t turns = is_first ? 0 : (now + kAhead - epoch_) / config_.slice + 1;
+    epoch_ = is_first ? now + kAhead : epoch_ + turns * config_.slice;
+    turn_ += static_cast<std::uint64_t>(turns);
+}
+
+void TimeSharing::send() {
+    if (slices_ == nullptr) return;
+    see_weights();
+    if (!changed_ || (config_.slots == 1 && sent_)) return;
+    const Time now = clock_.now();
+    const bool is_pending = epoch_ > now;  // the last ones are not in force yet: these come in their place
+    if (is_pending && epoch_ - now < kMinAhead) {
+        clock_.after(kMinAhead, [this] { send(); });
+        return;
+    }
+    const Result<std::uint64_t> number = store_.next_token();
+    if (!number) return log_.warn("slices_not_set", {{"reason", number.error().message}});
+    changed_ = false;
+    sent_ = true;
+    if (!is_pending) begin_turns(now);
+    const Rows rows = running_rows();
+    for (const MachineName& machine : config_.agents) {
+        SliceColumn column = column_of(machine, rows);
+        column.number = *number;
+        slices_->set_column(machine, std::move(column));
+        ShareTable table = shares_of(machine);
+        table.number = *number;
+        slices_->set_shares(machine, std::move(table));
+    }
+    log_.info("slices_set",
+              {{"number", std::to_string(*number)}, {"rows", std::to_string(rows.size())}, {"by", mode()}});
+}
+
+/// Of the parts that run, by processor of each: 0 where it goes first. The higher priority does, then who came first.
+std::map<PartId, std::vector<int>> TimeSharing::levels() const {
+    std::vector<const PartRecord*> order = running_();
+    std::ranges::sort(order, {}, [this](const PartRecord* record) {
+        const bool own = record->home_caller.organisation == config_.organisation;
+        const int priority = own ? record->request.priority : std::min(record->request.priority, kUsualPriority);
+        return std::pair(-priority, record->status.token);
+    });
+    Result<elmer::VirtualClusters> clusters =
+        elmer::VirtualClusters::make({.hosts = static_cast<std::int32_t>(ledger_.row_size()), .degree = config_.slots});
+    ZBS_EXPECTS(clusters.has_value());
+    const auto processor = [this](std::int32_t p) { return p % static_cast<std::int32_t>(ledger_.row_size()); };
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        elmer::Cluster cluster{.job = JobId{static_cast<std::int32_t>(i)}};
+        for (const std::int32_t p : order[i]->processors) cluster.hosts.push_back(processor(p));
+        std::ranges::sort(cluster.hosts);
+        clusters->place(cluster);
+    }
+    std::map<PartId, std::vector<int>> levels;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        std::vector<int>& own = levels[order[i]->request.id];
+        for (const std::int32_t p : order[i]->processors) {
+            const auto there = clusters->on_host(processor(p));
+            const auto at =
+                std::ranges::find(there, JobId{static_cast<std::int32_t>(i)}, &elmer::VirtualClusters::Slot::job);
+            own.push_back(static_cast<int>(at - there.begin()));
+        }
+    }
+    return levels;
+}
+
+/// Nice levels or weights of the steps that run on a machine. A control group's weight is divided among the processors
+/// that it uses, so it is the share times these.
+ShareTable TimeSharing::shares_of(const MachineName& machine) const {
+    ShareTable table;
+    if (config_.slots == 1 || takes_turns()) return table;
+    const bool by_priority = config_.sharing == SharingMode::kPriority;
+    const std::map<PartId, std::vector<int>> levels =
+        by_priority ? this->levels() : std::map<PartId, std::vector<int>>{};
+    double largest = kMaxWeight;
+    std::vector<double> weights;
+    for (const PartRecord* record : running_()) {
+        int level = 0, ranks = 0;
+        for (std::size_t i = 0; i < record->status.assignment.size(); ++i) {
+            if (record->status.assignment[i].machine != machine) continue;
+            ++ranks;
+            if (by_priority) level = std::max(level, levels.at(record->request.id)[i]);
+        }
+        const auto here = std::count(record->machines.begin(), record->machines.end(), machine);
+        const std::vector<StepId> steps = step_ids(record->operation, record->proxies);
+        for (std::size_t i = 0; i < steps.size() && i < record->machines.size(); ++i) {
+            if (record->machines[i] != machine) continue;
+            table.shares.push_back({.step_id = steps[i], .weight = {}, .nice = {}});
+            if (by_priority) table.shares.back().nice = elmer::nice_level(level, config_.slots);
+            weights.push_back(static_cast<double>(share_of(record->request.share, record->request.user)) * ranks /
+                              static_cast<double>(here));
+            largest = std::max(largest, weights.back());
+        }
+    }
+    if (!by_priority)
+        for (std::size_t i = 0; i < weights.size(); ++i)
+            table.shares[i].weight = std::max(1, static_cast<int>(std::lround(weights[i] * kMaxWeight / largest)));
+    if (table.shares.size() > limits::kMaxNodeSteps) {
+        log_.warn("shares_too_large", {{"machine", machine}, {"steps", std::to_string(table.shares.size())}});
+        table.shares.clear();  // all are as without there
+    }
+    return table;
+}
+
+}  // namespace zbs

@@ -1,0 +1,69 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "services/common/ports/clock.hpp"
+#include "services/common/ports/log.hpp"
+#include "services/common/ports/slice_sink.hpp"
+#include "services/common/ports/storage/zone_store.hpp"
+#include "services/zone_scheduler/peer/processor_ledger.hpp"
+#include "services/zone_scheduler/records/zone_config.hpp"
+
+namespace zbs {
+
+/// How parts share processors: which columns of slices, nice levels or weights the machines get. Parts take turns, as
+/// in gang scheduling; or they run together, by priority [Turner1995, chapter 6] or by shares [Huang2004, chapter 5].
+class TimeSharing {
+  public:
+    /// Returns the parts that run, in order of their ids; valid until the strand is left.
+    using RunningParts = std::function<std::vector<const PartRecord*>()>;
+    TimeSharing(const ZoneConfig& config, const ProcessorLedger& ledger, Clock& clock, ZoneStore& store, Log& log,
+                RunningParts running)
+        : config_(config), ledger_(ledger), clock_(clock), store_(store), log_(log), running_(std::move(running)) {}
+    void use(SliceSink& slices) { slices_ = &slices; }
+
+    bool takes_turns() const;
+    /// "turns", "nice levels" or "weights"; empty where each part has its own processors.
+    std::string mode() const;
+    /// Per cent of its processors that a part asks for. A part of another organisation's user has no more than one that
+    /// asks for nothing: a share counts in the whole row.
+    int share_of(const std::optional<int>& asked, const Caller& user) const;
+
+    void note_change() { changed_ = true; }  ///< of what runs
+    /// Sends the machines their columns and shares after a change.
+    void send();
+
+  private:
+    struct Row {
+        /// Of its parts the largest. What all rows leave goes to them in proportion, as agents divide the period.
+        int share = 0;
+        std::map<MachineName, std::vector<StepId>> steps;  ///< of machines where a step of the row runs
+    };
+    using Rows = std::map<std::size_t, Row>;  ///< that have something that runs, by number
+    void see_weights();
+    void begin_turns(Time now);
+    Rows running_rows() const;
+    SliceColumn column_of(const MachineName& machine, const Rows& rows) const;
+    std::map<PartId, std::vector<int>> levels() const;
+    ShareTable shares_of(const MachineName& machine) const;
+
+    const ZoneConfig& config_;
+    const ProcessorLedger& ledger_;
+    Clock& clock_;
+    ZoneStore& store_;
+    Log& log_;
+    RunningParts running_;
+    SliceSink* slices_ = nullptr;
+    bool changed_ = true;  ///< since the last columns were sent
+    bool sent_ = false;
+    bool has_weights_ = false;  ///< all machines can give weights, as far as is known
+    Time epoch_{};              ///< of the last columns; their slices are counted from there on
+    std::uint64_t turn_ = 0;    ///< slices from the first epoch to that one
+};
+
+}  // namespace zbs
