@@ -80,7 +80,7 @@ std::set<PartId> PartService::parts_of(const Caller& home, const std::optional<A
 
 Result<Capacity> PartService::capacity(const Caller& caller, const CapacityRequest& request) {
     if (auto ok = check_caller(caller, request.user); !ok) return ok.error();
-    if (auto takes = check_need(caller, request.staging); !takes) return takes.error();
+    if (auto takes = staging_.check_need(caller, request.staging); !takes) return takes.error();
     promise_overruns();
     const Question question{caller, request, parts_of(caller, request.without)};
     const Duration now = clock_.steady_now();
@@ -156,7 +156,7 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
 
     if (drains_())
         return Error{ErrorCode::kRejected, "zone " + config_.zone.name + " takes no new work; plan without it", {}};
-    if (auto takes = check_need(caller, request.staging); !takes) return takes.error();
+    if (auto takes = staging_.check_need(caller, request.staging); !takes) return takes.error();
     if (request.start_in > config_.reserve_ahead)
         return invalid("is more than the " + std::to_string(to_seconds(config_.reserve_ahead)) + " s for which zone " +
                            config_.zone.name + " promises starts",

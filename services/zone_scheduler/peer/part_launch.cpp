@@ -130,7 +130,7 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
                 " are not free yet: what ran there has not ended, or the machine is not there; ask again or plan anew",
             {}};
     }
-    if (auto staged = check_staged(record); !staged) return staged.error();
+    if (auto staged = staging_.check_staged(record); !staged) return staged.error();
     if (auto good = check_launcher(caller, request); !good) return good.error();
     if (request.proxies.size() > record.request.ranks.size()) {
         return invalid("more proxies (" + std::to_string(request.proxies.size()) + ") than ranks (" +
@@ -277,7 +277,7 @@ Result<StepSpec> PartService::proxy_step(const PartRecord& record, const LaunchR
         step.environment.emplace_back("ZBS_PROFILE_OUT", executor_.folder(profile_step) + "/" + model_file());
         if (!record.profile) step.environment.emplace_back("ZBS_PROFILE", "0");
     }
-    add_staging(record, i, step);
+    staging_.add_to(record, i, step);
     return allocations_.step_in(record.request.id, tasks, std::move(step));
 }
 
@@ -298,7 +298,7 @@ void PartService::place_steps(const PartRecord& record) {
     const std::vector<StepId> steps = steps_of(record);
     for (std::size_t i = 0; i < record.machines.size(); ++i) executor_.place(steps[i], record.machines[i]);
     executor_.share_output(steps);
-    want_results(record);
+    results_.request(record);
 }
 
 /// Again with a shorter grace the end comes earlier.
@@ -483,7 +483,7 @@ void PartService::check_running(ActivePart& part) {
     if (ok) ok = save(part, std::move(changed), end, reason);
     if (!ok) log_.warn("store_failed", {{"part", to_string(part.record.request.id)}, {"reason", ok.error().message}});
     // A result may have the name of an input: with results the inputs are removed once those are stored.
-    if (ok && part.record.staging && part.record.staging->results.empty()) remove_inputs(part.record);
+    if (ok && part.record.staging && part.record.staging->results.empty()) staging_.remove_inputs(part.record);
 }
 
 /// Why a program of the part was never executed, as the supervisor of a rank left it; else empty. The job may have

@@ -1,13 +1,12 @@
-// PartService and what a part leaves for home: laid aside a piece at a time, handed on, removed.
+#include "services/zone_scheduler/peer/part_results.hpp"
+
 #include <algorithm>
-#include <deque>
 #include <optional>
 #include <set>
 
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/text/printable.hpp"
-#include "services/zone_scheduler/peer/part_service.hpp"
 #include "services/zone_scheduler/records/part_view.hpp"
 
 namespace zbs {
@@ -49,15 +48,10 @@ std::string depot_name(std::size_t index) { return std::to_string(index); }
 
 }  // namespace
 
-struct PartService::FoundResult {
-    StepId step;  ///< in whose folder it is
-    Executor::File file;
-};
-
 /// Results of one part on their way from its folders to the depot.
-struct PartService::ResultCollection {
+struct PartResults::Collection {
     PartRecord record;
-    std::deque<FoundResult> files;
+    std::deque<Found> files;
     std::uint64_t offset = 0;  ///< in the first of them
     std::uint64_t sum = 0;     ///< bytes laid aside
     StagedResults results;
@@ -73,11 +67,11 @@ struct PartService::ResultCollection {
 };
 
 /// What came from machines with agents is twice in the zone once it is laid aside.
-void PartService::remove_fetched(const PartRecord& record) {
+void PartResults::remove_fetched(const PartRecord& record) {
     if (!record.staging || !record.results) return;
     std::vector<std::string> names;
     for (const ResultFile& file : record.results->files) names.push_back(file.name);
-    const std::vector<StepId> staged = staged_steps(record);
+    const std::vector<StepId> staged = staging_.staged_steps(record);
     std::set<StepId> fetched;
     for (std::size_t i = 0; i < staged.size() && i < record.machines.size(); ++i)
         if (config_.agents.contains(record.machines[i])) fetched.insert(staged[i]);
@@ -87,11 +81,10 @@ void PartService::remove_fetched(const PartRecord& record) {
     }
 }
 
-/// Selects the results among the files of these steps.
-void PartService::want_results(const PartRecord& record) {
+void PartResults::request(const PartRecord& record) {
     if (!record.staging || record.staging->results.empty()) return;
     const auto staging = std::make_shared<const Staging>(*record.staging);
-    const std::vector<StepId> staged = staged_steps(record);
+    const std::vector<StepId> staged = staging_.staged_steps(record);
     const auto room = std::make_shared<Executor::Room>(
         Executor::Room{.bytes = config_.staging.job_bytes, .files = limits::kMaxResultFiles});
     for (const StepId& step : std::set<StepId>(staged.begin(), staged.end()))
@@ -102,12 +95,12 @@ void PartService::want_results(const PartRecord& record) {
 }
 
 /// What the patterns ask for, host by host; of one name that of the first host.
-std::deque<PartService::FoundResult> PartService::find_results(const PartRecord& record, StagedResults& results) {
-    std::deque<FoundResult> found;
+std::deque<PartResults::Found> PartResults::search(const PartRecord& record, StagedResults& results) {
+    std::deque<Found> found;
     std::set<std::string> names;
     std::set<StepId> searched;
     std::size_t too_many = 0;
-    for (const StepId& step : staged_steps(record)) {
+    for (const StepId& step : staging_.staged_steps(record)) {
         if (!searched.insert(step).second) continue;
         for (Executor::File& file : executor_.list_all(step)) {
             if (!is_asked_for(*record.staging, file)) continue;
@@ -140,26 +133,22 @@ std::deque<PartService::FoundResult> PartService::find_results(const PartRecord&
     return found;
 }
 
-Result<StagedResults> PartService::results(const Caller& caller, const PartId& id) {
-    const Result<std::shared_ptr<ActivePart>> found = find(caller, id);
-    if (!found) return found.error();
-    const PartRecord& record = (*found)->record;
-    if (!is_final(record.status.state) || collecting_.contains(id)) return StagedResults{};
-    const bool has_none = files_ == nullptr || !record.staging || record.staging->results.empty() ||
+Result<StagedResults> PartResults::find(const PartRecord& record) {
+    const PartId id = record.request.id;
+    if (collecting_.contains(id)) return StagedResults{};
+    const bool has_none = staging_.files() == nullptr || !record.staging || record.staging->results.empty() ||
                           record.operation.empty() || record.proxies.empty();
     if (has_none) return StagedResults{.complete = true, .files = {}, .notes = {}};
     if (record.results) {
-        const Result<std::vector<FileDepot::File>> here = files_->depot().list(results_shelf(id));
-        if (!here) return redact_for(caller, here.error());
+        const Result<std::vector<FileDepot::File>> here = staging_.files()->depot().list(results_shelf(id));
+        if (!here) return here.error();
         if (here->size() >= record.results->files.size()) return *record.results;
     }
-    if (auto emptied = files_->depot().remove_shelf(results_shelf(id)); !emptied)
-        return redact_for(caller, emptied.error());
-    auto work = std::make_shared<ResultCollection>(ResultCollection{.record = record});
-    work->files = find_results(record, work->results);
+    if (auto emptied = staging_.files()->depot().remove_shelf(results_shelf(id)); !emptied) return emptied.error();
+    auto work = std::make_shared<Collection>(Collection{.record = record});
+    work->files = search(record, work->results);
     if (!work->files.empty()) {
-        if (auto reached = failpoint::reach(failpoint::Point::kStageResultsFound); !reached)
-            return redact_for(caller, reached.error());
+        if (auto reached = failpoint::reach(failpoint::Point::kStageResultsFound); !reached) return reached.error();
     }
     collecting_.emplace(id, std::move(work));
     clock_.after(Duration{0}, [this, id] { collect(id); });
@@ -168,8 +157,8 @@ Result<StagedResults> PartService::results(const Caller& caller, const PartId& i
 
 /// Collects one piece, then others have their turn. A file that cannot be stored is left out, and home receives the
 /// reason.
-void PartService::collect(const PartId& id) {
-    ResultCollection& work = *collecting_.at(id);
+void PartResults::collect(const PartId& id) {
+    Collection& work = *collecting_.at(id);
     if (work.files.empty()) return record_collected(work);
     const Executor::File& file = work.files.front().file;
     const auto go_on = [this, id] { clock_.after(Duration{0}, [this, id] { collect(id); }); };
@@ -188,18 +177,18 @@ void PartService::collect(const PartId& id) {
     const Result<std::string> piece = executor_.read(work.files.front().step, file.name, work.offset, kCollectPiece);
     const bool is_cut = piece && piece->empty() && work.offset < file.bytes;
     if (!piece || is_cut) {
-        static_cast<void>(files_->depot().remove(results_shelf(id), name));
+        static_cast<void>(staging_.files()->depot().remove(results_shelf(id), name));
         work.leave_out("could not be read in zone " + config_.zone.name);
         return go_on();
     }
     const std::size_t wanted =
         static_cast<std::size_t>(std::min<std::uint64_t>(piece->size(), file.bytes - work.offset));
-    const Result<FileDepot::File> laid = files_->depot().append(
+    const Result<FileDepot::File> laid = staging_.files()->depot().append(
         results_shelf(id), name,
         {.size = file.bytes, .offset = work.offset, .bytes = std::string_view(*piece).substr(0, wanted), .digest = {}});
     if (!laid) {
         log_.warn("result_not_kept", {{"part", to_string(id)}, {"file", file.name}, {"reason", laid.error().message}});
-        static_cast<void>(files_->depot().remove(results_shelf(id), name));
+        static_cast<void>(staging_.files()->depot().remove(results_shelf(id), name));
         work.leave_out("zone " + config_.zone.name + " has no room for it");
         return go_on();
     }
@@ -213,7 +202,7 @@ void PartService::collect(const PartId& id) {
     go_on();
 }
 
-void PartService::record_collected(ResultCollection& work) {
+void PartResults::record_collected(Collection& work) {
     const PartId id = work.record.request.id;
     PartRecord changed = work.record;
     changed.results = work.results;
@@ -226,27 +215,32 @@ void PartService::record_collected(ResultCollection& work) {
         }
         return static_cast<void>(clock_.after(kCollectRetry, [this, id] { collect(id); }));
     }
-    remove_inputs(changed);
+    staging_.remove_inputs(changed);
     remove_fetched(changed);
     collecting_.erase(id);
 }
 
-Result<FileChunk> PartService::result(const Caller& caller, const PartId& id, const std::string& name,
-                                      std::uint64_t offset) {
-    const Result<std::shared_ptr<ActivePart>> found = find(caller, id);
-    if (!found) return found.error();
-    const PartRecord& record = (*found)->record;
+Result<FileChunk> PartResults::read(const PartRecord& record, const std::string& name, std::uint64_t offset) const {
+    const PartId id = record.request.id;
     const Error none{ErrorCode::kNotFound, "part " + to_string(id) + " left no such result", {}};
-    if (!record.results || files_ == nullptr) return none;
+    if (!record.results || staging_.files() == nullptr) return none;
     for (std::size_t i = 0; i < record.results->files.size(); ++i) {
         const ResultFile& file = record.results->files[i];
         if (file.name != name) continue;
         if (offset > file.size) return invalid("is behind the end of the file", "offset");
-        Result<std::string> bytes = files_->depot().read(results_shelf(id), depot_name(i), offset, kAnswerPiece);
-        if (!bytes) return redact_for(caller, bytes.error());
+        Result<std::string> bytes =
+            staging_.files()->depot().read(results_shelf(id), depot_name(i), offset, kAnswerPiece);
+        if (!bytes) return bytes.error();
         return FileChunk{.token = 0, .size = file.size, .offset = offset, .bytes = *std::move(bytes)};
     }
     return none;
+}
+
+void PartResults::remove(const PartRecord& record) {
+    if (!record.results || staging_.files() == nullptr) return;
+    // What fails goes in time.
+    static_cast<void>(staging_.files()->depot().remove_shelf(results_shelf(record.request.id)));
+    remove_fetched(record);
 }
 
 }  // namespace zbs

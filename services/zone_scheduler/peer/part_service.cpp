@@ -47,7 +47,9 @@ PartService::PartService(const ZoneConfig& config, Clock& clock, ZoneStore& stor
              [] { return std::move(make_policy("fcfs")).value(); }),
       ledger_({config.zone, config.slots, config.sharing, config.level_two_mapper}),
       sharing_(config, ledger_, clock, store, log, [this] { return running_parts(); }),
-      allocations_(clock, log) {
+      allocations_(clock, log),
+      staging_(config, allocations_, executor, log),
+      results_(config, staging_, clock, store, executor, log) {
     link_to_ = [this](const ZoneName& zone) {
         const LinkToZone* declared = declared_link(config_, zone);
         return declared != nullptr ? declared->link : config_.default_link;
@@ -317,9 +319,8 @@ Result<PartStatus> PartService::release(const Caller& caller, const PartId& id, 
     } else if (!is_final(state)) {
         if (auto ok = save(*part, part->record, PartState::kReleased, reason); !ok)
             return redact_for(caller, ok.error());
-    } else if (part->record.results && files_ != nullptr) {
-        static_cast<void>(files_->depot().remove_shelf(results_shelf(id)));  // home has them; what fails goes in time
-        remove_fetched(part->record);
+    } else {
+        results_.remove(part->record);
     }
     return view(*part);
 }

@@ -1,5 +1,4 @@
 #pragma once
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -16,6 +15,8 @@
 #include "services/common/ports/slice_sink.hpp"
 #include "services/common/ports/storage/zone_store.hpp"
 #include "services/zone_scheduler/peer/part_allocations.hpp"
+#include "services/zone_scheduler/peer/part_results.hpp"
+#include "services/zone_scheduler/peer/part_staging.hpp"
 #include "services/zone_scheduler/peer/processor_ledger.hpp"
 #include "services/zone_scheduler/peer/time_sharing.hpp"
 #include "services/zone_scheduler/records/file_library.hpp"
@@ -160,28 +161,11 @@ class PartService {
         bool has_inputs = false;                  ///< its machines with agents have them
         std::optional<Duration> staging_since{};  ///< steady time of the first word about files, or of the start
     };
-    struct ResultCollection;
-    struct FoundResult;
 
     Result<std::shared_ptr<ActivePart>> find_to_stage(const Caller& caller, const PartId& id, std::uint64_t token);
-    Result<void> check_need(const Caller& caller, const std::optional<StagingNeed>& need) const;
-    Result<void> check_staging(const Staging& staging) const;
-    Result<void> check_nodes() const;
-    bool runs_on_agents(const PartRecord& record) const;
-    std::vector<StepSpec::Input> inputs_of(const PartRecord& record) const;
-    Result<bool> bring_inputs(ActivePart& part);
-    std::vector<StepId> staged_steps(const PartRecord& record) const;
-    void remove_inputs(const PartRecord& record);
-    void remove_fetched(const PartRecord& record);
-    void want_results(const PartRecord& record);
-    std::deque<FoundResult> find_results(const PartRecord& record, StagedResults& results);
     Error refuse_files(const Caller& caller, const Error& error) const;
     void renew_window(ActivePart& part);
     Duration latest_launch(const ActivePart& part, Duration wanted) const;
-    Result<void> check_staged(const PartRecord& record) const;
-    void add_staging(const PartRecord& record, std::size_t step, StepSpec& spec) const;
-    void collect(const PartId& id);
-    void record_collected(ResultCollection& work);
     bool is_blocked(const PartRecord& record) const {
         return is_blocked_(record.request.user) || is_blocked_(record.home_caller);
     }
@@ -272,9 +256,9 @@ class PartService {
     ProcessorLedger ledger_;                               ///< which of them are free, and where a part lies
     TimeSharing sharing_;
     PartAllocations allocations_;
-    FileLibrary* files_ = nullptr;
-    std::map<PartId, std::shared_ptr<ResultCollection>> collecting_;  ///< results being laid aside
-    bool is_checking_ = false;                                        ///< at the machines
+    PartStaging staging_;
+    PartResults results_;
+    bool is_checking_ = false;  ///< at the machines
     MachineUsageSource machine_usage_;
     Duration check_interval_{};
     bool has_queue_ = false;
