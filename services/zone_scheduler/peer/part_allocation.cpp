@@ -59,12 +59,12 @@ void PartService::take_grant(const PartId& id, const Result<void>& granted) {
             log_.warn("store_failed", {{"part", to_string(id)}, {"reason", saved.error().message}});
     }
     for (const Respond& respond : waiting)
-        respond(granted ? Result<PartStatus>(view(*part)) : refusal(*part, granted.error().message));
+        respond(granted ? Result<PartStatus>(view(*part)) : refusal(part->record.home_caller, granted.error().message));
 }
 
-/// The error for a home that waits for a hold which was not granted.
-Error PartService::refusal(const ActivePart& part, const std::string& why) const {
-    const bool own = part.record.home_caller.organisation == config_.organisation;
+/// The error for a home whose hold is not granted.
+Error PartService::refusal(const Caller& home, const std::string& why) const {
+    const bool own = home.organisation == config_.organisation;
     return {ErrorCode::kRejected,
             "zone " + config_.zone.name + " has not enough for this user now" + (own ? " (" + why + ")" : "") +
                 "; plan again",

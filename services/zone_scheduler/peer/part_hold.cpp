@@ -172,11 +172,7 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
                       usage_in(caller.organisation, when, without, false), request.start_in});
     const auto not_enough = [&](const std::string& why) {
         log_.info("part_refused", {{"home", to_uri(caller)}, {"user", to_uri(request.user)}, {"reason", why}});
-        const bool own = caller.organisation == config_.organisation;
-        return Error{ErrorCode::kRejected,
-                     "zone " + config_.zone.name + " has not enough for this user now" + (own ? " (" + why + ")" : "") +
-                         "; plan again",
-                     {}};
+        return refusal(caller, why);
     };
     if (!entitlement.given) return not_enough(entitlement.why);
     ProcessorLedger::Placement placement;

@@ -258,7 +258,7 @@ Result<void> PartService::save(ActivePart& part, PartRecord changed, PartState s
         executor_.end_staging(to_string(part.record.request.id));
         allocations_.release(part.record.request.id);
         for (const Respond& respond : std::exchange(part.waiting, {}))
-            respond(refusal(part, "it was given back: " + reason));
+            respond(refusal(part.record.home_caller, "it was given back: " + reason));
         if (allocations_.in_use()) refresh_machines();
         parts_.erase(part.record.request.id);  // whoever is at work with it holds it still
     }

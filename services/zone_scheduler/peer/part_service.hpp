@@ -201,7 +201,7 @@ class PartService {
     bool is_finished(ActivePart& part);
     void refresh_machines();
     void check_again();
-    Error refusal(const ActivePart& part, const std::string& why) const;
+    Error refusal(const Caller& home, const std::string& why) const;
     void promise_overruns();
     void learn(const ActivePart& part);
     PeeringUsage usage_in(const OrganisationName& organisation, const ProcessorCalendar::Interval& when,
