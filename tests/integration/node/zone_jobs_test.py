@@ -399,7 +399,7 @@ class WeightsOfShares(Shares):
         cls.group.rmdir()
 
 
-GROUPS = {"Jobs": (ZoneJobs,), "LostMachines": (LostMachines,), "Sharing": (LinksBetweenMachines, TakingTurns, ByPriority, Shares, WeightsOfShares)}
+GROUPS = {"Jobs": (ZoneJobs,), "LostMachines": (LostMachines,), "Links": (LinksBetweenMachines,), "Turns": (TakingTurns,), "Priority": (ByPriority,), "Shares": (Shares,), "Weights": (WeightsOfShares,)}
 
 
 def names(words):
