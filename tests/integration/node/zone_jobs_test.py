@@ -145,7 +145,7 @@ class ZoneJobs(JobsOnMachines):
 
 
 class LostMachines(JobsOnMachines):
-    """Waits for the most part, for what a machine is believed for."""
+    """Waits for the most part, for what a machine is believed for; a lost one for a minute, by `scripts/soak periods`."""
     def test_a_machine_that_answers_no_more_ends_its_job_which_says_so(self):
         application = self.world.submit("-n", "4", "--walltime", "10m", "--", "/bin/sh", "-c", "sleep 500 & sleep 500")
         self.world.wait_state(application, {"running"})

@@ -424,7 +424,7 @@ class Steps(World):
 
 
 class Walltime(World):
-    """Slurm counts minutes, and looks twice in one: this takes up to two."""
+    """Slurm counts minutes, and looks twice in one: this takes up to two, and runs by `scripts/soak periods`."""
 
     def test_walltime_of_a_hold_ends_all_in_it_and_is_no_success(self):
         nodes = list(self.held(self.a, walltime=60)["nodes"])
