@@ -132,8 +132,8 @@ class Pages(unittest.TestCase):
     def test_help_of_every_command_says_where_the_options_of_all_are(self):
         format = {("map",): "-o", ("profile",): "--output", ("profile", "plot"): "--output", ("profile", "export"): "--output", ("run",): "--output", ("submit",): "--output"}  # where the other name is that of a file
         format |= {("profile", name): "" for name in ("list", "show", "import")}  # which have their own
-        told = {"zbs": "--credentials --proxy --url --identity --token -o,--output --json", "zbs-zone": "--config", "zbs-node": "--config"}
-        for program, options in told.items():
+        shown = {"zbs": "--credentials --proxy --url --identity --token -o,--output --json", "zbs-zone": "--config", "zbs-node": "--config"}
+        for program, options in shown.items():
             for path in commands_of(program)[1:]:
                 last = output_of(PROGRAMS / program, *path, "--help").rstrip().splitlines()[-1]
                 own = " ".join(options.replace("-o,--output", format.get(path, "-o,--output")).split())
@@ -238,13 +238,13 @@ COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*"; _{program.replace("-", 
         self.assertEqual(done.returncode, 2)
 
     def test_every_program_names_what_it_does_not_know_and_its_version(self):
-        for program, words, told in (("zbs-zone", ("usr", "add", "x"), "there is no command 'usr' of zbs-zone; did you mean 'user'?"),
+        for program, words, message in (("zbs-zone", ("usr", "add", "x"), "there is no command 'usr' of zbs-zone; did you mean 'user'?"),
                                      ("zbs-zone", ("user", "ad", "x"), "there is no command 'ad' of 'user'; did you mean 'add'?"),
                                      ("zbs-registry", ("inti",), "there is no command 'inti' of zbs-registry; did you mean 'init'?"),
                                      ("zbs-node", ("--confg", "x"), "there is no option '--confg' of zbs-node; did you mean '--config'?")):
             done = subprocess.run([PROGRAMS / program, *words], capture_output=True, text=True, timeout=60)
             self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
-            self.assertIn(f"{program}: {told}\n", done.stderr)
+            self.assertIn(f"{program}: {message}\n", done.stderr)
         for program in NAMES:
             self.assertEqual(output_of(PROGRAMS / program, "--version"), f"{program} 0.1.0\n")
 
