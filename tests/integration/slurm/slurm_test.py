@@ -109,8 +109,8 @@ class Driver:
 
     def wait_for(self, step, operation):
         def exited():
-            told = self.step(step, operation)
-            return told if told.get("exited") else None
+            answer = self.step(step, operation)
+            return answer if answer.get("exited") else None
         return until(exited, f"the end of step {step}")
 
 
@@ -154,18 +154,18 @@ class World(unittest.TestCase):
         os.mkdir(self.folder + "/steps-root", 0o711)
 
     def held(self, operation, **fields):
-        told = self.driver.hold(operation, **fields)
-        self.assertEqual(told.get("strength"), "placeholder", told)
-        return told
+        answer = self.driver.hold(operation, **fields)
+        self.assertEqual(answer.get("strength"), "placeholder", answer)
+        return answer
 
     def jobs(self, operation):
-        """Numbers of its jobs that have not ended, as squeue tells them."""
+        """Numbers of its jobs that have not ended, as squeue lists them."""
         return self.cluster.client("squeue", "-h", "--name=zbs-" + operation, "-o", "%A").split()
 
-    def expect_error(self, told, word, *texts):
-        self.assertEqual(told.get("error") if isinstance(told, dict) else told, word, told)
+    def expect_error(self, answer, word, *texts):
+        self.assertEqual(answer.get("error") if isinstance(answer, dict) else answer, word, answer)
         for text in texts:
-            self.assertIn(text, told["message"])
+            self.assertIn(text, answer["message"])
 
 
 class Holds(World):
@@ -198,9 +198,9 @@ class Holds(World):
 
     def test_lost_answer_of_a_submission_is_looked_for(self):
         folder = self.commands(sbatch="/usr/bin/sbatch \"$@\"\necho 'sbatch: error: Batch job submission failed: Socket timed out on send/recv operation' >&2\nexit 1")
-        told = self.make_driver("--folder", folder).hold(self.a)
-        self.assertEqual(told.get("strength"), "placeholder", told)
-        self.assertEqual(self.jobs(self.a), [str(told["job"])])
+        answer = self.make_driver("--folder", folder).hold(self.a)
+        self.assertEqual(answer.get("strength"), "placeholder", answer)
+        self.assertEqual(self.jobs(self.a), [str(answer["job"])])
 
     def test_submission_that_arrives_after_it_was_given_up_is_found_by_the_next_try(self):
         controller = self.cluster.started["slurmctld"].pid
@@ -267,10 +267,10 @@ class Holds(World):
 
     def test_hold_for_later_is_a_reservation_and_becomes_processors(self):
         start = int(time.time()) + 12
-        told = self.driver.hold(self.a, processors=8, nodes=2, start=start, wait=0)
-        self.assertEqual((told.get("strength"), told.get("phase")), ("reservation", "waiting"), told)
+        answer = self.driver.hold(self.a, processors=8, nodes=2, start=start, wait=0)
+        self.assertEqual((answer.get("strength"), answer.get("phase")), ("reservation", "waiting"), answer)
         self.assertIn(f"Users={USER}", self.cluster.client("scontrol", "show", "reservation", "zbs-" + self.a))
-        self.assertEqual(self.driver.hold(self.a, processors=8, nodes=2, start=start, wait=0)["job"], told["job"])
+        self.assertEqual(self.driver.hold(self.a, processors=8, nodes=2, start=start, wait=0)["job"], answer["job"])
         running = until(lambda: [t for t in [self.driver.look(self.a)] if t["phase"] == "running"], "its start")[0]
         self.assertEqual(running["strength"], "placeholder")
         self.assertGreaterEqual(running["start"], start)
@@ -284,8 +284,8 @@ class Holds(World):
 
     def test_service_that_is_no_operator_says_that_it_only_waits(self):
         own = self.make_driver(user=USER)
-        told = own.hold(self.a, start=int(time.time()) + 3600, wait=0)
-        self.assertEqual((told.get("strength"), told.get("reason")), ("queued", "BeginTime"), told)
+        answer = own.hold(self.a, start=int(time.time()) + 3600, wait=0)
+        self.assertEqual((answer.get("strength"), answer.get("reason")), ("queued", "BeginTime"), answer)
         self.assertEqual(own.hold(self.b, expiry=60)["strength"], "placeholder")
         self.assertEqual(own.keep(self.b), {})
         self.expect_error(own.hold(self.c, user="games"), "denied", "as root")
@@ -305,8 +305,8 @@ class Holds(World):
 class Steps(World):
     def run_program(self, operation, nodes, *program, **options):
         self.assertEqual(self.driver.start("step", operation, nodes, *program, **options), {})
-        told = self.driver.wait_for("step", operation)
-        return told, self.read("step", ".zbs-stdout"), self.read("step", ".zbs-stderr")
+        answer = self.driver.wait_for("step", operation)
+        return answer, self.read("step", ".zbs-stdout"), self.read("step", ".zbs-stderr")
 
     def read(self, step, name):
         return self.driver.ask("read", step, name)
@@ -314,28 +314,28 @@ class Steps(World):
     def test_program_runs_on_two_nodes_as_its_user_and_output_comes_here(self):
         one, two = self.held(self.a, shares=f"{self.nodes[0]}:1,{self.nodes[1]}:3")["nodes"]
         places = [two, one, two, two]
-        told, out, error = self.run_program(self.a, places, "/bin/sh", "-c", "echo $SLURM_PROCID $SLURMD_NODENAME $(id -un) $A-$LD_X $(pwd); echo to error >&2",
+        answer, out, error = self.run_program(self.a, places, "/bin/sh", "-c", "echo $SLURM_PROCID $SLURMD_NODENAME $(id -un) $A-$LD_X $(pwd); echo to error >&2",
                                             environment="A=x y;LD_X=z")
-        self.assertEqual((told["exit_code"], told["reason"]), (0, ""), error)
+        self.assertEqual((answer["exit_code"], answer["reason"]), (0, ""), error)
         self.assertEqual(sorted(out.splitlines()), [f"{rank} {node} {USER} x y-z /tmp" for rank, node in enumerate(places)])
         self.assertEqual(error.count("to error\n"), 4)
 
     def test_exit_code_is_the_highest_and_the_others_go_on(self):
         nodes = list(self.held(self.a, processors=2, nodes=2)["nodes"])
-        told, out, _ = self.run_program(self.a, nodes, "/bin/sh", "-c", "test $SLURM_PROCID = 0 || exit 7; sleep 2; echo went on")
-        self.assertEqual((told["exit_code"], out), (7, "went on\n"))
+        answer, out, _ = self.run_program(self.a, nodes, "/bin/sh", "-c", "test $SLURM_PROCID = 0 || exit 7; sleep 2; echo went on")
+        self.assertEqual((answer["exit_code"], out), (7, "went on\n"))
 
     def test_program_that_is_not_there_is_told_by_name(self):
         nodes = list(self.held(self.a)["nodes"])
-        told, _, error = self.run_program(self.a, nodes, "/no/such/program")
-        self.assertNotEqual(told["exit_code"], 0)
+        answer, _, error = self.run_program(self.a, nodes, "/no/such/program")
+        self.assertNotEqual(answer["exit_code"], 0)
         self.assertIn("/no/such/program: No such file", error)
 
     def test_steps_run_beside_each_other(self):
         nodes = list(self.held(self.a, processors=1)["nodes"])
         self.assertEqual(self.driver.start("first", self.a, nodes, "/bin/sleep", "600"), {})
-        told, out, _ = self.run_program(self.a, nodes, "/bin/echo", "second")
-        self.assertEqual((told["exit_code"], out), (0, "second\n"))
+        answer, out, _ = self.run_program(self.a, nodes, "/bin/echo", "second")
+        self.assertEqual((answer["exit_code"], out), (0, "second\n"))
         self.assertFalse(self.driver.step("first", self.a)["exited"])
 
     def test_nothing_starts_where_nothing_is_held(self):
@@ -380,9 +380,9 @@ class Steps(World):
         self.start_stubborn()
         self.driver.release(self.a)
         until(lambda: not processes(MARK), "an end of the tree")
-        told = self.driver.wait_for("step", self.a)
-        self.assertNotEqual(told["exit_code"], 0)
-        self.assertIn("was cancelled", told["reason"])
+        answer = self.driver.wait_for("step", self.a)
+        self.assertNotEqual(answer["exit_code"], 0)
+        self.assertIn("was cancelled", answer["reason"])
 
     def test_release_ends_what_is_left_where_this_host_died(self):
         self.start_stubborn()
@@ -417,8 +417,8 @@ class Steps(World):
     def test_walltime_of_a_step_leaves_its_hold(self):
         nodes = list(self.held(self.a)["nodes"])
         self.assertEqual(self.driver.start("step", self.a, nodes, *self.ELSEWHERE, "/bin/bash", "-c", f"exec -a {MARK} sleep 600", walltime=2), {})
-        told = self.driver.wait_for("step", self.a)
-        self.assertTrue(told["reason"].startswith("walltime"), told)
+        answer = self.driver.wait_for("step", self.a)
+        self.assertTrue(answer["reason"].startswith("walltime"), answer)
         until(lambda: not processes(MARK), "an end of the tree")
         self.assertEqual(self.driver.look(self.a)["phase"], "running")
 
@@ -432,11 +432,11 @@ class Walltime(World):
         self.assertEqual(self.driver.start("step", self.a, nodes, "/bin/bash", "-c", f"trap 'exit 0' TERM; (exec -a {MARK} sleep 600) & wait"), {})
         until(lambda: processes(MARK), "its begin")
         deadline = time.monotonic() + 150
-        while not (told := self.driver.step("step", self.a)).get("exited") and time.monotonic() < deadline:
+        while not (answer := self.driver.step("step", self.a)).get("exited") and time.monotonic() < deadline:
             time.sleep(0.5)
-        self.assertTrue(told.get("exited"), told)
-        self.assertNotEqual(told["exit_code"], 0)
-        self.assertTrue(told["reason"].startswith("walltime"), told)
+        self.assertTrue(answer.get("exited"), answer)
+        self.assertNotEqual(answer["exit_code"], 0)
+        self.assertTrue(answer["reason"].startswith("walltime"), answer)
         until(lambda: self.driver.look(self.a)["state"] == "TIMEOUT", "Slurm's own word for it")
         self.assertEqual(processes(MARK), [])
 
@@ -448,9 +448,9 @@ class Faults(World):
         try:
             faults = {n["name"]: n["fault"] for n in self.driver.ask("site")["nodes"]}
             self.assertEqual(faults, {**{n: "" for n in self.nodes}, node: "DRAIN: disk | failing = 3"})
-            told = self.driver.hold(self.a, shares=node + ":1", wait=2)
-            self.assertEqual(told.get("strength"), "queued", told)
-            self.assertIn("UnavailableNodes:" + node, told["reason"])
+            answer = self.driver.hold(self.a, shares=node + ":1", wait=2)
+            self.assertEqual(answer.get("strength"), "queued", answer)
+            self.assertIn("UnavailableNodes:" + node, answer["reason"])
             self.assertNotIn(node, self.held(self.b, processors=12)["nodes"])
         finally:
             self.cluster.client("scontrol", "update", "NodeName=" + node, "State=RESUME")
@@ -528,10 +528,10 @@ class LostNode(World):
         until(lambda: len(processes(MARK)) == 2, "its begin")
         self.cluster.lose_node(nodes[1])
         try:
-            told = self.driver.wait_for("step", self.a)
-            told = until(lambda: [t for t in [self.driver.step("step", self.a)] if t.get("reason")], "a reason")[0]
-            self.assertNotEqual(told["exit_code"], 0)
-            self.assertIn("node of Slurm job", told["reason"])
+            answer = self.driver.wait_for("step", self.a)
+            answer = until(lambda: [t for t in [self.driver.step("step", self.a)] if t.get("reason")], "a reason")[0]
+            self.assertNotEqual(answer["exit_code"], 0)
+            self.assertIn("node of Slurm job", answer["reason"])
             self.assertIn(nodes[1], {n["name"] for n in self.driver.ask("site")["nodes"] if n["fault"]})
         finally:
             self.cluster.start_node(nodes[1])

@@ -77,7 +77,7 @@ class Zone(unittest.TestCase):
         self.assertIn("d", zones_of(shown))
         self.assertGreater(len(zones_of(shown)), 1)
         machines = {place["machine"] for part in shown["parts"] if part["zone"] == "d" for place in part["assignment"]}
-        self.assertEqual(len(machines), 4, "the names are aliases: another organisation is not told what its nodes are called")
+        self.assertEqual(len(machines), 4, "the names are aliases: another organisation does not receive the names of its nodes")
 
     def test_its_ranks_run_inside_the_allocation(self):
         application = world.submit("-n", "20", "--", "/bin/sh", "-c", "sleep 60")  # all that there is
