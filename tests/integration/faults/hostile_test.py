@@ -42,7 +42,7 @@ class Liar:
     """Zone b as it might be: honest but for `lies`, by kind of call."""
 
     def __init__(self, world):
-        self.world, self.lies, self.told, self.parts = world, {}, 0, {}
+        self.world, self.lies, self.answered, self.parts = world, {}, 0, {}
         self.service = StubService("127.0.0.1", world.ports["b"], world.zone_identity("b"), self.answer)
 
     def status(self, part, state, **more):
@@ -60,7 +60,7 @@ class Liar:
         if kind not in honest:
             return 404, {"type": "about:blank", "title": "not found", "status": 404, "detail": "no such thing", "code": "not_found"}
         if kind in self.lies:
-            self.told += 1
+            self.answered += 1
             return self.lies[kind](part)
         return honest[kind]()
 
@@ -101,7 +101,7 @@ class Lies(unittest.TestCase):
 
     def check_fails(self, lies):
         """A lie at the launch ends the job, and nothing but the job."""
-        self.liar.lies, self.liar.told = lies, 0
+        self.liar.lies, self.liar.answered = lies, 0
         before = self.trust()
         request = self.w.request(3, "true")
         self.w.submit(request)
@@ -114,11 +114,11 @@ class Lies(unittest.TestCase):
         self.assertEqual(self.w.wait_final(beside["id"], 30)["state"], "completed")
 
     def check(self, lies, trust_falls=True):
-        self.liar.lies, self.liar.told = lies, 0
+        self.liar.lies, self.liar.answered = lies, 0
         before = self.trust()
         request, beside = self.w.request(3, "true"), self.w.request(1, "true", zones=["c"])
         self.w.submit(request)
-        until(lambda: self.liar.told > 0, DEADLINE_S, lambda: f"zone b is not asked: {self.w.state_of(request['id'])}")
+        until(lambda: self.liar.answered > 0, DEADLINE_S, lambda: f"zone b is not asked: {self.w.state_of(request['id'])}")
         self.w.submit(beside)  # while home waits for the liar
         self.assertEqual(self.w.wait_final(beside["id"], 30)["state"], "completed")
         self.assertEqual(self.w.wait_final(request["id"])["state"], "completed", self.w.state_of(request["id"]))

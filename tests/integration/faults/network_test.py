@@ -45,7 +45,7 @@ class Network(unittest.TestCase):
         """What runs goes on; what needs the other side waits for it; zones that meet again work together within 10 s."""
         request = self.w.request(5, f"touch begun.$PMI_RANK; sleep {RUN_S}")
         self.w.submit(request)
-        # "running" is told once every zone has its proxy; what MPICH still says to them then would wait out the cut, and at worst the walltime.
+        # The state is "running" once every zone has its proxy; later messages of MPICH to them would wait out the cut, and at worst the walltime.
         until(lambda: len(list(self.w.jobs.glob("begun.*"))) == 5, DEADLINE_S, lambda: self.w.state_of(request["id"]))
         lost, end = self.network.lost, time.monotonic() + PARTITION_S
         self.network.partition("a")

@@ -64,10 +64,10 @@ class Runs(Shared):
     def test_interleaved_ranks_land_where_the_assignment_says(self):
         done = self.f.zbs("run", "-n", "6", "--mapper", "round_robin", "--", "/bin/sh", "-c", "echo $PMI_RANK $ZBS_ZONE")
         self.assertEqual(done.returncode, 0, done.stderr)
-        told = dict(line.split() for line in done.stdout.split("\n") if line)
+        zones = dict(line.split() for line in done.stdout.split("\n") if line)
         application = json.loads(self.f.zbs("list", "--limit", "1", "-o", "json").stdout)["applications"][0]["id"]
         assigned = json.loads(self.f.zbs("show", application, "--format", "json").stdout)
-        self.assertEqual(told, {str(row["rank"]): row["zone"] for row in assigned["ranks"]})
+        self.assertEqual(zones, {str(row["rank"]): row["zone"] for row in assigned["ranks"]})
         self.assertEqual([row["zone"] for row in assigned["ranks"]], list("abcabc"))
         hosts = self.f.zbs("show", application, "--format", "hostfile").stdout.split()
         # Machines of other organisations have no names here.
@@ -219,7 +219,7 @@ class Runs(Shared):
         first = self.f.submit("-n", "12", "--", "/bin/sleep", "3")
         self.f.wait_state(first, ["running"])
         second = self.f.submit("-n", "2", "--", "/bin/true")
-        self.assertIn("waiting for processors", until(lambda: self.f.show(second)["reason"], 10, "no reason is told"))
+        self.assertIn("waiting for processors", until(lambda: self.f.show(second)["reason"], 10, "no reason is reported"))
         self.assertEqual(self.f.wait_state(second, ["completed"], 20)["state"], "completed")
 
 
@@ -234,9 +234,9 @@ class Runs(Shared):
         self.assertIn("reserved start", self.f.zbs("explain", waits).stdout)
         self.f.zbs("cancel", long)
         self.f.wait_state(waits, ["completed"])
-        told = self.f.zbs("explain", waits).stdout
+        output = self.f.zbs("explain", waits).stdout
         for what in ("capacity", "hold", "commit", "launch"):
-            self.assertRegex(told, rf"\b{what}\b")
+            self.assertRegex(output, rf"\b{what}\b")
         events = json.loads(self.f.zbs("explain", waits, "-o", "json").stdout)["events"]
         self.assertGreater(sum(event["what"] == "commit" for event in events), 1, "reserved, then held anew for an earlier start")
 
@@ -250,12 +250,12 @@ class Runs(Shared):
             run.send_signal(signal.SIGINT)
             run.send_signal(signal.SIGTERM)
             run.send_signal(signal.SIGCONT)
-            _, told = run.communicate(timeout=20)
+            _, messages = run.communicate(timeout=20)
         finally:
             run.kill()
-        self.assertEqual(run.returncode, 128 + signal.SIGTERM, told)
-        self.assertIn("cancelling", told)
-        self.assertNotIn("left " + application, told)
+        self.assertEqual(run.returncode, 128 + signal.SIGTERM, messages)
+        self.assertIn("cancelling", messages)
+        self.assertNotIn("left " + application, messages)
         self.assertEqual(self.f.wait_state(application, ["cancelled"], 10)["state"], "cancelled")
         self.assert_idle()
 
@@ -697,7 +697,7 @@ class Faults(Shared):
         self.assert_idle()
 
     def test_zone_that_cannot_start_its_part_stops_all(self):
-        # Zone c is told of a proxy that does not exist, by its configuration, and restarted.
+        # The configuration of zone c names a proxy that does not exist, and the zone is restarted.
         config = self.f.folder + "/state/c.toml"
         original = read(config)
         with open(config, "w") as f:

@@ -140,7 +140,7 @@ def fail_over(world):
     world.until_taken_over(two, "kill -9, as of another host")
     view = world.until_state(job, "failed")
     assert "it ran on host far-host" in view["reason"], view
-    until(lambda: not world.job_processes(), DEADLINE_S, lambda: f"left: {world.job_processes()}")  # its supervisor finds that it is to end, and the agents were told
+    until(lambda: not world.job_processes(), DEADLINE_S, lambda: f"left: {world.job_processes()}")  # its supervisor finds that it is to end, and the agents have received the stop
     assert world.begun("fourth") == ["0", "1"]
 
 

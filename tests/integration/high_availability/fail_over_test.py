@@ -180,7 +180,7 @@ def fail_over(world):
     two.start().wait_for(" standing by on ")
     until(lambda: "one at" in str(two.ask("/readyz", world.token())), DEADLINE_S, lambda: f"the standby does not know who is active: {two.ask('/readyz', world.token())}")
     status, problem = two.ask("/readyz")
-    assert status == 503 and "stands by" in problem["detail"] and "active" not in problem["detail"] and one.url not in str(problem), "a stranger is told who is active"
+    assert status == 503 and "stands by" in problem["detail"] and "active" not in problem["detail"] and one.url not in str(problem), "a stranger receives the address of the active scheduler"
     status, problem = two.ask("/v1/applications", world.token())
     assert status == 503 and one.url in problem["detail"], (status, problem)
     assert two.ask("/livez") == (200, {"status": "standby"}), two.ask("/livez")

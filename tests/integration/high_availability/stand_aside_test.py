@@ -33,12 +33,12 @@ def says_nobody_is_active(world, scheduler, why):
     until_ready(scheduler, why)
     status, problem = scheduler.ask("/readyz", world.token())
     assert status == 503 and "none is active; it could not take over: " in problem["detail"] and why in problem["detail"], (status, problem)
-    assert scheduler.ask("/livez") == (200, {"status": "standby"}), "a stranger is told more than that it lives"
-    told = zone(scheduler, "doctor")
-    assert told.returncode == 1 and why in told.stdout and "no scheduler of this zone is active" in told.stdout, told
-    told = subprocess.run([world.bin / "zbs", "doctor"], capture_output=True, text=True, timeout=DEADLINE_S,
+    assert scheduler.ask("/livez") == (200, {"status": "standby"}), "a stranger receives more than that it lives"
+    done = zone(scheduler, "doctor")
+    assert done.returncode == 1 and why in done.stdout and "no scheduler of this zone is active" in done.stdout, done
+    done = subprocess.run([world.bin / "zbs", "doctor"], capture_output=True, text=True, timeout=DEADLINE_S,
                           env={"PATH": "/usr/bin:/bin", "HOME": str(world.folder), "ZBS_URL": scheduler.url, "ZBS_IDENTITY": "spiffe://org-a/user/ana", "ZBS_TOKEN": world.token()})
-    assert told.returncode == 1 and "none is active; it could not take over: " in told.stdout and why in told.stdout, told
+    assert done.returncode == 1 and "none is active; it could not take over: " in done.stdout and why in done.stdout, done
 
 
 def runs_jobs(world, mark):
