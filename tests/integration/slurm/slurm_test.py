@@ -231,22 +231,6 @@ class Holds(World):
                 os.symlink(slurm_cluster.find(program), f"{folder}/{program}")
         return folder
 
-    def test_hold_expires_by_itself_unless_it_was_kept(self):
-        self.held(self.a, expiry=3, walltime=240)
-        kept = self.held(self.b, expiry=3, walltime=180)
-        self.assertFalse(kept["kept"])
-        self.assertEqual(self.driver.keep(self.b), {})
-        self.driver.kill()  # nobody is needed for it
-        until(lambda: not self.jobs(self.a), "the end of the hold that nobody kept")
-        until(lambda: processes(f"sleep\0{180 + 3600}"), "the kept one to be past its expiry")
-        again = self.make_driver()
-        self.assertTrue(again.look(self.b)["kept"])
-        self.assertEqual(again.look(self.b)["phase"], "running")
-        self.assertEqual(again.look(self.a)["phase"], "ended")
-        self.expect_error(again.keep(self.a), "conflict", "hold anew")
-        self.expect_error(again.hold(self.a), "conflict", "new operation")
-        self.expect_error(again.keep(self.none), "not_found")
-
     def test_what_is_released_is_free_for_others(self):
         self.held(self.a, processors=16)
         waiting = self.driver.hold(self.b, processors=16, wait=0)
@@ -264,6 +248,36 @@ class Holds(World):
         self.expect_error(self.driver.hold(self.d, partition="none"), "invalid_argument", "sinfo")
         self.expect_error(self.driver.hold(self.e, shares="no-such-node:1"), "invalid_argument", "sinfo --Node")
         self.assertEqual(self.cluster.client("squeue", "-h"), "")
+
+    def test_job_of_another_user_under_the_same_name_is_not_believed(self):
+        self.cluster.client("sbatch", "--uid=games", "--job-name=zbs-" + self.a, "--output=/dev/null", "--wrap", "sleep 60")
+        try:
+            self.assertIsNone(self.driver.look(self.a))
+            self.assertIs(self.driver.release(self.a), False)
+            self.assertEqual(len(self.jobs(self.a)), 1)
+            self.assertEqual(self.held(self.a)["user"], USER)
+        finally:
+            self.cluster.client("scancel", "--user=games")
+
+
+class Reservations(World):
+    """Holds that begin later or end by themselves."""
+
+    def test_hold_expires_by_itself_unless_it_was_kept(self):
+        self.held(self.a, expiry=3, walltime=240)
+        kept = self.held(self.b, expiry=3, walltime=180)
+        self.assertFalse(kept["kept"])
+        self.assertEqual(self.driver.keep(self.b), {})
+        self.driver.kill()  # nobody is needed for it
+        until(lambda: not self.jobs(self.a), "the end of the hold that nobody kept")
+        until(lambda: processes(f"sleep\0{180 + 3600}"), "the kept one to be past its expiry")
+        again = self.make_driver()
+        self.assertTrue(again.look(self.b)["kept"])
+        self.assertEqual(again.look(self.b)["phase"], "running")
+        self.assertEqual(again.look(self.a)["phase"], "ended")
+        self.expect_error(again.keep(self.a), "conflict", "hold anew")
+        self.expect_error(again.hold(self.a), "conflict", "new operation")
+        self.expect_error(again.keep(self.none), "not_found")
 
     def test_hold_for_later_is_a_reservation_and_becomes_processors(self):
         start = int(time.time()) + 12
@@ -291,18 +305,8 @@ class Holds(World):
         self.expect_error(own.hold(self.c, user="games"), "denied", "as root")
         self.assertIs(own.release(self.b), True)
 
-    def test_job_of_another_user_under_the_same_name_is_not_believed(self):
-        self.cluster.client("sbatch", "--uid=games", "--job-name=zbs-" + self.a, "--output=/dev/null", "--wrap", "sleep 60")
-        try:
-            self.assertIsNone(self.driver.look(self.a))
-            self.assertIs(self.driver.release(self.a), False)
-            self.assertEqual(len(self.jobs(self.a)), 1)
-            self.assertEqual(self.held(self.a)["user"], USER)
-        finally:
-            self.cluster.client("scancel", "--user=games")
 
-
-class Steps(World):
+class StepsOfHolds(World):
     def run_program(self, operation, nodes, *program, **options):
         self.assertEqual(self.driver.start("step", operation, nodes, *program, **options), {})
         answer = self.driver.wait_for("step", operation)
@@ -311,6 +315,17 @@ class Steps(World):
     def read(self, step, name):
         return self.driver.ask("read", step, name)
 
+    # Without the mark of local steps: on a real cluster their supervisor does not see what runs on the nodes.
+    ELSEWHERE = ["/usr/bin/env", "-u", "ZBS_STEP_step"]
+    STUBBORN = [*ELSEWHERE, "/bin/bash", "-c", "trap '' TERM INT HUP; (exec -a %s-child sleep 600) & (exec -a %s-self sleep 600); wait" % (MARK, MARK)]
+
+    def start_stubborn(self):
+        nodes = list(self.held(self.a, processors=2, nodes=2)["nodes"])
+        self.assertEqual(self.driver.start("step", self.a, nodes, *self.STUBBORN), {})
+        until(lambda: len(processes(MARK + "-child")) == 2 and len(processes(MARK + "-self")) == 2, "the tree on both nodes")
+
+
+class Steps(StepsOfHolds):
     def test_program_runs_on_two_nodes_as_its_user_and_output_comes_here(self):
         one, two = self.held(self.a, shares=f"{self.nodes[0]}:1,{self.nodes[1]}:3")["nodes"]
         places = [two, one, two, two]
@@ -345,15 +360,19 @@ class Steps(World):
         self.expect_error(self.driver.start("step", self.a, ["elsewhere"], "/bin/true"), "invalid_argument", "elsewhere")
         self.expect_error(self.driver.start("step", self.a, [self.nodes[0]] * 17, "/bin/true"), "invalid_argument", "16 processors")
 
-    # Without the mark of local steps: on a real cluster their supervisor does not see what runs on the nodes.
-    ELSEWHERE = ["/usr/bin/env", "-u", "ZBS_STEP_step"]
-    STUBBORN = [*ELSEWHERE, "/bin/bash", "-c", "trap '' TERM INT HUP; (exec -a %s-child sleep 600) & (exec -a %s-self sleep 600); wait" % (MARK, MARK)]
+    def test_step_outlives_its_service_and_is_found_again(self):
+        nodes = list(self.held(self.a)["nodes"])
+        flag = self.folder + "/go"
+        self.assertEqual(self.driver.start("step", self.a, nodes, "/bin/sh", "-c", f"echo begun; until test -e {flag}; do sleep 0.1; done; echo done; exit 5"), {})
+        until(lambda: self.read("step", ".zbs-stdout") == "begun\n", "its begin")
+        self.driver.kill()
+        open(flag, "w").close()
+        self.driver = self.make_driver()
+        self.assertEqual(self.driver.wait_for("step", self.a)["exit_code"], 5)
+        self.assertEqual(self.read("step", ".zbs-stdout"), "begun\ndone\n")
 
-    def start_stubborn(self):
-        nodes = list(self.held(self.a, processors=2, nodes=2)["nodes"])
-        self.assertEqual(self.driver.start("step", self.a, nodes, *self.STUBBORN), {})
-        until(lambda: len(processes(MARK + "-child")) == 2 and len(processes(MARK + "-self")) == 2, "the tree on both nodes")
 
+class Stops(StepsOfHolds):
     def test_stopped_step_leaves_nothing_of_a_tree_that_ignores_sigterm(self):
         self.start_stubborn()
         self.driver.ask("stop", "step", 1000 * (slurm_cluster.KILL_WAIT_S + 8))
@@ -376,6 +395,16 @@ class Steps(World):
         self.assertEqual(read(), [["up", "TERM", "saved"]] * 2)
         self.assertLess(time.monotonic() - begin, 30, "it has ended by itself, long before its grace was over")
 
+    def test_walltime_of_a_step_leaves_its_hold(self):
+        nodes = list(self.held(self.a)["nodes"])
+        self.assertEqual(self.driver.start("step", self.a, nodes, *self.ELSEWHERE, "/bin/bash", "-c", f"exec -a {MARK} sleep 600", walltime=2), {})
+        answer = self.driver.wait_for("step", self.a)
+        self.assertTrue(answer["reason"].startswith("walltime"), answer)
+        until(lambda: not processes(MARK), "an end of the tree")
+        self.assertEqual(self.driver.look(self.a)["phase"], "running")
+
+
+class Releases(StepsOfHolds):
     def test_released_hold_ends_the_tree_at_once(self):
         self.start_stubborn()
         self.driver.release(self.a)
@@ -402,25 +431,6 @@ class Steps(World):
         until(lambda: len(processes(MARK)) == 2, "what forked away")
         self.driver.release(self.a)
         until(lambda: not processes(MARK), "an end of what forked away")
-
-    def test_step_outlives_its_service_and_is_found_again(self):
-        nodes = list(self.held(self.a)["nodes"])
-        flag = self.folder + "/go"
-        self.assertEqual(self.driver.start("step", self.a, nodes, "/bin/sh", "-c", f"echo begun; until test -e {flag}; do sleep 0.1; done; echo done; exit 5"), {})
-        until(lambda: self.read("step", ".zbs-stdout") == "begun\n", "its begin")
-        self.driver.kill()
-        open(flag, "w").close()
-        self.driver = self.make_driver()
-        self.assertEqual(self.driver.wait_for("step", self.a)["exit_code"], 5)
-        self.assertEqual(self.read("step", ".zbs-stdout"), "begun\ndone\n")
-
-    def test_walltime_of_a_step_leaves_its_hold(self):
-        nodes = list(self.held(self.a)["nodes"])
-        self.assertEqual(self.driver.start("step", self.a, nodes, *self.ELSEWHERE, "/bin/bash", "-c", f"exec -a {MARK} sleep 600", walltime=2), {})
-        answer = self.driver.wait_for("step", self.a)
-        self.assertTrue(answer["reason"].startswith("walltime"), answer)
-        until(lambda: not processes(MARK), "an end of the tree")
-        self.assertEqual(self.driver.look(self.a)["phase"], "running")
 
 
 class Walltime(World):
@@ -502,7 +512,7 @@ class Controller(World):
 
     def test_controller_that_does_not_answer_makes_no_grace_longer(self):
         nodes = list(self.held(self.a, processors=1)["nodes"])
-        self.assertEqual(self.driver.start("step", self.a, nodes, *Steps.STUBBORN), {})
+        self.assertEqual(self.driver.start("step", self.a, nodes, *StepsOfHolds.STUBBORN), {})
         until(lambda: processes(MARK + "-self"), "its begin")
         self.cluster.send("slurmctld", signal.SIGSTOP)
         try:
