@@ -51,7 +51,7 @@ TEST_F(ApplicationServiceTest, RunsOverThreeZonesToItsEnd) {
 
 TEST_F(ApplicationServiceTest, ManyAtOnceAreAcceptedAtOnceAndPlannedByAndBy) {
     std::vector<ApplicationId> ids;
-    for (int i = 0; i < 500; ++i) ids.push_back(submit(12));  // all there is: one runs, the others are told so
+    for (int i = 0; i < 500; ++i) ids.push_back(submit(12));  // all there is: one runs, the others wait for it
     const auto examined_count = [&] {
         return std::count_if(ids.begin(), ids.end(), [&](const ApplicationId& id) {
             const ApplicationStatus status = world.status(id);
@@ -755,7 +755,7 @@ TEST_F(ApplicationServiceTest, LauncherThatIsNotToldOfTheEndIsStoppedAfterAMinut
     world.node("a").executor->script("mpi-", {});  // runs until it is stopped
     const ApplicationId id = submit(9);
     world.run(50s);
-    EXPECT_EQ(world.status(id).state, ApplicationState::kRunning) << "it may still be told";
+    EXPECT_EQ(world.status(id).state, ApplicationState::kRunning) << "it may still be reported";
     world.run(30s);
     EXPECT_EQ(world.status(id).state, ApplicationState::kFailed);
     EXPECT_NE(world.status(id).reason.find("connection to the MPI launcher was lost"), std::string::npos);
