@@ -4,6 +4,7 @@
 Jobs belong to `nobody`, for a service that is root; one class has a service that is `nobody` itself. What the adapter says is
 held against Slurm's own commands and against the processes of this machine.
 """
+import concurrent.futures
 import json
 import os
 import queue
@@ -479,17 +480,21 @@ class Faults(World):
         self.expect_error(lost.greeting, "unavailable", "SLURM_CONF")
 
 
-class Controller(World):
+class ControllerDown(World):
     def test_controller_that_is_down_is_told_and_what_runs_goes_on(self):
         nodes = list(self.held(self.a, expiry=200)["nodes"])
         flag = self.folder + "/go"
         self.assertEqual(self.driver.start("step", self.a, nodes, "/bin/sh", "-c", f"echo begun; until test -e {flag}; do sleep 0.1; done; echo done"), {})
         until(lambda: self.driver.ask("read", "step", ".zbs-stdout") == "begun\n", "its begin")
+        questions = (("site",), ("hold", self.b, "user=" + USER, "walltime=60"), ("look", self.a, USER), ("keep", self.a, USER), ("release", self.a, USER, "gently"))
+        drivers = [self.make_driver() for _ in questions]
         self.cluster.end("slurmctld")
         try:
-            for question in (("site",), ("hold", self.b, "user=" + USER, "walltime=60"), ("look", self.a, USER), ("keep", self.a, USER), ("release", self.a, USER, "gently")):
+            with concurrent.futures.ThreadPoolExecutor(len(questions)) as threads:  # Slurm's own patience is 10 s
+                answers = list(threads.map(lambda driver, question: driver.ask(*question), drivers, questions))
+            for question, answer in zip(questions, answers):
                 with self.subTest(question[0]):
-                    self.expect_error(self.driver.ask(*question), "unavailable", "slurmctld", "scontrol ping")
+                    self.expect_error(answer, "unavailable", "slurmctld", "scontrol ping")
             open(flag, "w").close()
             until(lambda: self.driver.ask("read", "step", ".zbs-stdout") == "begun\ndone\n", "its end without the controller")
         finally:
@@ -498,6 +503,8 @@ class Controller(World):
         self.assertEqual(until(lambda: self.driver.look(self.a), "the hold")["phase"], "running")
         self.assertEqual(self.driver.wait_for("step", self.a)["exit_code"], 0)
 
+
+class ControllerLate(World):
     def test_controller_that_answers_late_is_told_as_a_timeout(self):
         hasty = self.make_driver("--deadline-ms", "1000")
         self.cluster.send("slurmctld", signal.SIGSTOP)
