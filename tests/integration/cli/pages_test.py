@@ -79,7 +79,7 @@ def commands_of(program, path=()):
     return found
 
 
-class Pages(unittest.TestCase):
+class WithPages(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="zbs-pages-"))
@@ -87,6 +87,18 @@ class Pages(unittest.TestCase):
         for program in NAMES:
             output_of(PROGRAMS / program, "pages", cls.folder / program)
 
+    def complete_in_bash(self, *words, program="zbs", **environment):
+        """`words` as bash splits them: = and : stand alone. Nothing may come to the terminal."""
+        script = f"""source '{self.folder}/{program}/completions/bash/{program}'
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*"; _{program.replace("-", "_")}; printf '%s\\n' "${{COMPREPLY[@]}}" """
+        env = {name: value for name, value in os.environ.items() if not name.startswith("ZBS_")}
+        env |= {"PATH": f"{PROGRAMS}:{os.environ['PATH']}", "HOME": str(self.folder)} | environment
+        done = subprocess.run(["bash", "--norc", "-c", script, "bash", *words], capture_output=True, text=True, timeout=60, env=env)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), words)
+        return [line for line in done.stdout.splitlines() if line]
+
+
+class Pages(WithPages):
     def test_every_command_of_help_has_its_page(self):
         for program, section in NAMES.items():
             commands = commands_of(program)
@@ -94,28 +106,6 @@ class Pages(unittest.TestCase):
             self.assertEqual({path.name for path in (self.folder / program / "man").iterdir()}, pages)
             self.assertGreater(len(pages), 3)
             self.assertNotIn(f"{program}-pages.{section}", pages)
-
-    def test_no_fault_of_a_command_line_is_told_in_the_words_of_the_parser(self):
-        words = re.compile(r"required (TEXT|INT|FLOAT|UINT)|[Ss]ubcommand|is required|[Nn]ot in (range|\{)|Could not convert|not expected|At [Mm]ost|At least|excludes|requires ")
-        seen = 0
-        for program, section in NAMES.items():
-            for path in commands_of(program):
-                page = (self.folder / program / "man" / ("-".join((program, *path)) + f".{section}")).read_text()
-                own = page.partition(".SH OPTIONS OF ALL COMMANDS")[0].replace("\\-", "-")
-                cases = [[], ["one", "two", "three", "--"]] if "COMMANDS" in own and path else []
-                for name, kind in re.findall(r"^\.TP\n(?:\\fB-\w\\fR, )?\\fB(--[\w-]+)\\fR.*\\fI([A-Z]+)\\fR", own, re.M):
-                    cases += [[name]] + ([[name, "x y"]] if kind != "TEXT" else [])
-                for case in cases:
-                    done = subprocess.run([PROGRAMS / program, *path, *case], capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL, env=dict(os.environ, HOME="/nonexistent"))
-                    with self.subTest(program=program, path=path, case=case):
-                        self.assertEqual(done.returncode, 2, done.stderr)
-                        self.assertIsNone(words.search(done.stderr), done.stderr)
-                        self.assertTrue(done.stderr.startswith(f"{program}: "), done.stderr)
-                        self.assertIn(f"\nSee '{' '.join((program, *path))} --help'.\n", done.stderr)
-                        if len(case) == 1:
-                            self.assertIn(f"{case[0]}: its value is missing", done.stderr)
-                        seen += 1
-        self.assertGreater(seen, 150)
 
     def test_docs_have_the_help_of_every_command(self):
         page = ["# Commands", "", "The help of every command, as the programs print it. A test compares this page with them."]
@@ -162,16 +152,6 @@ class Pages(unittest.TestCase):
             else:
                 self.assertEqual({k: v for k, v in found.items() if k != "74"}, promised, page.name)
                 self.assertIn("give 1 where it is not", " ".join(section.split()))
-
-    def complete_in_bash(self, *words, program="zbs", **environment):
-        """`words` as bash splits them: = and : stand alone. Nothing may come to the terminal."""
-        script = f"""source '{self.folder}/{program}/completions/bash/{program}'
-COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*"; _{program.replace("-", "_")}; printf '%s\\n' "${{COMPREPLY[@]}}" """
-        env = {name: value for name, value in os.environ.items() if not name.startswith("ZBS_")}
-        env |= {"PATH": f"{PROGRAMS}:{os.environ['PATH']}", "HOME": str(self.folder)} | environment
-        done = subprocess.run(["bash", "--norc", "-c", script, "bash", *words], capture_output=True, text=True, timeout=60, env=env)
-        self.assertEqual((done.returncode, done.stderr), (0, ""), words)
-        return [line for line in done.stdout.splitlines() if line]
 
     def test_bash_completes_commands_options_and_their_words(self):
         top = self.complete_in_bash("zbs", "")
@@ -254,5 +234,29 @@ COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*"; _{program.replace("-", 
             self.assertEqual((done.returncode, done.stderr), (1, f"{program}: cannot write standard output: No space left on device\n"))
 
 
+class FaultsOfCommandLines(WithPages):
+    def test_no_fault_of_a_command_line_is_told_in_the_words_of_the_parser(self):
+        words = re.compile(r"required (TEXT|INT|FLOAT|UINT)|[Ss]ubcommand|is required|[Nn]ot in (range|\{)|Could not convert|not expected|At [Mm]ost|At least|excludes|requires ")
+        seen = 0
+        for program, section in NAMES.items():
+            for path in commands_of(program):
+                page = (self.folder / program / "man" / ("-".join((program, *path)) + f".{section}")).read_text()
+                own = page.partition(".SH OPTIONS OF ALL COMMANDS")[0].replace("\\-", "-")
+                cases = [[], ["one", "two", "three", "--"]] if "COMMANDS" in own and path else []
+                for name, kind in re.findall(r"^\.TP\n(?:\\fB-\w\\fR, )?\\fB(--[\w-]+)\\fR.*\\fI([A-Z]+)\\fR", own, re.M):
+                    cases += [[name]] + ([[name, "x y"]] if kind != "TEXT" else [])
+                for case in cases:
+                    done = subprocess.run([PROGRAMS / program, *path, *case], capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL, env=dict(os.environ, HOME="/nonexistent"))
+                    with self.subTest(program=program, path=path, case=case):
+                        self.assertEqual(done.returncode, 2, done.stderr)
+                        self.assertIsNone(words.search(done.stderr), done.stderr)
+                        self.assertTrue(done.stderr.startswith(f"{program}: "), done.stderr)
+                        self.assertIn(f"\nSee '{' '.join((program, *path))} --help'.\n", done.stderr)
+                        if len(case) == 1:
+                            self.assertIn(f"{case[0]}: its value is missing", done.stderr)
+                        seen += 1
+        self.assertGreater(seen, 150)
+
+
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
