@@ -667,6 +667,14 @@ class Faults(Shared):
 
     def test_hold_survives_a_kill_and_then_expires(self):
         part = fresh_id("spiffe://org-c/zone/c")
+        config = self.f.folder + "/state/c.toml"
+        text = read(config)
+        with open(config, "w") as settings:
+            settings.write(text.replace("[timing]\n", "[timing]\nhold_ttl_s = 12\n"))
+        killed = self.f.service("zbs-zone", "c.toml")
+        os.kill(killed, signal.SIGTERM)
+        until(lambda: self.f.service("zbs-zone", "c.toml") not in (None, killed), 10, "zone c is not restarted")
+        until(lambda: "a zone is down" not in self.f.used(), 10, "zone c is not up")
         status, held = self.hold("c", part, [0, 1, 2])
         self.assertEqual(status, 201, held)
         self.assertEqual(self.f.used()["c"], 3)
@@ -766,11 +774,15 @@ class KillNine(Shared):
             run.communicate()
         return run.returncode
 
+
+class KillOfServices(KillNine):
     def test_what_the_job_does_not_depend_on(self):
         for kind in ("registry", "home zone", "peer zone"):
             with self.subTest(kind):
                 self.assertEqual(self.check(kind), 0, "the job must not notice")
 
+
+class KillOfProcesses(KillNine):
     def test_what_the_job_dies_of(self):
         for kind in ("launcher", "launcher supervisor", "proxy", "proxy supervisor", "rank"):
             with self.subTest(kind):

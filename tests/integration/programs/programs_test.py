@@ -220,6 +220,15 @@ class Output(Job):
             else:
                 self.assertTrue(done.stdout.endswith("\nabc"), done)
 
+    def test_folders_that_are_closed_or_deep_are_the_jobs_own(self):
+        script = 'echo 1 > a; mkdir c; chmod 0 c; mkdir -p "$(seq -s / 70)"; sleep 4; chmod 700 c'
+        done = world.zbs("run", "-q", "--zones", "b", "--stage-out", "a", "--results", self.folder, "--", "sh", "-c", script, timeout=60, cwd=self.folder)
+        self.assertEqual((done.returncode, self.last()["state"]), (0, "completed"), done)
+
+
+class Bounds(Job):
+    # What it writes without end.
+
     def test_much_output_is_kept_and_costs_no_service_its_memory(self):
         before = {zone: resident_mb(pid) for zone, pid in zone_processes().items()}
         program = f"head -c {LARGE} /dev/zero | tr '\\0' '\\101'"
@@ -256,11 +265,6 @@ class Output(Job):
         self.assertNotEqual(done.returncode, 0)
         self.assertEqual(shown["state"], "failed")
         self.assertRegex(shown["reason"], r"^the files in its folder take more of the disk than is allowed(: more than \d+ MiB)? in zone b$")
-
-    def test_folders_that_are_closed_or_deep_are_the_jobs_own(self):
-        script = 'echo 1 > a; mkdir c; chmod 0 c; mkdir -p "$(seq -s / 70)"; sleep 4; chmod 700 c'
-        done = world.zbs("run", "-q", "--zones", "b", "--stage-out", "a", "--results", self.folder, "--", "sh", "-c", script, timeout=60, cwd=self.folder)
-        self.assertEqual((done.returncode, self.last()["state"]), (0, "completed"), done)
 
     def test_a_full_disk_of_the_jobs_own_is_its_own_fault(self):
         disk = self.folder + "/disk"
