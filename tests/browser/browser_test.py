@@ -1,4 +1,4 @@
-"""The zone's pages in headless Chromium: browser_test.py BIN NODE_MODULES NODE [names of cases]"""
+"""The zone's pages in headless Chromium: browser_test.py BIN NODE_MODULES NODE [PART/PARTS | names of cases]"""
 import json
 import os
 import pathlib
