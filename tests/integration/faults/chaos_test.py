@@ -14,7 +14,7 @@ from fault_world import DEADLINE_S, MODES, FaultWorld, until
 PROGRAMS = ""
 MACHINES = {"a": [2], "b": [4]}
 CALLS = {"hold": "home.after_planned", "commit": "home.after_held", "launch": "home.launcher_started"}
-KINDS = {"slow": ("delay", "drip"), "broken": ("reset", "half_close", "truncate", "refuse"), "lost": ("hole_there", "hole_back")}
+KINDS = {"slow": ("delay", "drip"), "closed": ("reset", "half_close"), "cut": ("truncate", "refuse"), "lost_there": ("hole_there",), "lost_back": ("hole_back",)}
 BAD_S = {"hold": 2, "commit": 6, "launch": 2}  # for commit longer than its deadline (5 s); the others' is 15 s, and what was swallowed is waited for as long
 
 
@@ -39,11 +39,17 @@ class Chaos(unittest.TestCase):
     def test_slow(self):
         self.check_each(KINDS["slow"])
 
-    def test_broken(self):
-        self.check_each(KINDS["broken"])
+    def test_closed(self):
+        self.check_each(KINDS["closed"])
 
-    def test_lost(self):
-        self.check_each(KINDS["lost"])
+    def test_cut(self):
+        self.check_each(KINDS["cut"])
+
+    def test_lost_there(self):
+        self.check_each(KINDS["lost_there"])
+
+    def test_lost_back(self):
+        self.check_each(KINDS["lost_back"])
 
     def check(self, mode):
         home, proxy = self.w.services["a"], self.w.proxy
