@@ -1,4 +1,4 @@
-"""The zone's pages in headless Chromium: browser_test.py BIN NODE_MODULES NODE [names of cases]"""
+"""The zone's pages in headless Chromium: browser_test.py BIN NODE_MODULES NODE [PART/PARTS | names of cases]"""
 import json
 import os
 import pathlib
@@ -58,19 +58,19 @@ def main():
         skip("the dashboard's npm packages are not there (ZBS_BUILD_DASHBOARD)")
     federation.BIN = os.path.abspath(binaries)
     with Federation() as f:
-        told = applications(f)
+        known = applications(f)
         dashboard = subprocess.Popen([federation.BIN + "/zbs", "dashboard"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=f.environment)
         try:
-            told["address"] = dashboard.stdout.readline().strip()
-            assert re.match(r"http://127\.0\.0\.1:", told["address"]), told["address"]
-            told["chromium"], told["modules"], told["folder"] = chromium, modules, f.folder
-            done = subprocess.run([node, str(HERE / "pages.mjs"), json.dumps(told), *names], timeout=500)
+            known["address"] = dashboard.stdout.readline().strip()
+            assert re.match(r"http://127\.0\.0\.1:", known["address"]), known["address"]
+            known["chromium"], known["modules"], known["folder"] = chromium, modules, f.folder
+            done = subprocess.run([node, str(HERE / "pages.mjs"), json.dumps(known), *names], timeout=500)
         finally:
             dashboard.send_signal(signal.SIGTERM)
             dashboard.wait(30)
             dashboard.stdout.close()
-            f.zbs("cancel", told["runs"])
-            f.wait_state(told["runs"], ("cancelled",), 60)
+            f.zbs("cancel", known["runs"])
+            f.wait_state(known["runs"], ("cancelled",), 60)
     sys.exit(done.returncode)
 
 

@@ -6,13 +6,14 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const told = JSON.parse(process.argv[2]);
-const wanted = process.argv.slice(3);
-const require = createRequire(join(told.modules, "..", "pages.js"));
+const known = JSON.parse(process.argv[2]);
+const [, part, parts] = /^(\d+)\/(\d+)$/.exec(process.argv[3]) ?? []; // of so many, each has another share of the cases
+const wanted = part ? [] : process.argv.slice(3);
+const require = createRequire(join(known.modules, "..", "pages.js"));
 const { chromium } = require("playwright-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-const base = new URL(told.address).origin;
-const kPages = ["", "applications", `application/${told.done}`, "gantt", "federation", "submit", "profiles", `profile/${told.profile}`];
+const base = new URL(known.address).origin;
+const kPages = ["", "applications", `application/${known.done}`, "gantt", "federation", "submit", "profiles", `profile/${known.profile}`];
 
 async function settled(page) {
   await page.waitForSelector("main[aria-busy=false]");
@@ -34,7 +35,7 @@ async function submit(page, argv) {
   assert.ok(reply.ok(), await reply.text());
   return id;
 }
-/** A page that asks for nothing by the clock: what it shows anew, it shows because an event told it to. */
+/** A page that asks for nothing by the clock: what it shows anew, it shows because of an event. */
 async function openWithoutPolling(page, path) {
   await page.addInitScript(() => { window.setInterval = () => 0; });
   await page.goto(`${base}/#/${path}`);
@@ -47,7 +48,7 @@ function zone() {
     if (!/^\d+$/.test(pid)) return false;
     try {
       const argv = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-      return argv[0].endsWith("/zbs-zone") && argv.includes(`${told.folder}/state/a.toml`);
+      return argv[0].endsWith("/zbs-zone") && argv.includes(`${known.folder}/state/a.toml`);
     } catch {
       return false; // it has just ended
     }
@@ -76,29 +77,29 @@ const cases = {
     assert.equal(await page.locator("tbody tr").count(), 1);
     await page.getByRole("link", { name: "sleep" }).click();
     await settled(page);
-    assert.match(page.url(), new RegExp(told.runs));
+    assert.match(page.url(), new RegExp(known.runs));
   },
 
   async "names with markup, quotes and control characters are text"(page) {
     page.on("dialog", () => assert.fail("a name ran as a script"));
-    await open(page, `application/${told.done}`);
+    await open(page, `application/${known.done}`);
     const facts = await text(page, "dl.facts >> nth=0");
     assert.ok(facts.includes(`<b>job & 'co'.sh <img src=x onerror=alert(1)>"'\`&amp;\ufffd\ufffd\${7*7}`), facts);
     await page.getByText("<script>alert(2)</script>").waitFor();
     assert.equal(await page.locator("main img, main b, main script, main i").count(), 0);
-    await open(page, `profile/${told.profile}`);
+    await open(page, `profile/${known.profile}`);
     assert.ok((await text(page, "dl.facts >> nth=0")).includes("/opt/<i>ring</i>"));
     assert.equal(await page.locator("main i").count(), 0);
   },
 
   async "an application tells plan, zones, timeline, output and reasons"(page) {
-    await open(page, `application/${told.done}`);
+    await open(page, `application/${known.done}`);
     const heads = await page.locator("h2").allInnerTexts();
     for (const head of ["Zones", "Timeline", "Plan", "Communication", "Output", "Why it is where it is"]) assert.ok(heads.includes(head), `${head} in ${heads}`);
     const states = await page.locator(".timeline .badge").allInnerTexts();
     assert.deepEqual([states[0], states.at(-1)], ["accepted", "completed"]);
     assert.equal(await page.getByRole("button", { name: "Cancel" }).count(), 0);
-    await open(page, `application/${told.runs}`);
+    await open(page, `application/${known.runs}`);
     await page.getByRole("button", { name: "Cancel" }).click();
     await page.getByRole("button", { name: "No", exact: true }).click();
     assert.equal(await page.locator("dialog[open]").count(), 0);
@@ -149,7 +150,7 @@ const cases = {
     seen.faults.length = 0; // the outage itself
   },
 
-  async "a bad request is told in the zone's words"(page, seen) {
+  async "a bad request is reported in the zone's words"(page, seen) {
     await open(page, "submit");
     await page.getByLabel("Program and arguments").fill("/bin/true");
     await page.getByLabel("Working folder").fill("/tmp");
@@ -183,7 +184,7 @@ const cases = {
     assert.match(found, /sleep, rank \d, running/);
   },
 
-  async "bars are reached by keyboard, told, opened, and listed in a table"(page) {
+  async "bars are reached by keyboard, announced, opened, and listed in a table"(page) {
     await open(page, "gantt");
     const canvas = page.getByRole("application", { name: "Work by processor over time" });
     await page.waitForFunction(() => Number(document.querySelector("canvas").dataset.bars) >= 5);
@@ -230,13 +231,13 @@ const cases = {
     const cells = await rows.evaluateAll((rows) => rows.map((row) => [...row.cells].slice(0, 2).map((cell) => cell.textContent)));
     assert.deepEqual(cells.slice(4), [["zone b, part 1", "third, ranks 0-1"], ["zone b, part 1", "fifth, ranks 0-1"], ["zone b, part 2", "fourth, ranks 0-1"]]);
     const box = await page.locator("canvas").boundingBox();
-    const told = [];
+    const messages = [];
     for (const y of [24 + 6, 24 + 20]) {
       await page.mouse.click(box.x + box.width / 2, box.y + y);
-      told.push(await page.getByRole("status").filter({ hasText: / to / }).innerText());
+      messages.push(await page.getByRole("status").filter({ hasText: / to / }).innerText());
     }
-    assert.match(told[0], /^a\/m:0: first, /);
-    assert.match(told[1], /^a\/m:0: second, /);
+    assert.match(messages[0], /^a\/m:0: first, /);
+    assert.match(messages[1], /^a\/m:0: second, /);
     assert.match(await text(page, "#cut"), /Only the newest 5 applications are drawn/);
   },
 
@@ -271,7 +272,7 @@ const cases = {
     await keep(page, "submit-plan");
   },
 
-  async "ranks are told as ranges whatever order they come in"(page) {
+  async "ranks are shown as ranges whatever order they come in"(page) {
     await page.route("**/v1/applications?dry_run=true", async (route) => {
       const plan = await (await route.fetch()).json();
       await route.fulfill({ json: { ...plan, clusters: [[7, 3, 0, 2, 4, 10]], zone_of_cluster: ["a"] } });
@@ -379,17 +380,17 @@ const cases = {
     assert.equal(asked[0], "0");
     const canvas = page.getByRole("application", { name: "Work by processor over time" });
     const box = await canvas.boundingBox();
-    const told = [];
+    const messages = [];
     for (const share of [0.5, 0.9, 0.95]) for (let line = 0; line < 3; line++) {
       await page.mouse.click(box.x + box.width * share, box.y + 24 + 14 + line * 28);
-      told.push(await page.locator("main").getByRole("status").innerText());
+      messages.push(await page.locator("main").getByRole("status").innerText());
     }
-    assert.ok(told.some((text) => /waits in the queue at place 1/.test(text)), told.join(" | "));
+    assert.ok(messages.some((text) => /waits in the queue at place 1/.test(text)), messages.join(" | "));
   },
 
   async "an expected start counts from the time of the plan"(page) {
     const planned = 1_800_000_000_000_000;
-    await page.route(`**/v1/applications/${told.runs}`, async (route) => {
+    await page.route(`**/v1/applications/${known.runs}`, async (route) => {
       const reply = await route.fetch();
       const json = await reply.json();
       Object.assign(json.plan, { start_in_s: 304, queued: true });
@@ -397,7 +398,7 @@ const cases = {
         { state: "planned", at_us: planned + 1e9 }, { state: "committed", at_us: planned + 1e9 }];
       await route.fulfill({ json });
     });
-    await open(page, `application/${told.runs}`);
+    await open(page, `application/${known.runs}`);
     const facts = await text(page, "dl.facts >> nth=1");
     const when = await page.evaluate((us) => new Date(us / 1000).toLocaleString(), planned);
     assert.ok(facts.includes(`in 5 min 4 s, as of ${when}, in its turn`), facts);
@@ -436,7 +437,7 @@ const cases = {
   },
 
   async "traffic is a picture, before and after, with what crosses zones"(page) {
-    await open(page, `profile/${told.profile}`);
+    await open(page, `profile/${known.profile}`);
     await page.waitForFunction(() => document.querySelector("canvas").dataset.side > 0);
     const colours = await page.locator("canvas").first().evaluate((canvas) => {
       const { left, top, side } = canvas.dataset;
@@ -448,7 +449,7 @@ const cases = {
   },
 
   async "an application over two zones shows what crosses them, with their blocks"(page) {
-    await open(page, `application/${told.spread}`);
+    await open(page, `application/${known.spread}`);
     await page.locator("figcaption").nth(1).waitFor();
     const captions = await page.locator("figcaption").allInnerTexts();
     assert.match(captions[0], /By rank: 3.8 MiB between 6 ranks/);
@@ -528,7 +529,7 @@ const cases = {
         return add.call(this, kind, act, how);
       };
     });
-    for (const path of ["gantt", `profile/${told.profile}`]) {
+    for (const path of ["gantt", `profile/${known.profile}`]) {
       await open(page, path);
       await page.waitForFunction(() => Number(document.querySelector("canvas").dataset.bars ?? document.querySelector("canvas").dataset.side) > 0);
       const picture = () => page.locator("canvas").first().evaluate((canvas) => canvas.toDataURL());
@@ -599,14 +600,15 @@ const cases = {
 
 const profile = mkdtempSync(join(tmpdir(), "zbs-browser-"));
 const browser = await chromium.launch({
-  executablePath: told.chromium, env: { ...process.env, HOME: profile },
+  executablePath: known.chromium, env: { ...process.env, HOME: profile },
   args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--process-per-site"],
 });
 let failed = 0;
 try {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } }); // one: the pages' script is compiled once
   context.setDefaultTimeout(60_000);
-  for (const [name, run] of Object.entries(cases)) {
+  for (const [index, [name, run]] of Object.entries(cases).entries()) {
+    if (part && index % parts !== part - 1) continue;
     if (wanted.length > 0 && !wanted.some((part) => name.includes(part))) continue;
     const page = await context.newPage();
     const seen = { hosts: new Set(), faults: [] };
@@ -615,7 +617,7 @@ try {
     page.on("console", (message) => message.type() === "error" && seen.faults.push(message.text()));
     page.on("pageerror", (fault) => seen.faults.push(fault.message));
     try {
-      await page.goto(told.address);
+      await page.goto(known.address);
       await page.waitForURL(base + "/");
       await settled(page);
       await run(page, seen, browser);

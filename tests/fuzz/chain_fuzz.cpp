@@ -27,7 +27,7 @@ void require(bool holds, const char* what) {
 }
 
 template <class T>
-bool told(const Result<T>& result) {
+bool is_accepted(const Result<T>& result) {
     require(result || !result.error().message.empty(), "a refusal without message");
     return result.has_value();
 }
@@ -56,7 +56,7 @@ std::uint64_t accepted = 0;
 void look_at_chain(const std::string& text) {
     World& w = world();
     auto chain = openssl::read_certificates(text, openssl::kChainLimits, "the chain");
-    if (!told(chain)) return;
+    if (!is_accepted(chain)) return;
     test::Holders holders;
     for (openssl::Certificate& certificate : *chain)
         holders.push_back({std::shared_ptr<X509>(certificate.release(), X509_free), nullptr});
@@ -81,16 +81,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     look_at_chain(text);
     // The signatures are of other texts, so no chain is good enough.
     static const std::string kSignature = w.trust.proof({w.trust.ana}).signature;
-    require(!told(w.trust.trust.verify_text("fuzz", {"text", text, kSignature})), "a wrong signature counts");
-    require(!told(w.trust.trust.verify_text("fuzz", {"text", text, text}, text)), "a wrong signature counts");
-    require(!told(w.trust.trust.verify_delegation("fuzz", {"text", text, kSignature})), "a wrong signature counts");
-    static_cast<void>(told(w.trust.trust.fingerprint(text)));
-    accepted += told(w.trust.trust.set_revocations("org-b", text)) ? 1 : 0;
-    accepted += told(w.keys->issue(text, {CallerKind::kUser, "org-k", "u"}, std::chrono::hours{1})) ? 1 : 0;
+    require(!is_accepted(w.trust.trust.verify_text("fuzz", {"text", text, kSignature})), "a wrong signature counts");
+    require(!is_accepted(w.trust.trust.verify_text("fuzz", {"text", text, text}, text)), "a wrong signature counts");
+    require(!is_accepted(w.trust.trust.verify_delegation("fuzz", {"text", text, kSignature})),
+            "a wrong signature counts");
+    static_cast<void>(is_accepted(w.trust.trust.fingerprint(text)));
+    accepted += is_accepted(w.trust.trust.set_revocations("org-b", text)) ? 1 : 0;
+    accepted += is_accepted(w.keys->issue(text, {CallerKind::kUser, "org-k", "u"}, std::chrono::hours{1})) ? 1 : 0;
+    static_cast<void>(is_accepted(
+        openssl::sign_proxy(text, text, text, {.application = "01J9Z3V7Q0ABCDEFGHJKMNPQRS"}, test::kToday)));
+    static_cast<void>(is_accepted(w.keys->sign_with_proxy("fuzz", "text", text, text)));
     static_cast<void>(
-        told(openssl::sign_proxy(text, text, text, {.application = "01J9Z3V7Q0ABCDEFGHJKMNPQRS"}, test::kToday)));
-    static_cast<void>(told(w.keys->sign_with_proxy("fuzz", "text", text, text)));
-    static_cast<void>(told(openssl::import_identity(w.folder.path("a"), {text, text, text, text, text}, test::kToday)));
+        is_accepted(openssl::import_identity(w.folder.path("a"), {text, text, text, text, text}, test::kToday)));
     return 0;
 }
 

@@ -8,7 +8,7 @@
 #include "services/common/adapters/process/start/starter_message.hpp"
 #include "tests/fuzz/mutation.hpp"
 
-// Any bytes as what a starter of steps is told and says: refused with a message, or the same bytes when written again.
+// Any bytes as messages to and from a starter of steps: refused with a message, or the same bytes when written again.
 
 namespace {
 using namespace zbs::process;

@@ -8,7 +8,7 @@
 #include "services/common/adapters/process/step_input.hpp"
 #include "tests/fuzz/mutation.hpp"
 
-// Any bytes as what a supervisor is told: refused, or names that mean one thing, and the same bytes when written again
+// Any bytes as input of a supervisor: refused, or names that mean one thing, and the same bytes when written again
 // (in groups: variables first).
 
 namespace {

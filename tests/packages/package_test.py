@@ -112,18 +112,18 @@ class Packages(unittest.TestCase):
         """As the operator's guide says, by its own commands and files."""
         self.inside("useradd -m ana && useradd -m guest")
         chapter = re.search(r"^## As services of a machine\n(.*?)^## ", (SOURCE / "docs/operator.md").read_text(), re.MULTILINE | re.DOTALL).group(1)
-        told, exports = "", []
+        output, exports = "", []
         for step in pages.steps(chapter):
             if isinstance(step, pages.File):
                 self.write(step.name, step.text)
                 continue
             if "apt-get install" not in step.commands[0]:  # done before, to look at what was installed
-                told = self.inside("\n".join(["set -e", *exports, *step.commands]))
+                output = self.inside("\n".join(["set -e", *exports, *step.commands]))
                 exports += [command for command in step.commands if command.startswith("export ")]
         for unit in UNITS:
             self.assertEqual(self.inside(f"systemctl is-active {unit}"), "active\n")
             self.assertEqual(self.inside(f"systemctl is-enabled {unit}"), "enabled\n")
-        self.as_ana(re.search(r"zbs login --code \S+", told).group())
+        self.as_ana(re.search(r"zbs login --code \S+", output).group())
 
     def jobs(self):
         said = self.as_ana("timeout 60 zbs run -q -n 2 -- /bin/sh -c \"id -un; env\"")
@@ -162,12 +162,12 @@ class Packages(unittest.TestCase):
             job = begin()
             until(lambda: state(job) == "running" and len(self.units_of_steps()) == 1, lambda: (self.units_of_steps(), self.as_ana("zbs list"), self.inside("journalctl --no-pager -n 60")))
             (unit,) = self.units_of_steps()
-            told = dict(line.split("=", 1) for line in self.inside(f"systemctl show {unit}").splitlines() if "=" in line)
-            self.assertEqual((told["Slice"], told["ActiveState"], told["NoNewPrivileges"], told["ProtectHome"]), ("zbs-steps.slice", "active", "yes", "no"), unit)
-            self.assertIn("zbs-step --operation", self.inside(f"tr '\\0' ' ' < /proc/{told['MainPID']}/cmdline"))
-            self.assertEqual(self.inside(f"cut -d' ' -f4 /proc/{told['MainPID']}/stat"), "1\n")
+            properties = dict(line.split("=", 1) for line in self.inside(f"systemctl show {unit}").splitlines() if "=" in line)
+            self.assertEqual((properties["Slice"], properties["ActiveState"], properties["NoNewPrivileges"], properties["ProtectHome"]), ("zbs-steps.slice", "active", "yes", "no"), unit)
+            self.assertIn("zbs-step --operation", self.inside(f"tr '\\0' ' ' < /proc/{properties['MainPID']}/cmdline"))
+            self.assertEqual(self.inside(f"cut -d' ' -f4 /proc/{properties['MainPID']}/stat"), "1\n")
             self.assertEqual(self.inside("cat /proc/$(systemctl show -P MainPID zbs-steps)/task/*/children"), "", "no job is a child of the starter")
-            self.inside(how.format(pid=told["MainPID"], unit=unit))
+            self.inside(how.format(pid=properties["MainPID"], unit=unit))
             until(lambda: state(job) not in ("running", ""), lambda: self.as_ana("zbs list"))
             until(lambda: self.units_of_steps() == [], self.units_of_steps)
             self.assertEqual(self.inside("pgrep -f 'sleep 1000'", check=False).stdout, "", how)

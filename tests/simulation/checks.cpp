@@ -44,7 +44,7 @@ void Checks::check_processors(const ZoneNode& zone, const Parts& parts) {
     };
     for (const PartRecord* part : parts) {
         // After a restart starts are counted anew, by the wall clock: what was promised before may have come to
-        // overlap, and is told apart at the launch.
+        // overlap, and is distinguished at the launch.
         const auto [made, fresh] = made_in_.try_emplace(part->request.id, life);
         for (const std::int32_t processor : part->processors) {
             for (const PartRecord* other : owners[processor]) {

@@ -26,7 +26,7 @@ class Liar {
 
     Rng rng_;
     std::string before_ = R"({"id":"00000000000000000000000000"})";
-    std::optional<PartStatus> last_;  ///< some part that it told of before
+    std::optional<PartStatus> last_;  ///< some part that it reported before
 };
 
 }  // namespace zbs::simulation

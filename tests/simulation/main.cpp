@@ -88,8 +88,8 @@ bool work_apart(const Options& options, Sum& sum) {
         if (child == 0) {
             close(ends[0]);
             const Sum own = work(options, worker);
-            const bool told = write(ends[1], &own, sizeof own) == static_cast<ssize_t>(sizeof own);
-            _exit(told ? 0 : 1);
+            const bool is_reported = write(ends[1], &own, sizeof own) == static_cast<ssize_t>(sizeof own);
+            _exit(is_reported ? 0 : 1);
         }
         close(ends[1]);
         workers.emplace_back(child, ends[0]);

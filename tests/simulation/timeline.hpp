@@ -75,7 +75,7 @@ class Host {
     /// Work that takes time, such as a sync of the disk: what follows waits.
     void work_for(Duration time);
     /// The service ends at its `steps`-th next step with an effect outside (a sync, a message, a process), in the
-    /// middle of what it does. `ended` is told at once; the service's code runs on without any effect.
+    /// middle of what it does. `ended` is called at once; the service's code runs on without any effect.
     void doom(std::uint64_t steps, std::function<void()> ended) {
         steps_left_ = steps;
         on_doom_ = std::move(ended);

@@ -14,7 +14,7 @@ namespace {
 constexpr Duration kCheckInterval = std::chrono::seconds{30};
 constexpr Duration kPatience = std::chrono::seconds{10};  // of her client
 constexpr Duration kGlanceEvery = std::chrono::seconds{45};
-constexpr Duration kAskAgain = std::chrono::seconds{2};  // after it has told her that it gave up
+constexpr Duration kAskAgain = std::chrono::seconds{2};  // after it has reported that it gave up
 
 /// Every so manyth application brings a file and wants results.
 constexpr std::size_t kStagedEvery = 3;

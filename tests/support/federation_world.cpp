@@ -68,7 +68,7 @@ class FederationWorld::Bus : public ZoneTransport {
                 TrustStatement{.organisation = n.config.organisation, .blocked = std::vector<std::string>{}});
         });
     }
-    // This world has no registry: each zone is told of all others at its start.
+    // This world has no registry: each zone receives all others at its start.
     void enrol(const ServiceAddress&, const std::string&, const SignedText&, Respond<ZoneLease> r) override {
         no_registry(r);
     }

@@ -11,7 +11,7 @@
 
 namespace zbs::test {
 
-/// AuditLog in memory; passes the same contract suite as the one on disk. Its hashes tell entries apart but prove
+/// AuditLog in memory; passes the same contract suite as the one on disk. Its hashes distinguish entries but prove
 /// nothing. While `fault` is set nothing becomes durable.
 class MemoryAuditLog : public AuditLog {
   public:

@@ -10,7 +10,8 @@
 
 namespace zbs::test {
 
-/// ProcessControl that keeps who is suspended, writes down every change, and can be told who waits and who resists.
+/// ProcessControl that keeps who is suspended, writes down every change, and has settings for processes that wait and
+/// that resist.
 class FakeProcessControl : public ProcessControl {
   public:
     explicit FakeProcessControl(VirtualClock* clock = nullptr) : clock_(clock) {}

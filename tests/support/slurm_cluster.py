@@ -218,13 +218,13 @@ def main():
     if why or sys.argv[1:] == ["--missing"]:
         print(why)
         return SKIPPED if why else 0
-    nodes, processors, told = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+    nodes, processors, path = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     for end in (signal.SIGTERM, signal.SIGINT):
         signal.signal(end, lambda *_: sys.exit(0))
     with SlurmCluster([f"n{i + 1}" for i in range(nodes)], processors) as cluster:
-        with open(told + ".new", "w") as file:
+        with open(path + ".new", "w") as file:
             file.write(cluster.folder + "/slurm.conf\n")
-        os.rename(told + ".new", told)
+        os.rename(path + ".new", path)
         while True:
             signal.pause()
 

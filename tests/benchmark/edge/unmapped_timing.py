@@ -1,4 +1,4 @@
-"""Does the time of an answer tell whether a user exists? A zone is asked for capacity, over one connection, for users of an accepted
+"""Does the time of an answer reveal whether a user exists? A zone is asked for capacity, over one connection, for users of an accepted
 organisation without an account (denied by a line of the map, or named by none) and for users that nobody ever heard of, in random turns.
 
 usage: unmapped_timing.py BIN [--count N] [--lines L]

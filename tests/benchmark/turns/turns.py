@@ -100,10 +100,10 @@ def main():
         ratios = [c / g for c, g in zip(concurrent, gang)]
         print(f"{name}: gang {statistics.median(gang):.2f} s ({min(gang):.2f} to {max(gang):.2f}), concurrent gang {statistics.median(concurrent):.2f} s "
               f"({min(concurrent):.2f} to {max(concurrent):.2f}), ratio {statistics.median(ratios):.3f} ({min(ratios):.3f} to {max(ratios):.3f})")
-    for mode, told in switches.items():
-        late, cost = told["late"], told["cost"]
+    for mode, report in switches.items():
+        late, cost = report["late"], report["cost"]
         print(f"{mode}: {late['count']} boundaries, late {late['mean_us'] / 1e3:.2f} ms mean, {late['max_us'] / 1e3:.2f} ms at most; "
-              f"switch {cost['mean_us'] / 1e3:.2f} ms mean, {cost['max_us'] / 1e3:.2f} ms at most; {told['fills']} idle slots filled")
+              f"switch {cost['mean_us'] / 1e3:.2f} ms mean, {cost['max_us'] / 1e3:.2f} ms at most; {report['fills']} idle slots filled")
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps({"command": sys.argv, "at": time.time(), "processors": os.cpu_count(), "slice_s": options.slice_s,
                                                           "seconds": seconds, "switches": switches}, indent=1))

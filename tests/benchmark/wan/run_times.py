@@ -65,7 +65,7 @@ class Lu:
 
 
 def resources(delay_s):
-    """What `zbs map` is told: each site has machines with one processor, as every rank is a machine of its own for MPICH."""
+    """The resources for `zbs map`: each site has machines with one processor, as every rank is a machine of its own for MPICH."""
     return {"format": "zbs-resources/1",
             "zones": [{"name": site, "machines": [{"name": f"m{i}", "processors": 1} for i in range(PROCESSORS)]} for site in SITES],
             "links": [{"a": a, "b": b, "delay_s": delay_s, "bandwidth_Bps": RATE_BPS} for a in SITES for b in SITES if a < b]}

@@ -21,8 +21,8 @@
 #ifdef ZBS_LIVE_BENCH
 namespace {
 
-/// Becomes the Python program that starts services and jobs; it is told where the programs are. Comes back only where
-/// that fails.
+/// Becomes the Python program that starts services and jobs; its arguments name the folders of the programs. Comes back
+/// only where that fails.
 int run_live_bench(int argc, char** argv) {
     std::error_code fault;
     const std::string bin = std::filesystem::read_symlink("/proc/self/exe", fault).parent_path();

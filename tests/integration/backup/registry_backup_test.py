@@ -109,7 +109,7 @@ class RegistryBackup(unittest.TestCase):
         self.start()
         self.wait_for_newer(MACHINES, before)
 
-        home = self.w.services["a"]  # forgets whom it knew: the registry has to tell it
+        home = self.w.services["a"]  # forgets the zones that it knew; the registry has to list them
         home.stop()
         with sqlite3.connect(self.w.folder / "a/zone.db") as database:
             self.assertEqual(database.execute("DELETE FROM peer").rowcount, 2)

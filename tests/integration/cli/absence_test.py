@@ -1,6 +1,6 @@
 """Commands of `zbs` that wait for applications outlast a home zone that is away for a while.
 
-usage: absence_test.py ZBS SOURCE_DIR
+usage: absence_test.py ZBS SOURCE_DIR [CLASS[.TEST]...]; each class is a test of its own for CTest
 """
 import contextlib
 import http.server
@@ -65,27 +65,31 @@ class Absence(Manners):
         self.assertIn("zbs: the home zone is away: ", line)
         self.assertIn("waits up to 30 minutes", line)
 
+
+class Waits(Absence):
+    """`zbs wait`, `zbs logs -f`, `zbs list --watch`, and commands that show whether a zone is there."""
+
     def test_wait_and_logs_go_on_once_the_zone_is_back(self):
-        for words in (("wait", ONE), ("logs", "-f", ONE)):
-            self.end("completed", 0)
-            waiting = self.start(*words)
+        self.end("completed", 0)
+        commands = [self.start("wait", ONE), self.start("logs", "-f", ONE)]
+        for waiting in commands:
             self.expect_away(waiting)
-            zone = self.arrive()
-            self.assertEqual(waiting.wait(timeout=30), 0, words)
-            self.assertEqual(waiting.stderr.read(), BACK, words)
-            self.leave(zone)
+        self.arrive()
+        for waiting in commands:
+            self.assertEqual(waiting.wait(timeout=30), 0, waiting.args)
+            self.assertEqual(waiting.stderr.read(), BACK, waiting.args)
 
     def test_a_zone_that_accepts_calls_and_does_not_answer_is_away(self):
         self.end("completed", 0)
         answers = self.arrive_silent()
-        for words in (("wait", ONE), ("logs", "-f", ONE), ("run", "-q", "--id", ONE, "--", "/bin/true")):
-            answers.clear()
-            waiting = self.start(*words)
+        commands = [self.start(*words) for words in (("wait", ONE), ("logs", "-f", ONE), ("run", "-q", "--id", ONE, "--", "/bin/true"))]
+        for waiting in commands:
             line = waiting.stderr.readline()
-            self.assertRegex(line, f"^zbs: the home zone is away: GET http://127.0.0.1:{self.port}/v1/applications/{ONE}.* has no answer after 2 s; ", words)
-            answers.set()
-            self.assertEqual(waiting.wait(timeout=30), 0, words)
-            self.assertEqual(waiting.stderr.read(), BACK, words)
+            self.assertRegex(line, f"^zbs: the home zone is away: GET http://127.0.0.1:{self.port}/v1/applications/{ONE}.* has no answer after 2 s; ", waiting.args)
+        answers.set()
+        for waiting in commands:
+            self.assertEqual(waiting.wait(timeout=30), 0, waiting.args)
+            self.assertEqual(waiting.stderr.read(), BACK, waiting.args)
 
     def test_a_timeout_counts_while_a_call_has_no_answer(self):
         answers = self.arrive_silent()
@@ -115,16 +119,15 @@ class Absence(Manners):
         self.assertEqual(waiting.wait(timeout=30), 6)
         self.assertEqual(waiting.stderr.read(), f"zbs: the home zone is still away\nzbs: {ONE} goes on without this command; 'zbs wait {ONE}' and 'zbs logs -f {ONE}' return to it\n")
 
-    def test_a_short_command_names_the_address_that_does_not_answer_yet(self):
-        several = f"http://127.0.0.1:{self.port},http://127.0.0.1:{self.port}"
-        short, both = self.start("list"), self.start("list", "--url", several)
-        line = f"zbs: no answer from http://127.0.0.1:{self.port} yet; still trying\n"
-        self.assertEqual(short.stderr.readline(), line)
-        self.assertEqual(both.stderr.readline(), line)
-        self.assertEqual(short.wait(timeout=60), 5)
-        self.assertRegex(short.stderr.read(), "^zbs: GET http.*connection refused.*; does a zone run at that address and port[?]")
-        self.assertEqual(both.wait(timeout=90), 5)
-        self.assertRegex(both.stderr.read(), "^zbs: none of the 2 addresses answers as the active scheduler; the last: GET http.*; does a zone run at one of them[?]")
+    def test_a_list_that_is_drawn_again_outlasts_it(self):
+        zone = self.arrive()
+        drawn = self.start("list", "--watch=0.1")
+        self.assertTrue(drawn.stdout.readline())
+        self.leave(zone)
+        self.expect_away(drawn)
+        self.arrive()
+        self.assertEqual(drawn.stderr.readline(), BACK)
+        self.assertIsNone(drawn.poll())
 
     def test_a_zone_that_drains_is_asked_once_whether_it_is_ready(self):
         asked = []
@@ -145,32 +148,26 @@ class Absence(Manners):
             self.assertEqual((err, asked), ("", ["/readyz"]), words)
             asked.clear()
 
-    def test_a_list_that_is_drawn_again_outlasts_it(self):
-        zone = self.arrive()
-        drawn = self.start("list", "--watch=0.1")
-        self.assertTrue(drawn.stdout.readline())
-        self.leave(zone)
-        self.expect_away(drawn)
-        self.arrive()
-        self.assertEqual(drawn.stderr.readline(), BACK)
-        self.assertIsNone(drawn.poll())
-
     def test_an_interrupt_while_it_waits_names_the_way_back(self):
         back = f"zbs: {ONE} goes on without this command; 'zbs wait {ONE}' and 'zbs logs -f {ONE}' return to it\n"
-        for words in (("wait", ONE), ("logs", "-f", ONE)):
-            waiting = self.start(*words)
-            self.expect_away(waiting)
-            waiting.send_signal(signal.SIGINT)
-            self.assertEqual(waiting.wait(timeout=30), -signal.SIGINT, words)
-            self.assertEqual(waiting.stderr.read(), back, words)
         zone = self.arrive()
         drawn = self.start("list", "--watch=0.1")
         self.assertTrue(drawn.stdout.readline())
         self.leave(zone)
-        self.expect_away(drawn)
+        commands = [self.start("wait", ONE), self.start("logs", "-f", ONE)]
+        for waiting in (drawn, *commands):
+            self.expect_away(waiting)
+        for waiting in commands:
+            waiting.send_signal(signal.SIGINT)
+            self.assertEqual(waiting.wait(timeout=30), -signal.SIGINT, waiting.args)
+            self.assertEqual(waiting.stderr.read(), back, waiting.args)
         drawn.send_signal(signal.SIGTERM)
         self.assertEqual(drawn.wait(timeout=30), -signal.SIGTERM)
         self.assertEqual(drawn.stderr.read(), "zbs: applications go on without this command; 'zbs list' shows them\n")
+
+
+class Runs(Absence):
+    """`zbs run`, which an interrupt makes cancel the application."""
 
     def follow(self):
         """`zbs run`, whose zone has left after it took the application."""
@@ -223,6 +220,21 @@ class Absence(Manners):
         self.assertIn(f"'zbs cancel {ONE}' repeats it\n", running.stderr.read())
 
 
+class ShortCommands(Absence):
+    """The patience of a client with several addresses is 30 s."""
+
+    def test_a_short_command_names_the_address_that_does_not_answer_yet(self):
+        several = f"http://127.0.0.1:{self.port},http://127.0.0.1:{self.port}"
+        short, both = self.start("list"), self.start("list", "--url", several)
+        line = f"zbs: no answer from http://127.0.0.1:{self.port} yet; still trying\n"
+        self.assertEqual(short.stderr.readline(), line)
+        self.assertEqual(both.stderr.readline(), line)
+        self.assertEqual(short.wait(timeout=60), 5)
+        self.assertRegex(short.stderr.read(), "^zbs: GET http.*connection refused.*; does a zone run at that address and port[?]")
+        self.assertEqual(both.wait(timeout=90), 5)
+        self.assertRegex(both.stderr.read(), "^zbs: none of the 2 addresses answers as the active scheduler; the last: GET http.*; does a zone run at one of them[?]")
+
+
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for programs in the background
-    unittest.main(argv=[sys.argv[0]])
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

@@ -73,21 +73,21 @@ class Applications(Manners):
 
     def test_files_for_output_that_nobody_writes_are_refused(self):
         self.script("#!/bin/sh\n#ZBS -o out\n")
-        for words, told in ((("submit", "-o", "out", "/bin/true"), "-o names a file for the job's output, and this command does not wait for it; 'zbs run' and --wait write the file"),
+        for words, message in ((("submit", "-o", "out", "/bin/true"), "-o names a file for the job's output, and this command does not wait for it; 'zbs run' and --wait write the file"),
                             (("submit", "./job.sh"), "-o names a file"), (("submit", "-e", "err", "/bin/true"), "-e names a file"), (("run", "--dry-run", "-e", "err", "/bin/true"), "a dry run has none"),
                             (("submit", "-o", "json", "/bin/true"), "; the format is --output json"), (("run", "--dry-run", "-o", "json", "/bin/true"), "; the format is --output json")):
-            self.assertIn(told, self.refused(*words))
+            self.assertIn(message, self.refused(*words))
         done = self.zbs("run", "--id", ONE, "-o", "no/folder", "/bin/true")
         self.assertEqual((done.returncode, done.stderr), (5, "zbs: -o: 'no/folder' cannot be written: No such file or directory\n"))
         self.assertEqual((Zone.sent, os.path.exists(os.path.join(self.folder, "out"))), ([], False), "before anything is done")
 
     def test_a_failing_run_ends_with_the_next_command(self):
-        for state, more, told in (("failed", {"exit_code": 3}, f"zbs: 'zbs logs -l {ONE}' shows which rank wrote what"), ("failed", {}, f"zbs: 'zbs show {ONE}' shows its plan, its parts and why it ended"),
+        for state, more, hint in (("failed", {"exit_code": 3}, f"zbs: 'zbs logs -l {ONE}' shows which rank wrote what"), ("failed", {}, f"zbs: 'zbs show {ONE}' shows its plan, its parts and why it ended"),
                                   ("rejected", {}, f"zbs: 'zbs show {ONE}' shows its plan, its parts and why it ended")):
             self.end(state, reason="r", **more)
             done = self.zbs("run", "--id", ONE, "/bin/true")
             self.assertNotEqual(done.returncode, 0)
-            self.assertTrue(done.stderr.endswith(f"zbs: {ONE} {state}: r\n{told}\n"), done.stderr)
+            self.assertTrue(done.stderr.endswith(f"zbs: {ONE} {state}: r\n{hint}\n"), done.stderr)
         self.end("completed", exit_code=0)
         self.assertNotIn("'zbs ", self.zbs("run", "--id", ONE, "/bin/true").stderr)
 
@@ -110,17 +110,17 @@ class Applications(Manners):
 
     def test_an_expected_start_counts_from_the_plan(self):
         for words in (("show", ONE), ("explain", ONE)):
-            told = self.good(*words)
-            self.assertIn("waits in the queue of its zone, planned at 1970-01-01 01:02:03 to start in 5m4s\n", told, words)
-            self.assertIn("place 3, expected to start in 2m8s; others are before it", told, words)
+            output = self.good(*words)
+            self.assertIn("waits in the queue of its zone, planned at 1970-01-01 01:02:03 to start in 5m4s\n", output, words)
+            self.assertIn("place 3, expected to start in 2m8s; others are before it", output, words)
 
     def test_wait_tells_what_ended_and_exits_with_the_first_fault(self):
         Zone.answers["/v1/applications/" + ONE] = dict(VIEW, state="failed", exit_code=3)
         Zone.answers["/v1/applications/" + TWO] = dict(VIEW, id=TWO, state="failed", exit_code=4)
         for order, code in (((ONE, TWO), 3), ((TWO, ONE), 4)):
             done = self.zbs("wait", *order, "-o", "json")
-            told = json.loads(done.stdout)
-            self.assertEqual((done.returncode, list(told), [one["id"] for one in told["applications"]]), (code, ["version", "applications"], list(order)))
+            answer = json.loads(done.stdout)
+            self.assertEqual((done.returncode, list(answer), [one["id"] for one in answer["applications"]]), (code, ["version", "applications"], list(order)))
         self.assertEqual(self.zbs("wait", ONE).stdout, "")
 
     def test_applications_go_by_last_all_and_names(self):
@@ -163,12 +163,12 @@ class Applications(Manners):
 
     def test_a_word_that_names_nothing_says_so_and_does_nothing(self):
         self.mine()
-        for words, code, told in ((("show", "name=nobody"), 3, "no application of yours has a name like nobody; 'zbs list' shows them"), (("cancel", "name=old", "-y"), 3, "no application of yours that has not ended has a name like old"),
+        for words, code, message in ((("show", "name=nobody"), 3, "no application of yours has a name like nobody; 'zbs list' shows them"), (("cancel", "name=old", "-y"), 3, "no application of yours that has not ended has a name like old"),
                                   (("show", "all"), 2, "'all' is no id (26 characters; 'zbs list' shows them), and not 'last' or 'name=PATTERN'"), (("cancel", "name="), 2, "and not 'last', 'all' or 'name=PATTERN'"),
                                   (("wait", "lats"), 2, "is no id")):
             done = self.zbs(*words)
             self.assertEqual(done.returncode, code, done.stderr)
-            self.assertIn(told, done.stderr)
+            self.assertIn(message, done.stderr)
         Zone.answers["/v1/applications"] = {"applications": []}
         self.assertIn("there is no application of yours; 'zbs list'", self.zbs("show", "last").stderr)
         self.assertEqual(Zone.sent, [])

@@ -34,9 +34,9 @@ class Commands(Manners):
         self.good("pages", pages)
         names = {name[:-len(".1")] for name in os.listdir(os.path.join(pages, "man"))}
         groups = {name for name in names if any(other.startswith(name + "-") for other in names)} - {"zbs-profile"}  # a command, too
-        told = {"zbs-" + name.replace(" ", "-") for name in DOCUMENTS}
-        self.assertEqual(names - groups - told, set(), "commands that DOCUMENTS does not tell of")
-        self.assertEqual(told - names, set(), "commands that are not there any more")
+        documented = {"zbs-" + name.replace(" ", "-") for name in DOCUMENTS}
+        self.assertEqual(names - groups - documented, set(), "commands that DOCUMENTS does not list")
+        self.assertEqual(documented - names, set(), "commands that are not there any more")
         golden = {name[:-len(".json")] for name in os.listdir(os.path.join(SOURCE, "tests/golden/cli")) if name.endswith(".json") and not name.startswith(("zbs_zone", "zbs_registry", "zbs_node"))}
         self.assertEqual(golden, {file for files in DOCUMENTS.values() if isinstance(files, list) for file in files})
 
@@ -46,8 +46,8 @@ class Commands(Manners):
         self.assertEqual(self.good("queue", "replay", same), "1 decision over 1 start: the simulator's code decides as the zone did\n")
         done = self.zbs("queue", "replay", path, "-o", "json")
         self.assertEqual(done.returncode, 1, done.stderr)
-        told = json.loads(done.stdout)
-        self.assertEqual((next(iter(told)), told["version"], told["same"], told["first_difference"]["event"]), ("version", 1, False, 5))
+        answer = json.loads(done.stdout)
+        self.assertEqual((next(iter(answer)), answer["version"], answer["same"], answer["first_difference"]["event"]), ("version", 1, False, 5))
         self.assertEqual(self.zbs("queue", "replay", path, "-o", "jsonl").stdout, done.stdout)
         self.assertIn("event 5: the zone decided otherwise\nzone ", self.zbs("queue", "replay", path).stdout)
         self.assertIn("csv is for lists", self.refused("queue", "replay", "/nowhere", "-o", "csv"))
@@ -61,9 +61,9 @@ class Commands(Manners):
 
     def test_an_assignment_in_json_has_its_version(self):
         Zone.answers["/v1/applications/" + ONE + "/assignment"] = ASSIGNMENT
-        told = json.loads(self.good("show", ONE, "--format", "json"))
-        self.assertEqual(next(iter(told.items())), ("version", 1))
-        self.assertEqual(told, {"version": 1} | ASSIGNMENT)
+        answer = json.loads(self.good("show", ONE, "--format", "json"))
+        self.assertEqual(next(iter(answer.items())), ("version", 1))
+        self.assertEqual(answer, {"version": 1} | ASSIGNMENT)
 
 
 ASSIGNMENT_ROW = [{"rank": 0, "machine": "n1", "processor": 0}]
@@ -84,9 +84,9 @@ class Golden(Manners):
     """Keys and types of the documents that `zbs` itself makes, against tests/golden/cli. Fields may be added here; none may go or change."""
 
     def document(self, *words):
-        told = json.loads(self.zbs(*words).stdout)
-        self.assertEqual(next(iter(told.items())), ("version", 1), words)
-        return shape(told)
+        answer = json.loads(self.zbs(*words).stdout)
+        self.assertEqual(next(iter(answer.items())), ("version", 1), words)
+        return shape(answer)
 
     def commands(self):
         """Of every golden file the command that prints it, before a zone that tells all there is."""

@@ -35,10 +35,10 @@ class Formats(Manners):
                          "/v1/peerings/org-b": {"peerings": [PEERING]}, "/v1/nodes": {"zone": "x", "nodes": [{"name": "n1", "processors": 8, "used": 3, "speed": 1.5}], "agents": [
                              {"description": {"name": "n1", "cores": 4, "memory_bytes": 1 << 30}}]},
                          "/v1/links": {"links": [{"zone": "y", "failures": 7, "measured_us": 1_000_000}], "machines": {"worst": [{"from": "n1", "to": "n2", "failures": 0, "measured_us": 1_000_000}]}}}
-        for words, told in ((["list"], "PATH"), (["top"], "PATH"), (["zone", "list"], "OUTBOUND"), (["zone", "links"], "FAILURES"), (["zone", "machine-links"], "1970-01-01 00:00:01"),
+        for words, column in ((["list"], "PATH"), (["top"], "PATH"), (["zone", "list"], "OUTBOUND"), (["zone", "links"], "FAILURES"), (["zone", "machine-links"], "1970-01-01 00:00:01"),
                             (["zone", "show"], "1.0 GiB"), (["peer", "list"], "1970-01-01T00:00:02Z"), (["peer", "show", "org-b"], "PARTS NOW"), (["profile", "list"], "APPLICATION")):
-            self.assertNotIn(told, self.good(*words), words)
-            self.assertIn(told, self.good(*words, "-o", "wide"), words)
+            self.assertNotIn(column, self.good(*words), words)
+            self.assertIn(column, self.good(*words, "-o", "wide"), words)
             self.assertRegex(self.good(*words, "--help"), "-o wide has also [a-z]")
 
     def test_a_profile_that_lacks_messages_is_not_complete(self):
@@ -301,8 +301,8 @@ class ManyApplications(Manners):
         self.assertEqual(done.stderr, "zbs: there are more than these 100; --limit takes more of them\n")
         done = self.zbs("list", "--limit", "3")
         self.assertEqual((done.returncode, len(done.stdout.splitlines()), done.stderr), (0, 4, ""), "who asks for three knows")
-        told = json.loads(self.good("list", "--limit", "3", "-o", "json"))
-        self.assertEqual((list(told), told["truncated"], len(told["applications"])), (["version", "applications", "truncated"], True, 3))
+        answer = json.loads(self.good("list", "--limit", "3", "-o", "json"))
+        self.assertEqual((list(answer), answer["truncated"], len(answer["applications"])), (["version", "applications", "truncated"], True, 3))
         done = self.zbs("list", "--limit", "2500", "-o", "json")
         self.assertEqual((done.stderr, list(json.loads(done.stdout))), ("", ["version", "applications"]))
         self.all *= 1
@@ -335,10 +335,10 @@ class ManyApplications(Manners):
     def test_top_counts_all_and_shows_what_runs_first(self):
         Zone.answers |= {"/v1/nodes": {"zone": "x", "nodes": []},
                          "/v1/applications/counts": {"counts": {"running": 25, "committed": 117, "launching": 1, "failed": 3, "completed": 4}, "ended_since_us": 60_000_000}}
-        told = self.good("top", "--limit", "30").splitlines()
-        self.assertEqual(told[1], "applications: 25 running, 118 waiting, 7 ended since 1970-01-01 00:01")
-        self.assertEqual([line.split()[1] for line in told[4:]], ["running"] * 25 + ["completed"] * 5)
-        self.assertLess(told[3].index("PROGRAM"), told[3].index("SUBMITTED"))
+        lines = self.good("top", "--limit", "30").splitlines()
+        self.assertEqual(lines[1], "applications: 25 running, 118 waiting, 7 ended since 1970-01-01 00:01")
+        self.assertEqual([line.split()[1] for line in lines[4:]], ["running"] * 25 + ["completed"] * 5)
+        self.assertLess(lines[3].index("PROGRAM"), lines[3].index("SUBMITTED"))
         found = json.loads(self.good("top", "--limit", "1", "-o", "json"))
         self.assertEqual((found["counts"]["committed"], found["ended_since_us"], found["applications"][0]["state"]), (117, 60_000_000, "running"))
 

@@ -1,4 +1,4 @@
-"""What the tests of `zbs` from the outside share: a zone that only answers what it is told to, and calls of the program."""
+"""What the tests of `zbs` from the outside share: a zone with prepared answers, and calls of the program."""
 import http.server
 import json
 import os
@@ -30,7 +30,7 @@ PEERING = {"organisation": "org-b", "state": "accepted", "fingerprint": "sha256:
            "rights": {"floor": {"processors": 1, "concurrent_parts": 1, "walltime_s": 1.5}, "ceiling": RIGHTS}, "rights_now": RIGHTS}
 PROFILE = {"id": ONE, "application": ONE, "at_us": 1, "program": "/bin/a", "arguments": "", "ranks": 2, "complete": True, "digest": "0" * 64, "predicted_s": 1.5, "measured_s": 2.5,
            "error": {"runs": 1, "mean": 0.5, "spread": 1.5, "last": 0.5}}
-# All that a zone may tell: tests/integration/cli/real_zone_test.py holds the golden files against real ones.
+# All that a zone may report: tests/integration/cli/real_zone_test.py holds the golden files against real ones.
 WHOLE_PLAN = PLAN | {"digest": "0" * 64, "predicted_s": 4.5, "crossing_bytes": 1.5, "crossing_bytes_block": 2.5, "crossing_bytes_round_robin": 3.5, "learned": "l",
                      "zones": [{"zone": "x", "processors": 8, "ranks": 2, "reason": "", "start_from_s": 0.5, "start_to_s": 1.5}]}
 QUEUE_LOG = [{"event": "opened", "processors": 4}, {"event": "discipline", "policy": "easy"},
@@ -123,7 +123,7 @@ class Manners(unittest.TestCase):
         return done.stderr
 
     def mine(self):
-        """Five applications with names, newest first; the zone tells each of them."""
+        """Five applications with names, newest first; the zone reports each of them."""
         ids = [f"01JJJJJJJJJJJJJJJJJJJJJJJ{letter}" for letter in "ABCDE"]
         rows = [dict(JOBS[0], id=one, name=name, state=state) for one, name, state in zip(ids, ("lu-2", "lu-1", "cg", "lu-0", "old"), ("running", "planned", "running", "completed", "completed"))]
         Zone.answers["/v1/applications"] = {"applications": rows}

@@ -58,39 +58,39 @@ class Programs(unittest.TestCase):
         path.write_text(f'name = "n1"\nzone = "https://127.0.0.1:1"\nzone_name = "a"\nstate = "{self.f.state}/node"\nhidden_paths = ["/srv"]\n')
         if not (self.f.state / "node/identity").exists():
             (self.f.state / "node").mkdir(mode=0o700, exist_ok=True)
-            self.f.tell("a", "node", "add", "n1", "--out", str(self.f.state / "node/identity"))
+            self.f.operate("a", "node", "add", "n1", "--out", str(self.f.state / "node/identity"))
         return str(path)
 
 
     def read(self, text):
         """With its version in front, and as one line."""
         self.assertEqual(text.count("\n"), 1)
-        told = json.loads(text)
-        self.assertEqual(next(iter(told.items())), ("version", 1))
-        return told
+        answer = json.loads(text)
+        self.assertEqual(next(iter(answer.items())), ("version", 1))
+        return answer
 
-    def keeps_its_shape(self, name, told):
+    def keeps_its_shape(self, name, answer):
         path = GOLDEN / (name + ".json")
         if os.environ.get("ZBS_WRITE_GOLDEN"):
-            path.write_text(json.dumps(shape(told), indent=1, sort_keys=True) + "\n")
-        self.assertEqual(shape(told), json.loads(path.read_text()), f"{name}: if this is meant, write the files anew with ZBS_WRITE_GOLDEN=1")
+            path.write_text(json.dumps(shape(answer), indent=1, sort_keys=True) + "\n")
+        self.assertEqual(shape(answer), json.loads(path.read_text()), f"{name}: if this is meant, write the files anew with ZBS_WRITE_GOLDEN=1")
 
 
 class Documents(Programs):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.f.tell("a", "user", "add", "bo", "--group", "physics")
-        cls.f.tell("a", "block", "spiffe://org-b/user/eve", "--reason", "lost key")
+        cls.f.operate("a", "user", "add", "bo", "--group", "physics")
+        cls.f.operate("a", "block", "spiffe://org-b/user/eve", "--reason", "lost key")
 
     def registry(self, *words):
         return self.good("zbs-registry", *words, "--json")
 
     def test_documents_keep_their_shape(self):
         until(lambda: len(json.loads(self.registry("list"))["zones"]) == 3, DEADLINE_S, "not all zones are enrolled")
-        users = self.read(self.f.tell("a", "user", "list", "--json"))
+        users = self.read(self.f.operate("a", "user", "list", "--json"))
         users["users"] = [user for user in users["users"] if user["name"] == "bo"]
-        found = {"zbs_zone_user_list": users, "zbs_zone_blocks": self.read(self.f.tell("a", "blocks", "--json")),
+        found = {"zbs_zone_user_list": users, "zbs_zone_blocks": self.read(self.f.operate("a", "blocks", "--json")),
                  "zbs_zone_doctor": self.read(self.f.zone("a", "doctor", "--json").stdout), "zbs_registry_list": self.read(self.registry("list")), "zbs_registry_zone_list": self.read(self.registry("zone", "list")),
                  "zbs_registry_organisation_list": self.read(self.registry("organisation", "list")), "zbs_registry_audit_list": self.read(self.registry("audit", "list")),
                  "zbs_registry_audit_verify": self.read(self.registry("audit", "verify")), "zbs_node_describe": self.read(self.good("zbs-node", "describe")),
@@ -99,17 +99,17 @@ class Documents(Programs):
                  "zbs_node_config_check": self.read(self.good("zbs-node", "config", "check", "--json", ZBS_NODE_CONFIG=self.node_file())),
                  "zbs_zone_blocks_chosen": self.read(self.good("zbs-zone", "blocks", "--json", "--columns", "subject,since,announced_by"))}
         for name in ("audit list", "audit verify", "peer list", "peer show org-b"):
-            found["zbs_zone_" + "_".join(name.split()[:2])] = self.read(self.f.tell("a", *name.split(), "--json"))
-        for name, told in found.items():
+            found["zbs_zone_" + "_".join(name.split()[:2])] = self.read(self.f.operate("a", *name.split(), "--json"))
+        for name, answer in found.items():
             with self.subTest(name):
-                self.keeps_its_shape(name, told)
+                self.keeps_its_shape(name, answer)
 
     def test_each_has_its_version_and_what_its_table_has(self):
-        for words, key, told in ((("user", "list"), "users", "bo"), (("blocks",), "blocks", "spiffe://org-b/user/eve"), (("peer", "list"), "peerings", "org-b"), (("peer", "show", "org-b"), "peerings", "org-b"),
+        for words, key, text in ((("user", "list"), "users", "bo"), (("blocks",), "blocks", "spiffe://org-b/user/eve"), (("peer", "list"), "peerings", "org-b"), (("peer", "show", "org-b"), "peerings", "org-b"),
                                  (("audit", "list"), "records", "spiffe://org-b/user/eve")):
             with self.subTest(words):
-                self.assertIn(told, self.f.tell("a", *words, "-o", "wide"))
-                self.assertIn(told, json.dumps(self.read(self.f.tell("a", *words, "--json"))[key]))
+                self.assertIn(text, self.f.operate("a", *words, "-o", "wide"))
+                self.assertIn(text, json.dumps(self.read(self.f.operate("a", *words, "--json"))[key]))
         described = self.read(self.good("zbs-node", "describe"))
         self.assertEqual(set(described), {"version", "description", "load"})
 
@@ -126,7 +126,7 @@ class Documents(Programs):
                 column = first.lower()
                 rows = [row[first] for row in csv.DictReader(io.StringIO(self.good(program, *words, "-o", "csv")))]
                 self.assertTrue(rows)
-                few = ("--filter", f"{column}={rows[-1]}", "--columns", column)  # audit and doctor tell more each time
+                few = ("--filter", f"{column}={rows[-1]}", "--columns", column)  # audit and doctor report more each time
                 self.assertEqual(self.good(program, *words, *few, "-o", "name"), rows[-1] + "\n")
                 self.assertEqual(self.good(program, *words, *few), f"{first}\n{rows[-1]}\n")
                 self.assertEqual(self.good(program, *words, *few, "-o", "wide"), f"{first}\n{rows[-1]}\n")
@@ -214,8 +214,8 @@ class Documents(Programs):
         self.assertEqual(client.connection.getresponse().status, 202)
         for zone in "abc":
             asked = ("audit", "list", "--limit", "1000", "--filter", f"detail~trace {trace}", "--columns", "action", "-o", "name")
-            until(lambda: "askCapacity" in self.f.tell(zone, *asked).split(), DEADLINE_S, f"zone {zone} does not know it")
-        self.assertIn("scheduleApplication", self.f.tell("a", *asked).split())
+            until(lambda: "askCapacity" in self.f.operate(zone, *asked).split(), DEADLINE_S, f"zone {zone} does not know it")
+        self.assertIn("scheduleApplication", self.f.operate("a", *asked).split())
 
     def test_a_word_that_is_no_name_reaches_no_other_organisation(self):
         peers = ("peer", "list", "--filter", "organisation=org-b", "--columns", "organisation,state,reason")
@@ -236,9 +236,9 @@ class Documents(Programs):
                 ("zbs-registry", ("zone", "remove", "a?x"), "NAME: 'a?x' is no name of a zone"), ("zbs-registry", ("organisation", "remove", "org-a?x"), "NAME: 'org-a?x' is no name of an organisation"))
 
     def test_a_word_that_is_no_name_is_told_by_its_argument(self):
-        for program, words, told in self.NO_NAMES:
+        for program, words, message in self.NO_NAMES:
             with self.subTest(words):
-                self.assertIn(told, self.refused(program, *words))
+                self.assertIn(message, self.refused(program, *words))
 
     def test_a_refusal_is_a_problem_for_programs(self):
         for program, words, code in (("zbs-zone", ("peer", "show", "nobody", "--json"), 3), ("zbs-zone", ("audit", "verify", "--head", "1:" + "0" * 64, "--json"), 1), ("zbs-registry", ("audit", "verify", "--head", "1:" + "0" * 64, "--json"), 1)):
@@ -248,7 +248,7 @@ class Documents(Programs):
                 self.assertIn(json.loads(done.stdout)["detail"], done.stderr)
 
 
-# Which golden files tell of what a command of an operator's program prints for programs; or why it prints nothing of the kind.
+# Golden files of the documents that a command of an operator's program prints; or why it prints nothing of the kind.
 COMMANDS = {
     "zbs-zone": {
         "run": "stays, and prints its address", "completion": "a script of a shell", "failpoints": ["failpoints"], "doctor": ["doctor"], "config check": ["config_check"], "config show": ["config_show"],
@@ -275,17 +275,17 @@ run_as = "self"
 
 
 class Acts(Programs):
-    """What a command has done, told to programs: one after the other, since each changes something."""
+    """The documents of commands that change something, one after the other."""
 
-    def told(self, program, *words):
+    def document(self, program, *words):
         done = self.run_program(program, *words, "-o", "json")
         self.assertEqual(done.returncode, 0, (words, done.stderr))
         return self.read(done.stdout)
 
     def keeps(self, program, name, *words):
-        told = self.told(program, *words)
-        self.keeps_its_shape(program.replace("-", "_") + "_" + name, told)
-        return told
+        answer = self.document(program, *words)
+        self.keeps_its_shape(program.replace("-", "_") + "_" + name, answer)
+        return answer
 
     def zone(self, name, *words):
         return self.keeps("zbs-zone", name, *words)
@@ -380,7 +380,7 @@ class Acts(Programs):
         self.registry("ready", "ready")
 
     def test_what_is_taken_out(self):
-        until(lambda: len(self.told("zbs-registry", "list")["zones"]) == 3, DEADLINE_S, "not all zones are enrolled")
+        until(lambda: len(self.document("zbs-registry", "list")["zones"]) == 3, DEADLINE_S, "not all zones are enrolled")
         self.assertEqual(self.registry("zone_remove", "zone", "remove", "c")["zones"], ["c"])
         self.assertEqual(self.registry("organisation_remove", "organisation", "remove", "org-c")["zones"], [])
         self.assertEqual(self.zone("peer_remove", "peer", "remove", "org-c")["organisation"], "org-c")
@@ -427,11 +427,11 @@ class Acts(Programs):
                                          (("peer", "set", "org-b", "--partitions", "a b"), "--partitions", 2, "must be 1 to 64")):
             with self.subTest(words):
                 done = self.run_program("zbs-zone", *words, "--json")
-                told = json.loads(done.stdout)
-                self.assertEqual((done.returncode, [one["pointer"] for one in told["errors"]]), (code, [place]), done.stderr)
-                self.assertIn(text, told["detail"])
-                self.assertEqual(told["detail"], f"at {place}: " + told["errors"][0]["detail"])
-                self.assertEqual(done.stderr, f"zbs-zone: {place}: {told['errors'][0]['detail']}\n")
+                answer = json.loads(done.stdout)
+                self.assertEqual((done.returncode, [one["pointer"] for one in answer["errors"]]), (code, [place]), done.stderr)
+                self.assertIn(text, answer["detail"])
+                self.assertEqual(answer["detail"], f"at {place}: " + answer["errors"][0]["detail"])
+                self.assertEqual(done.stderr, f"zbs-zone: {place}: {answer['errors'][0]['detail']}\n")
 
     def test_whose_folder_is_asked_before_anything_is_done(self):
         for program, words, variable in (("zbs-zone", ("drain",), "ZBS_ZONE_CONFIG"), ("zbs-zone", ("init",), "ZBS_ZONE_CONFIG"), ("zbs-registry", ("init", "--organisation", "x"), "ZBS_REGISTRY_STATE"),
@@ -443,4 +443,4 @@ class Acts(Programs):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)

@@ -79,7 +79,7 @@ def commands_of(program, path=()):
     return found
 
 
-class Pages(unittest.TestCase):
+class WithPages(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="zbs-pages-"))
@@ -87,6 +87,18 @@ class Pages(unittest.TestCase):
         for program in NAMES:
             output_of(PROGRAMS / program, "pages", cls.folder / program)
 
+    def complete_in_bash(self, *words, program="zbs", **environment):
+        """`words` as bash splits them: = and : stand alone. Nothing may come to the terminal."""
+        script = f"""source '{self.folder}/{program}/completions/bash/{program}'
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*"; _{program.replace("-", "_")}; printf '%s\\n' "${{COMPREPLY[@]}}" """
+        env = {name: value for name, value in os.environ.items() if not name.startswith("ZBS_")}
+        env |= {"PATH": f"{PROGRAMS}:{os.environ['PATH']}", "HOME": str(self.folder)} | environment
+        done = subprocess.run(["bash", "--norc", "-c", script, "bash", *words], capture_output=True, text=True, timeout=60, env=env)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), words)
+        return [line for line in done.stdout.splitlines() if line]
+
+
+class Pages(WithPages):
     def test_every_command_of_help_has_its_page(self):
         for program, section in NAMES.items():
             commands = commands_of(program)
@@ -94,28 +106,6 @@ class Pages(unittest.TestCase):
             self.assertEqual({path.name for path in (self.folder / program / "man").iterdir()}, pages)
             self.assertGreater(len(pages), 3)
             self.assertNotIn(f"{program}-pages.{section}", pages)
-
-    def test_no_fault_of_a_command_line_is_told_in_the_words_of_the_parser(self):
-        words = re.compile(r"required (TEXT|INT|FLOAT|UINT)|[Ss]ubcommand|is required|[Nn]ot in (range|\{)|Could not convert|not expected|At [Mm]ost|At least|excludes|requires ")
-        seen = 0
-        for program, section in NAMES.items():
-            for path in commands_of(program):
-                page = (self.folder / program / "man" / ("-".join((program, *path)) + f".{section}")).read_text()
-                own = page.partition(".SH OPTIONS OF ALL COMMANDS")[0].replace("\\-", "-")
-                cases = [[], ["one", "two", "three", "--"]] if "COMMANDS" in own and path else []
-                for name, kind in re.findall(r"^\.TP\n(?:\\fB-\w\\fR, )?\\fB(--[\w-]+)\\fR.*\\fI([A-Z]+)\\fR", own, re.M):
-                    cases += [[name]] + ([[name, "x y"]] if kind != "TEXT" else [])
-                for case in cases:
-                    done = subprocess.run([PROGRAMS / program, *path, *case], capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL, env=dict(os.environ, HOME="/nonexistent"))
-                    with self.subTest(program=program, path=path, case=case):
-                        self.assertEqual(done.returncode, 2, done.stderr)
-                        self.assertIsNone(words.search(done.stderr), done.stderr)
-                        self.assertTrue(done.stderr.startswith(f"{program}: "), done.stderr)
-                        self.assertIn(f"\nSee '{' '.join((program, *path))} --help'.\n", done.stderr)
-                        if len(case) == 1:
-                            self.assertIn(f"{case[0]}: its value is missing", done.stderr)
-                        seen += 1
-        self.assertGreater(seen, 150)
 
     def test_docs_have_the_help_of_every_command(self):
         page = ["# Commands", "", "The help of every command, as the programs print it. A test compares this page with them."]
@@ -132,8 +122,8 @@ class Pages(unittest.TestCase):
     def test_help_of_every_command_says_where_the_options_of_all_are(self):
         format = {("map",): "-o", ("profile",): "--output", ("profile", "plot"): "--output", ("profile", "export"): "--output", ("run",): "--output", ("submit",): "--output"}  # where the other name is that of a file
         format |= {("profile", name): "" for name in ("list", "show", "import")}  # which have their own
-        told = {"zbs": "--credentials --proxy --url --identity --token -o,--output --json", "zbs-zone": "--config", "zbs-node": "--config"}
-        for program, options in told.items():
+        shown = {"zbs": "--credentials --proxy --url --identity --token -o,--output --json", "zbs-zone": "--config", "zbs-node": "--config"}
+        for program, options in shown.items():
             for path in commands_of(program)[1:]:
                 last = output_of(PROGRAMS / program, *path, "--help").rstrip().splitlines()[-1]
                 own = " ".join(options.replace("-o,--output", format.get(path, "-o,--output")).split())
@@ -162,16 +152,6 @@ class Pages(unittest.TestCase):
             else:
                 self.assertEqual({k: v for k, v in found.items() if k != "74"}, promised, page.name)
                 self.assertIn("give 1 where it is not", " ".join(section.split()))
-
-    def complete_in_bash(self, *words, program="zbs", **environment):
-        """`words` as bash splits them: = and : stand alone. Nothing may come to the terminal."""
-        script = f"""source '{self.folder}/{program}/completions/bash/{program}'
-COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*"; _{program.replace("-", "_")}; printf '%s\\n' "${{COMPREPLY[@]}}" """
-        env = {name: value for name, value in os.environ.items() if not name.startswith("ZBS_")}
-        env |= {"PATH": f"{PROGRAMS}:{os.environ['PATH']}", "HOME": str(self.folder)} | environment
-        done = subprocess.run(["bash", "--norc", "-c", script, "bash", *words], capture_output=True, text=True, timeout=60, env=env)
-        self.assertEqual((done.returncode, done.stderr), (0, ""), words)
-        return [line for line in done.stdout.splitlines() if line]
 
     def test_bash_completes_commands_options_and_their_words(self):
         top = self.complete_in_bash("zbs", "")
@@ -238,13 +218,13 @@ COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*"; _{program.replace("-", 
         self.assertEqual(done.returncode, 2)
 
     def test_every_program_names_what_it_does_not_know_and_its_version(self):
-        for program, words, told in (("zbs-zone", ("usr", "add", "x"), "there is no command 'usr' of zbs-zone; did you mean 'user'?"),
+        for program, words, message in (("zbs-zone", ("usr", "add", "x"), "there is no command 'usr' of zbs-zone; did you mean 'user'?"),
                                      ("zbs-zone", ("user", "ad", "x"), "there is no command 'ad' of 'user'; did you mean 'add'?"),
                                      ("zbs-registry", ("inti",), "there is no command 'inti' of zbs-registry; did you mean 'init'?"),
                                      ("zbs-node", ("--confg", "x"), "there is no option '--confg' of zbs-node; did you mean '--config'?")):
             done = subprocess.run([PROGRAMS / program, *words], capture_output=True, text=True, timeout=60)
             self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
-            self.assertIn(f"{program}: {told}\n", done.stderr)
+            self.assertIn(f"{program}: {message}\n", done.stderr)
         for program in NAMES:
             self.assertEqual(output_of(PROGRAMS / program, "--version"), f"{program} 0.1.0\n")
 
@@ -254,5 +234,29 @@ COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*"; _{program.replace("-", 
             self.assertEqual((done.returncode, done.stderr), (1, f"{program}: cannot write standard output: No space left on device\n"))
 
 
+class FaultsOfCommandLines(WithPages):
+    def test_no_fault_of_a_command_line_is_told_in_the_words_of_the_parser(self):
+        words = re.compile(r"required (TEXT|INT|FLOAT|UINT)|[Ss]ubcommand|is required|[Nn]ot in (range|\{)|Could not convert|not expected|At [Mm]ost|At least|excludes|requires ")
+        seen = 0
+        for program, section in NAMES.items():
+            for path in commands_of(program):
+                page = (self.folder / program / "man" / ("-".join((program, *path)) + f".{section}")).read_text()
+                own = page.partition(".SH OPTIONS OF ALL COMMANDS")[0].replace("\\-", "-")
+                cases = [[], ["one", "two", "three", "--"]] if "COMMANDS" in own and path else []
+                for name, kind in re.findall(r"^\.TP\n(?:\\fB-\w\\fR, )?\\fB(--[\w-]+)\\fR.*\\fI([A-Z]+)\\fR", own, re.M):
+                    cases += [[name]] + ([[name, "x y"]] if kind != "TEXT" else [])
+                for case in cases:
+                    done = subprocess.run([PROGRAMS / program, *path, *case], capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL, env=dict(os.environ, HOME="/nonexistent"))
+                    with self.subTest(program=program, path=path, case=case):
+                        self.assertEqual(done.returncode, 2, done.stderr)
+                        self.assertIsNone(words.search(done.stderr), done.stderr)
+                        self.assertTrue(done.stderr.startswith(f"{program}: "), done.stderr)
+                        self.assertIn(f"\nSee '{' '.join((program, *path))} --help'.\n", done.stderr)
+                        if len(case) == 1:
+                            self.assertIn(f"{case[0]}: its value is missing", done.stderr)
+                        seen += 1
+        self.assertGreater(seen, 150)
+
+
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)

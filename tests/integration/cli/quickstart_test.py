@@ -34,11 +34,11 @@ class Quickstart(unittest.TestCase):
             other.listen()
             done = subprocess.run([PROGRAMS / "zbs", "quickstart", *AS_CALLER, "--folder", folder + "/state", "--first-port", str(first)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=100)
         self.assertEqual((done.returncode, done.stdout), (5, ""), done.stderr)
-        told = done.stderr.splitlines()[-1]
-        self.assertIn("zone a does not stay up", told)
-        self.assertIn("in use", told)
-        self.assertIn(str(first + 1), told)
-        self.assertIn("a.log", told)
+        message = done.stderr.splitlines()[-1]
+        self.assertIn("zone a does not stay up", message)
+        self.assertIn("in use", message)
+        self.assertIn(str(first + 1), message)
+        self.assertIn("a.log", message)
         self.assertLessEqual(done.stderr.count("starting it again"), 5, done.stderr)
 
     def test_it_says_where_the_pages_are_what_opens_them_and_that_cores_are_shared(self):
@@ -206,4 +206,4 @@ class QuickstartOfRoot(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=2)

@@ -1,5 +1,5 @@
 """What `zbs` prints for programs of real zones and a real MPI job has the keys and types of tests/golden/cli, and those files have nothing else: they are made from answers of a stand-in
-(document_test.py), which could tell anything.
+(document_test.py), which could hold anything.
 
 usage: real_zone_test.py BIN SOURCE_DIR
 """
@@ -27,8 +27,8 @@ RING = BIN / "apps/ring"
 # Not asked of a zone: what they print comes from files.
 OFFLINE = {"map", "map_hierarchy", "queue_replay", "queue_replay_difference", "replay", "simulate", "simulate_allocators", "simulate_compare", "simulate_details",
            "simulate_generators", "simulate_list", "simulate_policies"}
-# What golden files tell and these zones do not, or not each time.
-SOMETIMES = {**{one: "told by agents, of which these zones have none: tests/integration/node" for one in ("/nodes[]/availability", "/nodes[]/cores", "/nodes[]/memory_bytes", "/zone/agents[]")},
+# Keys of golden files that these zones do not report, or not each time.
+SOMETIMES = {**{one: "reported by agents, of which these zones have none: tests/integration/node" for one in ("/nodes[]/availability", "/nodes[]/cores", "/nodes[]/memory_bytes", "/zone/agents[]")},
              "/machine_links[]": "machines are measured by agents, and there are none here: tests/integration/wan/machine_links_test.py",
              "/learned": "of a plan for a number of ranks that has not run yet", "/delay/error": "after several measurements", "/bandwidth/error": "after several measurements"}
 
@@ -61,10 +61,10 @@ class RealZone(unittest.TestCase):
         return json.loads(done.stdout)
 
     def keep(self, name, *words, **options):
-        told = self.ask(*words, **options)
-        self.assertEqual(next(iter(told.items())), ("version", 1), words)
-        self.found.setdefault(name, set()).update(paths(shape(told)))
-        return told
+        answer = self.ask(*words, **options)
+        self.assertEqual(next(iter(answer.items())), ("version", 1), words)
+        self.found.setdefault(name, set()).update(paths(shape(answer)))
+        return answer
 
     def prepare(self):
         """A queue in the home zone, a user who is in a group, and zones that know each other and have measured their links."""
@@ -126,9 +126,9 @@ class RealZone(unittest.TestCase):
         self.keep("cancel_several", "cancel", self.waits, self.fill)
 
     def comes_elsewhere(self, place, kind):
-        """Whether some real document tells the same in the same kind of object: what waits has a promise in `show`, and `cancel` would print it as well."""
+        """Whether some real document has the same in the same kind of object: what waits has a promise in `show`, and `cancel` would print it as well."""
         end = "/".join(place.split("/")[-2:])
-        return any(other.endswith("/" + end) and kind == known for told in self.found.values() for other, known in told)
+        return any(other.endswith("/" + end) and kind == known for places in self.found.values() for other, known in places)
 
     def test_documents_have_the_keys_of_the_golden_files_and_those_no_others(self):
         self.prepare()
@@ -138,12 +138,12 @@ class RealZone(unittest.TestCase):
         self.end()
         golden = {path.stem: paths(json.loads(path.read_text())) for path in GOLDEN.glob("*.json") if not path.name.startswith(("zbs_zone", "zbs_registry", "zbs_node"))}
         self.assertEqual(set(golden), OFFLINE | set(self.found))
-        for name, told in sorted(self.found.items()):
+        for name, places in sorted(self.found.items()):
             with self.subTest(name):
-                self.assertEqual(sorted(told - golden[name]), [], "a real zone tells more: let the stand-in of document_test.py tell it, too")
-                invented = [(place, kind) for place, kind in golden[name] - told
+                self.assertEqual(sorted(places - golden[name]), [], "a real zone reports more: add it to the stand-in of document_test.py")
+                invented = [(place, kind) for place, kind in golden[name] - places
                             if not self.comes_elsewhere(place, kind) and not any(known + "/" in place + "/" or known + "[" in place for known in SOMETIMES)]
-                self.assertEqual(sorted(invented), [], "the stand-in of document_test.py tells what no real zone does")
+                self.assertEqual(sorted(invented), [], "the stand-in of document_test.py reports what no real zone does")
 
 
 if __name__ == "__main__":

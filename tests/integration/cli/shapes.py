@@ -26,5 +26,5 @@ def keys_in_json(titles, refusal, document, noun=None):
     known = refusal.partition("known are ")[2].strip().split(", ")
     names = {key: {key, *(one for one in known[known.index(key) + 1:known.index(key) + 2] if one not in keys)} for key in keys}
     rows = document[noun] if noun else next(value for value in document.values() if isinstance(value, list))
-    told = {place for item in rows for place in members(item)}
-    return {key: bool(told & names[key]) for key in keys}
+    reported = {place for item in rows for place in members(item)}
+    return {key: bool(reported & names[key]) for key in keys}

@@ -23,22 +23,22 @@ from manners import JOBS, ONE, VIEW, ZBS, Manners, Zone
 
 class Usage(Manners):
     def test_a_fault_is_told_by_the_program_and_in_json_as_a_problem(self):
-        for words, told in ((("shw",), "there is no command 'shw' of zbs; did you mean 'show'?"), (("show",), "the argument 'id' is missing ("), (("run", "-n", "0", "--", "true"), "--ntasks: 0 is out of range; give 1 to 1000000"),
+        for words, message in ((("shw",), "there is no command 'shw' of zbs; did you mean 'show'?"), (("show",), "the argument 'id' is missing ("), (("run", "-n", "0", "--", "true"), "--ntasks: 0 is out of range; give 1 to 1000000"),
                             (("run", "-t", "0s", "--", "true"), "--walltime: must be at least 1s")):
-            self.assertIn("zbs: " + told, self.refused(*words))
+            self.assertIn("zbs: " + message, self.refused(*words))
             for form in (("-o", "json"), ("-ojson",), ("--output=jsonl",)):
                 done = self.zbs(*form, *words)
                 self.assertEqual(done.returncode, 2)
-                self.assertIn(told, json.loads(done.stdout)["detail"])
+                self.assertIn(message, json.loads(done.stdout)["detail"])
         self.assertNotIn("did you mean", self.refused("cancel", "--all"))
 
     def test_an_address_that_is_none_is_told_with_its_place_and_what_to_write(self):
-        for url, told in (("https://localhost:1/foo", "nothing may follow host and port; write https://localhost:1"), ("localhost", "it must start with https:// (http:// on loopback), e.g. https://zone.example:8001"),
+        for url, message in (("https://localhost:1/foo", "nothing may follow host and port; write https://localhost:1"), ("localhost", "it must start with https:// (http:// on loopback), e.g. https://zone.example:8001"),
                           ("ftp://x", "it must start with https:// (http:// on loopback), not with ftp://"), ("http://127.0.0.1:99999", "the port must be 1 to 65535, and is '99999'"),
                           ("http://u:secret@127.0.0.1:1", "no user or password may stand in it; write http://127.0.0.1:1")):
             for words, environment, place in ((("--url", url, "list"), {}, "--url"), (("list",), {"ZBS_URL": url}, "ZBS_URL"), (("list", "--url=" + url), {"ZBS_URL": "http://127.0.0.1:1"}, "--url")):
                 done = self.zbs(*words, **environment)
-                self.assertEqual((done.returncode, done.stderr), (2, f"zbs: {place}: '{re.sub('^.*@', '...@', url)}' is no service's address: {told}\n"))
+                self.assertEqual((done.returncode, done.stderr), (2, f"zbs: {place}: '{re.sub('^.*@', '...@', url)}' is no service's address: {message}\n"))
         self.assertIn("'y' is no service's address", self.refused("list", "--url", "http://127.0.0.1:1, y"))
         for url in ("http://127.0.0.1:1,", ",http://127.0.0.1:1", "http://127.0.0.1:1, ,http://127.0.0.1:2"):
             self.assertIn("--url: an address is missing before or after a comma", self.refused("list", "--url", url))
@@ -210,9 +210,9 @@ class Directives(Manners):
                             ("other.sh", "the script itself is the program"), ("-- other.sh", "the script itself is the program"),
                             ("--mapper best", "best"), ("--output json", "no option"), ("--help", "no option")):
             self.script(f"#!/bin/sh\n\n#ZBS {line}\n")
-            told = self.refused("submit", "--dry-run", "./job.sh")
-            self.assertIn(f"{self.folder}/job.sh, line 3: ", told, line)
-            self.assertIn(wrong, told, line)
+            message = self.refused("submit", "--dry-run", "./job.sh")
+            self.assertIn(f"{self.folder}/job.sh, line 3: ", message, line)
+            self.assertIn(wrong, message, line)
         self.assertEqual(Zone.sent, [])
 
     def test_what_is_no_script_has_no_directives(self):
@@ -330,8 +330,8 @@ class Watching(Manners):
 
     def test_top_shows_the_applications_that_were_asked_for(self):
         chosen = ("--filter", "state=running", "--sort", "-ranks", "--columns", "id,ranks,submitted_us")
-        told = self.good("top", *chosen)
-        self.assertTrue(told.endswith("applications: 2 running, 0 waiting, 1 ended since 1970-01-01 00:01\n\nID  RANKS  SUBMITTED\n03  100    1970-01-01 00:00:01\n01  8      1970-01-01 00:00:03\n"), told)
+        output = self.good("top", *chosen)
+        self.assertTrue(output.endswith("applications: 2 running, 0 waiting, 1 ended since 1970-01-01 00:01\n\nID  RANKS  SUBMITTED\n03  100    1970-01-01 00:00:01\n01  8      1970-01-01 00:00:03\n"), output)
         found = json.loads(self.good("top", *chosen, "-o", "json"))
         self.assertEqual(found["applications"], [{"id": "03", "ranks": 100, "submitted_us": 1_000_000}, {"id": "01", "ranks": 8, "submitted_us": 3_000_000}])
         self.assertEqual((found["version"], found["zone"]["zone"]), (1, "x"))
@@ -340,9 +340,9 @@ class Watching(Manners):
         self.assertIn("--sort: there is no column 'rnaks'; did you mean 'ranks'?", self.refused("top", "--sort", "rnaks"))
 
     def test_top_prints_once_elsewhere(self):
-        told = self.good("top")
-        self.assertTrue(told.startswith("zone x: 3 of 16 processors in use, 2 machines\napplications: 2 running, 0 waiting, 1 ended since 1970-01-01 00:01\n\nID "), told)
-        self.assertNotIn("\x1b", told)
+        output = self.good("top")
+        self.assertTrue(output.startswith("zone x: 3 of 16 processors in use, 2 machines\napplications: 2 running, 0 waiting, 1 ended since 1970-01-01 00:01\n\nID "), output)
+        self.assertNotIn("\x1b", output)
         self.assertEqual(json.loads(self.good("top", "-o", "json"))["version"], 1)
 
     def test_tables_fit_the_terminal_and_120_columns_elsewhere(self):

@@ -216,19 +216,19 @@ class Doctor(unittest.TestCase):
         self.assertRegex(self.zone("config", "check").stdout, rf"^good: \d+ settings, of {', '.join(files)}\n$", "also the one in which nothing counts")
         self.assertEqual(json.loads(self.zone("config", "check", "--json").stdout)["files"], files)
         pathlib.Path(files[2]).unlink()
-        for text, line, told in (("\nqueue = 'easy\n", 2, "is a quote missing"), ("[timing]\ncontact = 'ana'\n", 2, "put it above the first table"), ("leaze_s = 3\n", 1, "is not a setting"),
+        for text, line, message in (("\nqueue = 'easy\n", 2, "is a quote missing"), ("[timing]\ncontact = 'ana'\n", 2, "put it above the first table"), ("leaze_s = 3\n", 1, "is not a setting"),
                                  ("listen = '0.0.0.0:7001'\n", 1, "set 'advertise'"), ("[mpi]\ninterface = '203.0.113.0/24'\n", 2, "interface"),
                                  ("listen = 'localhost:7001'\n", 1, "'localhost' is not an IP address"), ("listen = ':7001'\n", 1, "the host is missing"),
                                  ("listen = '192.0.2.1:7001'\n", 1, "cannot bind 192.0.2.1:7001: Cannot assign requested address; set 'listen' to an address of this host"),
                                  ("step_supervisor = '/nope'\n", 1, "/nope cannot be run: No such file or directory; install it"), ("step_supervisor = '/tmp'\n", 1, "/tmp cannot be run: Is a directory"),
                                  ("[database]\nurl = 'postgresql://zbs:hunter2@db/zbs'\n", 2, "?passfile=FILE")):
-            with self.subTest(told):
+            with self.subTest(message):
                 part.write_text(text)
                 done = self.configuration("check")
                 self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
                 self.assertIn(f"zbs-zone: {part}:{line}: ", done.stderr)
-                self.assertIn(told, done.stderr)
-                self.assertIn(told, json.loads(self.configuration("check", "--json").stdout)["detail"])
+                self.assertIn(message, done.stderr)
+                self.assertIn(message, json.loads(self.configuration("check", "--json").stdout)["detail"])
                 started = subprocess.run([PROGRAMS / "zbs-zone", "run", "--config", self.config], capture_output=True, text=True, timeout=DEADLINE_S)
                 self.assertEqual(started.stderr, done.stderr, "the service says the same")
                 self.assertIn(started.returncode, (2, 3, 5))
@@ -266,14 +266,14 @@ class Doctor(unittest.TestCase):
         for program, config, identity, line in (("zbs-zone", self.config, self.state / "identity", 4), ("zbs-node", node, self.folder / "identity", 5)):
             whole = self.folder / "whole"
             shutil.copytree(identity, whole)
-            for spoil, told, code in ((lambda: (identity / "key.pem").unlink(), "key.pem is missing; restore it", 3), (lambda: (identity / "key.pem").chmod(0o644), "run 'chmod 600", 4),
+            for spoil, message, code in ((lambda: (identity / "key.pem").unlink(), "key.pem is missing; restore it", 3), (lambda: (identity / "key.pem").chmod(0o644), "run 'chmod 600", 4),
                                       (lambda: (identity / "certificate.pem").write_text("none"), "certificate.pem", 2)):
-                with self.subTest(program=program, told=told):
+                with self.subTest(program=program, message=message):
                     spoil()
                     checked, started = (subprocess.run([PROGRAMS / program, *words, "--config", config], capture_output=True, text=True, timeout=DEADLINE_S) for words in (("config", "check"), ("run",)))
                     self.assertNotEqual(checked.returncode, 0)
                     self.assertIn(f"{program}: {config}:{line}: the ", checked.stderr)
-                    self.assertIn(told, checked.stderr)
+                    self.assertIn(message, checked.stderr)
                     self.assertEqual((checked.returncode, started.returncode, started.stderr), (1, code, checked.stderr), "the service says the same")
                     shutil.rmtree(identity)
                     shutil.copytree(whole, identity)
@@ -366,13 +366,13 @@ class Doctor(unittest.TestCase):
         node.write_text(f'name = "node-1"\nzone = "https://127.0.0.1:1"\nzone_name = "zone-a"\nstate = "{self.folder}/node"\nidentity = "{self.folder}/identity"\nrun_as = "self"\n{listen}\n')
         return node
 
-    def refused_alike(self, program, config, place, told):
+    def refused_alike(self, program, config, place, message):
         """What the check refuses the start refuses, with the same words; neither makes anything."""
         before = sorted(self.folder.rglob("*"))
         checked, started = (subprocess.run([PROGRAMS / program, *words, "--config", config], capture_output=True, text=True, timeout=DEADLINE_S) for words in (("config", "check"), ("run",)))
         self.assertEqual((checked.returncode, checked.stdout), (1, ""), checked.stderr)
         self.assertIn(f"{program}: {place}: ", checked.stderr)
-        self.assertIn(told, checked.stderr)
+        self.assertIn(message, checked.stderr)
         self.assertEqual(started.stderr, checked.stderr, "the service says the same")
         self.assertNotIn(started.returncode, (0, 1))
         self.assertEqual(sorted(self.folder.rglob("*")), before)
@@ -385,13 +385,13 @@ class Doctor(unittest.TestCase):
                 (f'state = "{self.folder}/file/below"', f"below cannot be made: {self.folder}/file is no folder"), (f'state = "{self.folder}/link"', f"state folder {self.folder}/link cannot be used: {self.folder}/link: No such file or directory; correct it"))
 
     def test_config_check_sees_what_steps_and_folders_lack(self):
-        for text, told in (*self.both_refuse_of_steps_and_folders(), ('queue = "easy"\nqueue_log = "/nonexistent/x/y"', "'queue_log' /nonexistent/x/y cannot be written: No such file or directory; name another file"),
+        for text, message in (*self.both_refuse_of_steps_and_folders(), ('queue = "easy"\nqueue_log = "/nonexistent/x/y"', "'queue_log' /nonexistent/x/y cannot be written: No such file or directory; name another file"),
                            (f'queue = "easy"\nqueue_log = "{self.config}"', "exists and is no log of a queue"), (f'queue = "easy"\nqueue_log = "{self.folder}"', "cannot be written: ")):
             with self.subTest(text):
                 part = self.folder / "zone.d/10.toml"
                 part.parent.mkdir(exist_ok=True)
                 part.write_text(text + "\n")
-                self.refused_alike("zbs-zone", self.config, f"{part}:{1 + text.count(chr(10))}", told)
+                self.refused_alike("zbs-zone", self.config, f"{part}:{1 + text.count(chr(10))}", message)
 
     def test_a_zone_that_runs_passes_its_own_check(self):
         account = "nobody" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
@@ -403,7 +403,7 @@ class Doctor(unittest.TestCase):
         self.zone("config", "check")
 
     def test_config_check_of_an_agent_sees_what_steps_and_folders_lack(self):
-        for number, (text, told) in enumerate((*self.both_refuse_of_steps_and_folders(), ('control_group = "/nonexistent"', "'control_group': /nonexistent is not there, and no control group can be made in its place: No such file or directory; set it to auto, none"),
+        for number, (text, message) in enumerate((*self.both_refuse_of_steps_and_folders(), ('control_group = "/nonexistent"', "'control_group': /nonexistent is not there, and no control group can be made in its place: No such file or directory; set it to auto, none"),
                                                (f'control_group = "{self.folder}"', "is no control group that this service may divide"), ('step_starter = "/nonexistent/s"', "their starter at /nonexistent/s is out of reach: No such file or directory; see 'systemctl status zbs-steps'"),
                                                ('zone = "https://127.0.0.1:7901/x"', "'zone': 'https://127.0.0.1:7901/x' is no service's address: nothing may follow host and port; write https://127.0.0.1:7901"))):
             with self.subTest(text):
@@ -411,7 +411,7 @@ class Doctor(unittest.TestCase):
                 part = self.folder / "node.d/10.toml"
                 part.parent.mkdir(exist_ok=True)
                 part.write_text(text + "\n")
-                self.refused_alike("zbs-node", node, f"{part}:1", told)
+                self.refused_alike("zbs-node", node, f"{part}:1", message)
 
     def test_an_agent_that_runs_passes_its_own_check(self):
         manager = self.folder / "systemd-run"
@@ -432,14 +432,14 @@ class Doctor(unittest.TestCase):
     def test_config_check_of_an_agent_and_its_start_say_the_same(self):
         self.zone("node", "add", "node-1", "--out", self.folder / "identity")
         node = self.folder / "node.toml"
-        for text, told in (('listen = "localhost:7001"', "'localhost' is not an IP address"), ('listen = "192.0.2.1:7001"', "cannot bind 192.0.2.1:7001: Cannot assign requested address; set 'listen'"),
+        for text, message in (('listen = "localhost:7001"', "'localhost' is not an IP address"), ('listen = "192.0.2.1:7001"', "cannot bind 192.0.2.1:7001: Cannot assign requested address; set 'listen'"),
                            ('step_supervisor = "/nope"', "/nope cannot be run: No such file or directory; install it")):
-            with self.subTest(told):
+            with self.subTest(message):
                 node.write_text(f'name = "node-1"\nzone = "https://127.0.0.1:1"\nzone_name = "zone-a"\nstate = "{self.folder}/node"\nidentity = "{self.folder}/identity"\nrun_as = "self"\n{text}\n')
                 checked, started = (subprocess.run([PROGRAMS / "zbs-node", *words, "--config", node], capture_output=True, text=True, timeout=DEADLINE_S) for words in (("config", "check"), ("run",)))
                 self.assertEqual((checked.returncode, checked.stdout), (1, ""), checked.stderr)
                 self.assertIn(f"zbs-node: {node}:7: ", checked.stderr)
-                self.assertIn(told, checked.stderr)
+                self.assertIn(message, checked.stderr)
                 self.assertEqual(started.stderr, checked.stderr, "the agent says the same")
                 self.assertIn(started.returncode, (2, 3, 5))
 

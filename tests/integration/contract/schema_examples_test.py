@@ -47,7 +47,7 @@ class NotJson(Exception):
 
 
 def read(path):
-    """The document, as strict as Python can be told to be."""
+    """The document, read as strictly as Python can read it."""
     def pairs(items):
         if len({key for key, _ in items}) != len(items):
             raise NotJson("duplicate key")

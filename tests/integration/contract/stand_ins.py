@@ -1,8 +1,8 @@
-"""What a zone starts in place of MPI, where a test is about what the services say: shell scripts that run until they are told to end."""
+"""What a zone starts in place of MPI, where a test is about what the services say: shell scripts that run until a signal."""
 import json
 
 MPIEXEC = """#!/bin/sh
-# Stand-in for mpiexec -launcher manual: asks for one proxy per line of the host file, runs until it is told to end.
+# Stand-in for mpiexec -launcher manual: asks for one proxy per line of the host file, runs until a signal.
 i=0
 while read -r line; do
   echo "HYDRA_LAUNCH: /usr/bin/hydra_pmi_proxy --control-port 127.0.0.1:1 --rmk user --launcher manual --demux poll --pgid 0 --retries 10 --usize -2 --proxy-id $i"

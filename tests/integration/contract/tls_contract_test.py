@@ -78,7 +78,7 @@ class TlsContract(unittest.TestCase):
             raise
 
     def verdict(self, status, reply):
-        """What authorisation said. Not every 404 is its own: whoever may ask is told so, too, of what is not there."""
+        """The answer of the authorisation. Callers with rights receive a 404, too, for an object that does not exist."""
         if status == 404 and reply["detail"] != self.nothing_of_yours:
             return "A"
         return {401: "U", 403: "D", 404: "N"}.get(status, "A")
@@ -96,7 +96,7 @@ class TlsContract(unittest.TestCase):
                             target = target.replace("{" + parameter["name"] + "}", str(example))
                     body = "{}" if "requestBody" in operation else None
                     for caller, identity in callers.items():
-                        # A proxy of who may have none is not believed: over TLS its caller is anonymous, and told why.
+                        # A proxy of a caller that may have none is refused: over TLS the caller is anonymous, and the answer has the reason.
                         column = "anonymous" if caller in ("operator_proxy", "zone_proxy") else caller
                         expected = self.table[operation["operationId"]][column]
                         status, reply, _ = self.call(service, method.upper(), target, identity, body)

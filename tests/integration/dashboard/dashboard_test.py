@@ -192,7 +192,7 @@ class Dashboard(unittest.TestCase):
         self.assertEqual((states[0], last.isdigit()), ("accepted", True))
         status, headers, text = self.proxy(f"/v1/applications/{job}/logs/0")
         self.assertEqual((status, text, headers["Zbs-Next-Offset"], headers["Zbs-Complete"]), (200, "through the proxy\n", "18", "true"))
-        # Who comes again after the end is told that there is no more; who names an earlier event gets the rest.
+        # A reader that returns after the end receives no more; one that names an earlier event receives the rest.
         self.assertEqual(self.proxy(f"/v1/applications/{job}/events", headers={"Last-Event-ID": last})[0], 204)
 
     def test_it_ends_when_it_is_told_to_with_a_reader_there(self):

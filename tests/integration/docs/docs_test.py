@@ -1,6 +1,6 @@
 """Every command of every page in docs/ does what the page says.
 
-usage: docs_test.py BIN SOURCE_DIR [PAGE] [unittest arguments]
+usage: docs_test.py BIN SOURCE_DIR [PAGE | -PAGE] [unittest arguments]; -PAGE: all but this one
 """
 import pathlib
 import re
@@ -14,7 +14,7 @@ import pages
 from reader import Reader
 
 BIN, SOURCE = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
-ONLY = sys.argv[3:4]
+CHOICE = "".join(sys.argv[3:4])
 
 
 class Reading(unittest.TestCase):
@@ -36,7 +36,7 @@ class Pages(Reading):
     def test_every_page(self):
         run = 0
         for page in sorted((SOURCE / "docs").glob("*.md")):
-            if not ONLY or page.stem in ONLY:
+            if not CHOICE or page.stem == CHOICE or CHOICE.startswith("-") and CHOICE != "-" + page.stem:
                 with self.subTest(page.name):
                     run += self.read(page.read_text())
         self.assertGreater(run, 0)

@@ -86,7 +86,7 @@ class Reader:
             missing = [option for option in options if not any(option in line for line in lines)]
             assert not missing, f"line {step.line}: {step.place} runs '{' '.join(words)}' without {' and '.join(missing)}"
 
-    def tell(self, text):
+    def execute(self, text):
         """Code and output of one command in the reader's shell."""
         self.shell.stdin.write(f"{{ {text}\n}} </dev/null\nprintf '{MARK}%d\\n' $?\n")
         self.shell.stdin.flush()
@@ -106,7 +106,7 @@ class Reader:
         text, expected = self.here(step.text), [self.here(line) for line in step.expected]
         deadline = time.monotonic() + DEADLINE_S
         while True:
-            code, output = self.tell(text)
+            code, output = self.execute(text)
             self.said = output
             good = code == 0 and (not expected or as_told(expected, output))
             if good or not step.again or time.monotonic() > deadline:
@@ -121,7 +121,7 @@ class Reader:
         log = self.folder / f".terminal-{self.terminals}"
         log.touch()
         expected = [self.here(line) for line in step.expected]
-        code, pid = self.tell(f"{{ {self.here(step.text)}\n}} >{log} 2>&1 & echo $!")
+        code, pid = self.execute(f"{{ {self.here(step.text)}\n}} >{log} 2>&1 & echo $!")
         assert code == 0
         self.services.append((step, log, int(re.findall(r"\d+", pid)[-1])))
         until(lambda: as_told(expected + ["..."], log.read_text()), DEADLINE_S, lambda: f"line {step.line}: {step.text}\nprinted\n{log.read_text()}")
@@ -130,7 +130,7 @@ class Reader:
         """What was started by `start`, as Ctrl-C does in its terminal."""
         self.services.remove(service)
         pid = service[2]
-        self.tell(f"kill -TERM {program_of(pid)}; wait {pid}")
+        self.execute(f"kill -TERM {program_of(pid)}; wait {pid}")
 
     def close(self):
         """Ends the services, last first, as a reader does; then whatever is left, also where a command does not end."""

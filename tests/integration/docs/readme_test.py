@@ -39,8 +39,8 @@ def commands(text):
     """Lines that are commands, without their remarks, in the order of the text."""
     lines = []
     for info, body in BLOCK.findall(text):
-        told = [line.removeprefix("$ ") for line in body.splitlines() if line.startswith("$ ") or not info.startswith("console")]
-        lines += [re.sub(r"\s+#.*$", "", line) for line in told if line.split(" ")[0] in (*PROGRAMS, "mpicc.mpich") or line.startswith(ELSEWHERE)]
+        commands = [line.removeprefix("$ ") for line in body.splitlines() if line.startswith("$ ") or not info.startswith("console")]
+        lines += [re.sub(r"\s+#.*$", "", line) for line in commands if line.split(" ")[0] in (*PROGRAMS, "mpicc.mpich") or line.startswith(ELSEWHERE)]
     return lines
 
 

@@ -79,7 +79,7 @@ class Disk(unittest.TestCase):
         until(lambda: self.w.answers("a"), DEADLINE_S, lambda: f"home does not start: {self.home.text()[-2000:]}")
         states = self.w.assert_whole(acknowledged)
         for identifier, state in states.items():
-            if state != "completed":  # its zone ended between writing that it runs and running it: nobody knows whether it did, so it is told
+            if state != "completed":  # its zone ended between writing that it runs and running it: nobody knows whether it did, and the state reports that
                 self.assertIn("stopped before it had started all of its part", self.w.state_of(identifier)["reason"])
         for request in refused:  # the same ids again
             self.w.submit(request)

@@ -109,16 +109,22 @@ class Home(Matrix):
     def test_crash(self):
         self.check_each(points_of("home"), "crash")
 
+    def test_error_of_the_first_points(self):
+        self.check_each(points_of("home")[:8], "error")
 
-class HomeFails(Matrix):
-    def test_error(self):
-        self.check_each(points_of("home"), "error")
+    def test_error_of_the_later_points(self):
+        self.check_each(points_of("home")[8:], "error")
 
-    def test_stall(self):
-        names = points_of("home")
+    def stall(self, names):
         for begin in range(0, len(names), 4):  # together: nothing fails by any of them, so the outcome is as clear
             with self.subTest(names[begin:begin + 4]):
                 self.check(names[begin:begin + 4], "stall")
+
+    def test_stall_of_the_first_points(self):
+        self.stall(points_of("home")[:8])
+
+    def test_stall_of_the_later_points(self):
+        self.stall(points_of("home")[8:])
 
 
 class Peer(Matrix):

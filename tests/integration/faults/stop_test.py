@@ -76,6 +76,8 @@ class Stopped(unittest.TestCase):
                                      "proxies": [{"id": 0, "machine": "n0"}], "profile": False, "preload": False}, me)
         self.assertEqual(status, 409, answer)
 
+
+class WhileHeld(Stopped):
     def test_peer_is_stopped_while_it_holds(self):
         request = self.w.request(3, "true")
         self.home_stands_at("home.before_held", request)
@@ -102,13 +104,6 @@ class Stopped(unittest.TestCase):
         self.assertEqual(self.part_in_b(request["id"])[2], "released")
         self.assert_token_is_old(part, token)
 
-    def test_peer_is_stopped_while_its_part_runs(self):
-        request = self.w.request(3, f"sleep {2 * LEASE_S}")
-        self.w.submit(request)
-        until(lambda: self.w.state_of(request["id"])["state"] == "running", DEADLINE_S, "the job does not run")
-        self.stop_for_three_leases("b", lambda: self.assertEqual(self.w.wait_final(request["id"])["state"], "completed"))
-        self.assertEqual(self.w.assert_whole([request])[request["id"]], "completed")
-
     def test_home_is_stopped_while_its_part_is_held(self):
         request = self.w.request(3, "true")
         self.home_stands_at("home.before_held", request)
@@ -117,6 +112,15 @@ class Stopped(unittest.TestCase):
         self.assertEqual(self.w.assert_whole([request])[request["id"]], "completed")
         self.assertNotEqual(self.part_in_b(request["id"])[0], part, "the hold that had expired was used after all")
         self.assert_token_is_old(part, token)
+
+
+class WhileRunning(Stopped):
+    def test_peer_is_stopped_while_its_part_runs(self):
+        request = self.w.request(3, f"sleep {2 * LEASE_S}")
+        self.w.submit(request)
+        until(lambda: self.w.state_of(request["id"])["state"] == "running", DEADLINE_S, "the job does not run")
+        self.stop_for_three_leases("b", lambda: self.assertEqual(self.w.wait_final(request["id"])["state"], "completed"))
+        self.assertEqual(self.w.assert_whole([request])[request["id"]], "completed")
 
     def test_home_is_stopped_while_the_job_runs(self):
         request = self.w.request(3, f"sleep {2 * LEASE_S}")
@@ -130,15 +134,15 @@ def rounds_of(names, rounds):
     """A suite of so many cases, in turn; None: each once."""
     def flat(tests):
         return itertools.chain.from_iterable(flat(test) if isinstance(test, unittest.TestSuite) else [test] for test in tests)
-    cases = [test.id().rsplit(".", 1)[1] for test in flat(unittest.defaultTestLoader.loadTestsFromNames(names, sys.modules["__main__"]))]
-    return unittest.TestSuite(Stopped(case) for case in itertools.islice(itertools.cycle(cases), rounds or len(cases)))
+    cases = [(type(test), test.id().rsplit(".", 1)[1]) for test in flat(unittest.defaultTestLoader.loadTestsFromNames(names, sys.modules["__main__"]))]
+    return unittest.TestSuite(kind(case) for kind, case in itertools.islice(itertools.cycle(cases), rounds or len(cases)))
 
 
 if __name__ == "__main__":
     options = argparse.ArgumentParser()
     options.add_argument("programs")
     options.add_argument("--rounds", type=int)
-    options.add_argument("names", nargs="*", default=["Stopped"])
+    options.add_argument("names", nargs="*", default=["WhileHeld", "WhileRunning"])
     chosen = options.parse_args()
     PROGRAMS = os.path.abspath(chosen.programs)
     result = unittest.TextTestRunner(verbosity=2, failfast=chosen.rounds is not None).run(rounds_of(chosen.names, chosen.rounds))

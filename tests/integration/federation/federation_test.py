@@ -64,10 +64,10 @@ class Runs(Shared):
     def test_interleaved_ranks_land_where_the_assignment_says(self):
         done = self.f.zbs("run", "-n", "6", "--mapper", "round_robin", "--", "/bin/sh", "-c", "echo $PMI_RANK $ZBS_ZONE")
         self.assertEqual(done.returncode, 0, done.stderr)
-        told = dict(line.split() for line in done.stdout.split("\n") if line)
+        zones = dict(line.split() for line in done.stdout.split("\n") if line)
         application = json.loads(self.f.zbs("list", "--limit", "1", "-o", "json").stdout)["applications"][0]["id"]
         assigned = json.loads(self.f.zbs("show", application, "--format", "json").stdout)
-        self.assertEqual(told, {str(row["rank"]): row["zone"] for row in assigned["ranks"]})
+        self.assertEqual(zones, {str(row["rank"]): row["zone"] for row in assigned["ranks"]})
         self.assertEqual([row["zone"] for row in assigned["ranks"]], list("abcabc"))
         hosts = self.f.zbs("show", application, "--format", "hostfile").stdout.split()
         # Machines of other organisations have no names here.
@@ -99,91 +99,10 @@ class Runs(Shared):
                 self.assertEqual(parsed.returncode, 0, parsed.stderr)
         self.assert_idle()
 
-    def test_profiles_are_listed_shown_exported_and_imported(self):
-        with tempfile.TemporaryDirectory() as folder:
-            program = shutil.copy(ring(), folder + "/learner")
-            with open(program, "ab") as f:
-                f.write(b"of this test alone")
-            os.chmod(program, 0o755)
-            run = ["run", "-n", "4", "--", program, "--bytes", "1000", "--rounds", "3"]
-            for _ in range(2):
-                self.assertEqual(self.f.zbs(*run).returncode, 0)
-            rows = json.loads(self.f.zbs("profile", "list", "--program", "learner", "-o", "json").stdout)["profiles"]
-            self.assertEqual([(row["program"], row["arguments"], row["ranks"], len(row["digest"])) for row in rows], [(program, "--bytes {3} --rounds {0}", 4, 64)] * 2)
-            self.assertGreater(rows[0]["measured_s"], 0)
-            self.assertEqual(rows[0]["error"]["runs"], 1)
-            self.assertAlmostEqual(rows[0]["predicted_s"], rows[1]["measured_s"], delta=1e-5)  # times are kept in microseconds
-            self.assertNotIn("predicted_s", rows[1])
-            shown = self.f.zbs("profile", "show", rows[0]["id"]).stdout
-            for words in ("sha256:" + rows[0]["digest"], "predicted", "ranks      4"):
-                self.assertIn(words, shown)
-            exported = json.loads(self.f.zbs("profile", "export", rows[0]["id"]).stdout)
-            self.assertEqual(sum(edge[2] for edge in exported["edges"]), 4 * 3 * 1000)
-            self.assertIn("<svg", self.f.zbs("profile", "plot", rows[0]["id"]).stdout)
-            again = self.f.zbs("run", "-n", "4", "--dry-run", *run[3:])
-            self.assertIn("merged from 2 runs", again.stdout)
-            self.assertIn("predicted run time", again.stdout)
-            self.assertIn("with other arguments", self.f.zbs("run", "-n", "4", "--dry-run", "--", program).stdout)
-
-            with open(folder + "/model.json", "w") as f:
-                json.dump(exported, f)
-            other = shutil.copy(ring(), folder + "/imported")
-            os.chmod(other, 0o711)  # the zone does not read what not everybody may: it goes by the path
-            imported = self.f.zbs("profile", "import", folder + "/model.json", "--run-time", "2m", "--", other, "1")
-            self.assertEqual(imported.returncode, 0, imported.stderr)
-            plan = json.loads(self.f.zbs("run", "-n", "4", "--dry-run", "--output", "json", "--", other, "2").stdout)
-            self.assertEqual((plan["profile"], plan["predicted_s"]), (imported.stdout.strip(), 120))
-            twice = self.f.zbs("profile", "import", folder + "/model.json", "--run-time", "1m", "--id", imported.stdout.strip(), "--", other, "1")
-            self.assertEqual(twice.returncode, 8, twice.stderr)
-            self.assertEqual(self.f.zbs("profile", "show", "0" * 26).returncode, 3)
-
     def test_ranks_that_share_memory(self):
         done = self.f.zbs("run", "-n", "6", "--", federation.BIN + "/apps/ends", "pending", env={"UCX_TLS": "all"})
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stdout.count(" got 463840\n"), 6, done.stdout)
-
-    def test_jobs_end_with_and_without_a_profile(self):
-        for options in ((), ("--no-record",)):
-            for mode, code in (("all", 0), ("pending", 0), ("unreceived", 0), ("abort", 7)):
-                done = self.f.zbs("run", "-n", "9", "-t", "60s", *options, "--", federation.BIN + "/apps/ends", mode, timeout=120)
-                self.assertEqual(done.returncode, code, (options, mode, done.stderr))
-        self.assert_idle()
-
-    def test_program_that_stays_after_finalize_is_named(self):
-        done = self.f.zbs("run", "-n", "6", "-t", "8s", "--", federation.BIN + "/apps/ends", "stay")
-        self.assertEqual(done.returncode, 143, done.stderr)
-        self.assertRegex(done.stderr, "walltime .*: all ranks there had returned from MPI_Finalize, and not all had exited")
-        for program in ("/bin/sleep", "600"), (federation.BIN + "/apps/ends", "save"):
-            done = self.f.zbs("run", "-n", "6", "-t", "4s", "--", *program)
-            self.assertEqual(done.returncode, 143, done.stderr)
-            self.assertNotIn("MPI_Finalize", done.stderr)
-
-    def test_trace_of_a_run_is_replayed(self):
-        with tempfile.TemporaryDirectory() as folder:
-            done = self.f.zbs("run", "-n", "6", "--trace", "ring.trace", "--", ring(), "--bytes", "100", "--rounds", "3", cwd=folder)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            traces = [f"{folder}/ring.trace.{rank}" for rank in range(6)]
-            replayed = self.f.zbs("replay", "--trace", *traces, "--resources", Offline.ZONES, "--output", "json")
-            self.assertEqual(replayed.returncode, 0, replayed.stderr)
-            report = json.loads(replayed.stdout)
-            self.assertIs(report["complete"], True)
-            self.assertEqual(report["unreceived_messages"], 0)
-            self.assertEqual(sum(link["bytes"] for link in report["links"]), 6 * 3 * 100)
-        refused = self.f.zbs("run", "-n", "2", "--no-record", "--trace", "x", "--", ring())
-        self.assertEqual(refused.returncode, 2)
-        self.assertIn("--no-record", refused.stderr)
-
-    def test_job_inside_a_job_is_a_job_of_its_own(self):
-        inner = self.f.zbs("run", "-n", "1", "--", "/bin/sh", "-c", "zbs submit -n 2 -- /bin/sh -c 'sleep 3; echo inner done'",
-                           env={"ZBS_TEST_CREDENTIALS": self.f.identity("you")})
-        # Inside, the settings are not forwarded: the program must say where it submits.
-        self.assertNotEqual(inner.returncode, 0)
-        script = f"ZBS_CREDENTIALS={self.f.identity('you')} zbs submit -n 2 -- /bin/sh -c 'sleep 3; echo inner done'"
-        outer = self.f.zbs("run", "-q", "-n", "1", "--", "/bin/sh", "-c", script)
-        self.assertEqual(outer.returncode, 0, outer.stderr)
-        application = outer.stdout.strip()
-        self.assertEqual(self.f.zbs("wait", application, "--timeout", "30s").returncode, 0)
-        self.assertEqual(self.f.zbs("logs", application).stdout, "inner done\n" * 2)
 
     def test_most_arguments_that_are_allowed_reach_the_program(self):
         done = self.f.zbs("run", "-q", "-n", "1", "--", "/bin/sh", "-c", "echo $#", *["x"] * 897)
@@ -198,66 +117,6 @@ class Runs(Shared):
         self.assertIn("rank 1 of 2", self.f.zbs("logs", application, "--rank", "1").stdout)
         self.assertNotIn("rank 0 of 2", self.f.zbs("logs", application, "--rank", "1").stdout)
         self.assertIn("[0] rank 0 of 2", self.f.zbs("logs", application, "-l").stdout)
-
-    def test_cancel_reaches_every_part(self):
-        application = self.f.submit("-n", "12", "--", "/bin/sleep", "600")
-        self.f.wait_state(application, ["running"])
-        begin = time.monotonic()
-        self.assertEqual(self.f.zbs("cancel", application).returncode, 0)
-        self.assertEqual(self.f.wait_state(application, ["cancelled"], 10)["state"], "cancelled")
-        self.assertEqual(self.f.zbs("wait", application).returncode, 128 + signal.SIGTERM)
-        self.assert_idle(5)
-        self.assertLess(time.monotonic() - begin, 10)
-
-    def test_walltime_ends_the_program(self):
-        done = self.f.zbs("run", "-n", "5", "-t", "2s", "--", "/bin/sleep", "600")
-        self.assertEqual(done.returncode, 143, done.stderr)
-        self.assertIn("walltime", done.stderr)
-        self.assert_idle()
-
-    def test_waits_for_processors_that_are_busy(self):
-        first = self.f.submit("-n", "12", "--", "/bin/sleep", "3")
-        self.f.wait_state(first, ["running"])
-        second = self.f.submit("-n", "2", "--", "/bin/true")
-        self.assertIn("waiting for processors", until(lambda: self.f.show(second)["reason"], 10, "no reason is told"))
-        self.assertEqual(self.f.wait_state(second, ["completed"], 20)["state"], "completed")
-
-
-    def test_a_later_start_is_shown_reserved_and_moved_up(self):
-        long = self.f.submit("-n", "9", "-t", "1h", "--", "/bin/sleep", "600")
-        self.f.wait_state(long, ["running"])
-        shown = self.f.zbs("run", "-n", "6", "-t", "1m", "--dry-run", "--", "/bin/true")
-        self.assertRegex(shown.stdout, r"common start: in (59m|1h)")
-        self.assertRegex(shown.stdout, r"COULD START")
-        waits = self.f.submit("-n", "6", "-t", "1m", "--", "/bin/true")
-        self.f.wait_state(waits, ["committed"])
-        self.assertIn("reserved start", self.f.zbs("explain", waits).stdout)
-        self.f.zbs("cancel", long)
-        self.f.wait_state(waits, ["completed"])
-        told = self.f.zbs("explain", waits).stdout
-        for what in ("capacity", "hold", "commit", "launch"):
-            self.assertRegex(told, rf"\b{what}\b")
-        events = json.loads(self.f.zbs("explain", waits, "-o", "json").stdout)["events"]
-        self.assertGreater(sum(event["what"] == "commit" for event in events), 1, "reserved, then held anew for an earlier start")
-
-    def test_two_interrupts_at_once_cancel_and_do_not_leave(self):
-        run = self.f.start("run", "-n", "2", "--", "/bin/sleep", "600")
-        try:
-            application = until(lambda: next((row["id"] for row in json.loads(self.f.zbs("list", "--limit", "1", "-o", "json").stdout)["applications"]
-                                              if row["state"] == "running" and row["program"].endswith("sleep")), None), 20, "the job does not run")
-            # Stopped meanwhile, it sees both in one look.
-            run.send_signal(signal.SIGSTOP)
-            run.send_signal(signal.SIGINT)
-            run.send_signal(signal.SIGTERM)
-            run.send_signal(signal.SIGCONT)
-            _, told = run.communicate(timeout=20)
-        finally:
-            run.kill()
-        self.assertEqual(run.returncode, 128 + signal.SIGTERM, told)
-        self.assertIn("cancelling", told)
-        self.assertNotIn("left " + application, told)
-        self.assertEqual(self.f.wait_state(application, ["cancelled"], 10)["state"], "cancelled")
-        self.assert_idle()
 
     def test_only_what_programs_need_goes_along_unless_it_is_asked_for(self):
         mine = {"AWS_SECRET_ACCESS_KEY": "canary", "SSH_AUTH_SOCK": "/canary", "OMP_NUM_THREADS": "3", "LC_ALL": "C.UTF-8", "ASKED": "yes"}
@@ -315,15 +174,6 @@ class Runs(Shared):
         self.assertLess(time.monotonic() - begin, 10)
         self.assertEqual((len(lines), lines[0], lines[-1]), (2 ** 17 + 1, "[0] 0123456", "[0] end"))
 
-    def test_requests_at_the_same_time_leave_nothing_pending(self):
-        runs = [self.f.start("submit", "-n", "1", "--no-record", "--", "/bin/true") for _ in range(8)]
-        ids = [run.communicate(timeout=60)[0].strip() for run in runs]
-        self.assertEqual([run.returncode for run in runs], [0] * 8)
-        pending = read(self.f.folder + "/client/zbs/pending")
-        for application in ids:
-            self.assertNotIn(application, pending)
-            self.f.wait_state(application, ["completed"])
-
     def test_a_folder_in_use_is_refused(self):
         state = self.f.folder + "/state"
         for command, holder in (([federation.BIN + "/zbs", "quickstart", *self.f.quickstart_options, "--folder", state], self.f.quickstart.pid),
@@ -333,6 +183,161 @@ class Runs(Shared):
             self.assertNotEqual(done.returncode, 0)
             self.assertIn(f"is in use by process {holder}", done.stderr)
         self.assertEqual(self.f.zbs("list").returncode, 0)
+
+
+class Profiles(Shared):
+    def test_profiles_are_listed_shown_exported_and_imported(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = shutil.copy(ring(), folder + "/learner")
+            with open(program, "ab") as f:
+                f.write(b"of this test alone")
+            os.chmod(program, 0o755)
+            run = ["run", "-n", "4", "--", program, "--bytes", "1000", "--rounds", "3"]
+            for _ in range(2):
+                self.assertEqual(self.f.zbs(*run).returncode, 0)
+            rows = json.loads(self.f.zbs("profile", "list", "--program", "learner", "-o", "json").stdout)["profiles"]
+            self.assertEqual([(row["program"], row["arguments"], row["ranks"], len(row["digest"])) for row in rows], [(program, "--bytes {3} --rounds {0}", 4, 64)] * 2)
+            self.assertGreater(rows[0]["measured_s"], 0)
+            self.assertEqual(rows[0]["error"]["runs"], 1)
+            self.assertAlmostEqual(rows[0]["predicted_s"], rows[1]["measured_s"], delta=1e-5)  # times are kept in microseconds
+            self.assertNotIn("predicted_s", rows[1])
+            shown = self.f.zbs("profile", "show", rows[0]["id"]).stdout
+            for words in ("sha256:" + rows[0]["digest"], "predicted", "ranks      4"):
+                self.assertIn(words, shown)
+            exported = json.loads(self.f.zbs("profile", "export", rows[0]["id"]).stdout)
+            self.assertEqual(sum(edge[2] for edge in exported["edges"]), 4 * 3 * 1000)
+            self.assertIn("<svg", self.f.zbs("profile", "plot", rows[0]["id"]).stdout)
+            again = self.f.zbs("run", "-n", "4", "--dry-run", *run[3:])
+            self.assertIn("merged from 2 runs", again.stdout)
+            self.assertIn("predicted run time", again.stdout)
+            self.assertIn("with other arguments", self.f.zbs("run", "-n", "4", "--dry-run", "--", program).stdout)
+
+            with open(folder + "/model.json", "w") as f:
+                json.dump(exported, f)
+            other = shutil.copy(ring(), folder + "/imported")
+            os.chmod(other, 0o711)  # the zone does not read what not everybody may: it goes by the path
+            imported = self.f.zbs("profile", "import", folder + "/model.json", "--run-time", "2m", "--", other, "1")
+            self.assertEqual(imported.returncode, 0, imported.stderr)
+            plan = json.loads(self.f.zbs("run", "-n", "4", "--dry-run", "--output", "json", "--", other, "2").stdout)
+            self.assertEqual((plan["profile"], plan["predicted_s"]), (imported.stdout.strip(), 120))
+            twice = self.f.zbs("profile", "import", folder + "/model.json", "--run-time", "1m", "--id", imported.stdout.strip(), "--", other, "1")
+            self.assertEqual(twice.returncode, 8, twice.stderr)
+            self.assertEqual(self.f.zbs("profile", "show", "0" * 26).returncode, 3)
+
+    def test_jobs_end_with_and_without_a_profile(self):
+        for options in ((), ("--no-record",)):
+            for mode, code in (("all", 0), ("pending", 0), ("unreceived", 0), ("abort", 7)):
+                done = self.f.zbs("run", "-n", "9", "-t", "60s", *options, "--", federation.BIN + "/apps/ends", mode, timeout=120)
+                self.assertEqual(done.returncode, code, (options, mode, done.stderr))
+        self.assert_idle()
+
+    def test_trace_of_a_run_is_replayed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = self.f.zbs("run", "-n", "6", "--trace", "ring.trace", "--", ring(), "--bytes", "100", "--rounds", "3", cwd=folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            traces = [f"{folder}/ring.trace.{rank}" for rank in range(6)]
+            replayed = self.f.zbs("replay", "--trace", *traces, "--resources", Offline.ZONES, "--output", "json")
+            self.assertEqual(replayed.returncode, 0, replayed.stderr)
+            report = json.loads(replayed.stdout)
+            self.assertIs(report["complete"], True)
+            self.assertEqual(report["unreceived_messages"], 0)
+            self.assertEqual(sum(link["bytes"] for link in report["links"]), 6 * 3 * 100)
+        refused = self.f.zbs("run", "-n", "2", "--no-record", "--trace", "x", "--", ring())
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("--no-record", refused.stderr)
+
+
+class Endings(Shared):
+    def test_program_that_stays_after_finalize_is_named(self):
+        done = self.f.zbs("run", "-n", "6", "-t", "8s", "--", federation.BIN + "/apps/ends", "stay")
+        self.assertEqual(done.returncode, 143, done.stderr)
+        self.assertRegex(done.stderr, "walltime .*: all ranks there had returned from MPI_Finalize, and not all had exited")
+        for program in ("/bin/sleep", "600"), (federation.BIN + "/apps/ends", "save"):
+            done = self.f.zbs("run", "-n", "6", "-t", "4s", "--", *program)
+            self.assertEqual(done.returncode, 143, done.stderr)
+            self.assertNotIn("MPI_Finalize", done.stderr)
+
+    def test_cancel_reaches_every_part(self):
+        application = self.f.submit("-n", "12", "--", "/bin/sleep", "600")
+        self.f.wait_state(application, ["running"])
+        begin = time.monotonic()
+        self.assertEqual(self.f.zbs("cancel", application).returncode, 0)
+        self.assertEqual(self.f.wait_state(application, ["cancelled"], 10)["state"], "cancelled")
+        self.assertEqual(self.f.zbs("wait", application).returncode, 128 + signal.SIGTERM)
+        self.assert_idle(5)
+        self.assertLess(time.monotonic() - begin, 10)
+
+    def test_walltime_ends_the_program(self):
+        done = self.f.zbs("run", "-n", "5", "-t", "2s", "--", "/bin/sleep", "600")
+        self.assertEqual(done.returncode, 143, done.stderr)
+        self.assertIn("walltime", done.stderr)
+        self.assert_idle()
+
+    def test_two_interrupts_at_once_cancel_and_do_not_leave(self):
+        run = self.f.start("run", "-n", "2", "--", "/bin/sleep", "600")
+        try:
+            application = until(lambda: next((row["id"] for row in json.loads(self.f.zbs("list", "--limit", "1", "-o", "json").stdout)["applications"]
+                                              if row["state"] == "running" and row["program"].endswith("sleep")), None), 20, "the job does not run")
+            # Stopped meanwhile, it sees both in one look.
+            run.send_signal(signal.SIGSTOP)
+            run.send_signal(signal.SIGINT)
+            run.send_signal(signal.SIGTERM)
+            run.send_signal(signal.SIGCONT)
+            _, messages = run.communicate(timeout=20)
+        finally:
+            run.kill()
+        self.assertEqual(run.returncode, 128 + signal.SIGTERM, messages)
+        self.assertIn("cancelling", messages)
+        self.assertNotIn("left " + application, messages)
+        self.assertEqual(self.f.wait_state(application, ["cancelled"], 10)["state"], "cancelled")
+        self.assert_idle()
+
+
+class Waits(Shared):
+    def test_job_inside_a_job_is_a_job_of_its_own(self):
+        inner = self.f.zbs("run", "-n", "1", "--", "/bin/sh", "-c", "zbs submit -n 2 -- /bin/sh -c 'sleep 3; echo inner done'",
+                           env={"ZBS_TEST_CREDENTIALS": self.f.identity("you")})
+        # Inside, the settings are not forwarded: the program must say where it submits.
+        self.assertNotEqual(inner.returncode, 0)
+        script = f"ZBS_CREDENTIALS={self.f.identity('you')} zbs submit -n 2 -- /bin/sh -c 'sleep 3; echo inner done'"
+        outer = self.f.zbs("run", "-q", "-n", "1", "--", "/bin/sh", "-c", script)
+        self.assertEqual(outer.returncode, 0, outer.stderr)
+        application = outer.stdout.strip()
+        self.assertEqual(self.f.zbs("wait", application, "--timeout", "30s").returncode, 0)
+        self.assertEqual(self.f.zbs("logs", application).stdout, "inner done\n" * 2)
+
+    def test_waits_for_processors_that_are_busy(self):
+        first = self.f.submit("-n", "12", "--", "/bin/sleep", "3")
+        self.f.wait_state(first, ["running"])
+        second = self.f.submit("-n", "2", "--", "/bin/true")
+        self.assertIn("waiting for processors", until(lambda: self.f.show(second)["reason"], 10, "no reason is reported"))
+        self.assertEqual(self.f.wait_state(second, ["completed"], 20)["state"], "completed")
+
+    def test_a_later_start_is_shown_reserved_and_moved_up(self):
+        long = self.f.submit("-n", "9", "-t", "1h", "--", "/bin/sleep", "600")
+        self.f.wait_state(long, ["running"])
+        shown = self.f.zbs("run", "-n", "6", "-t", "1m", "--dry-run", "--", "/bin/true")
+        self.assertRegex(shown.stdout, r"common start: in (59m|1h)")
+        self.assertRegex(shown.stdout, r"COULD START")
+        waits = self.f.submit("-n", "6", "-t", "1m", "--", "/bin/true")
+        self.f.wait_state(waits, ["committed"])
+        self.assertIn("reserved start", self.f.zbs("explain", waits).stdout)
+        self.f.zbs("cancel", long)
+        self.f.wait_state(waits, ["completed"])
+        output = self.f.zbs("explain", waits).stdout
+        for what in ("capacity", "hold", "commit", "launch"):
+            self.assertRegex(output, rf"\b{what}\b")
+        events = json.loads(self.f.zbs("explain", waits, "-o", "json").stdout)["events"]
+        self.assertGreater(sum(event["what"] == "commit" for event in events), 1, "reserved, then held anew for an earlier start")
+
+    def test_requests_at_the_same_time_leave_nothing_pending(self):
+        runs = [self.f.start("submit", "-n", "1", "--no-record", "--", "/bin/true") for _ in range(8)]
+        ids = [run.communicate(timeout=60)[0].strip() for run in runs]
+        self.assertEqual([run.returncode for run in runs], [0] * 8)
+        pending = read(self.f.folder + "/client/zbs/pending")
+        for application in ids:
+            self.assertNotIn(application, pending)
+            self.f.wait_state(application, ["completed"])
 
 
 class BadInput(Shared):
@@ -662,6 +667,14 @@ class Faults(Shared):
 
     def test_hold_survives_a_kill_and_then_expires(self):
         part = fresh_id("spiffe://org-c/zone/c")
+        config = self.f.folder + "/state/c.toml"
+        text = read(config)
+        with open(config, "w") as settings:
+            settings.write(text.replace("[timing]\n", "[timing]\nhold_ttl_s = 12\n"))
+        killed = self.f.service("zbs-zone", "c.toml")
+        os.kill(killed, signal.SIGTERM)
+        until(lambda: self.f.service("zbs-zone", "c.toml") not in (None, killed), 10, "zone c is not restarted")
+        until(lambda: "a zone is down" not in self.f.used(), 10, "zone c is not up")
         status, held = self.hold("c", part, [0, 1, 2])
         self.assertEqual(status, 201, held)
         self.assertEqual(self.f.used()["c"], 3)
@@ -697,7 +710,7 @@ class Faults(Shared):
         self.assert_idle()
 
     def test_zone_that_cannot_start_its_part_stops_all(self):
-        # Zone c is told of a proxy that does not exist, by its configuration, and restarted.
+        # The configuration of zone c names a proxy that does not exist, and the zone is restarted.
         config = self.f.folder + "/state/c.toml"
         original = read(config)
         with open(config, "w") as f:
@@ -761,11 +774,15 @@ class KillNine(Shared):
             run.communicate()
         return run.returncode
 
+
+class KillOfServices(KillNine):
     def test_what_the_job_does_not_depend_on(self):
         for kind in ("registry", "home zone", "peer zone"):
             with self.subTest(kind):
                 self.assertEqual(self.check(kind), 0, "the job must not notice")
 
+
+class KillOfProcesses(KillNine):
     def test_what_the_job_dies_of(self):
         for kind in ("launcher", "launcher supervisor", "proxy", "proxy supervisor", "rank"):
             with self.subTest(kind):

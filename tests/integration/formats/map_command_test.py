@@ -119,13 +119,13 @@ class Hierarchies(MapCommand):
         found = self.json("--graph", "g.graph", *self.ONTO)
         self.assertEqual(next(iter(found.items())), ("version", 1))
         without = {key: value for key, value in found.items() if key != "version"}
-        for name, document, told in (("old.json", without, ""), ("new.json", without | {"version": 2, "more": []}, "new.json /version: is 2, and this program reads 1; make the file again with the 'zbs map'"),
+        for name, document, message in (("old.json", without, ""), ("new.json", without | {"version": 2, "more": []}, "new.json /version: is 2, and this program reads 1; make the file again with the 'zbs map'"),
                                      ("text.json", without | {"version": "1"}, "text.json /version: ")):
             with self.subTest(name):
                 self.write(name, json.dumps(document))
                 done = self.map("--graph", "g.graph", *self.ONTO, "--evaluate", name, "--format", "json")
-                self.assertEqual(done.returncode, 2 if told else 0, done.stderr)
-                self.assertIn(told, done.stderr)
+                self.assertEqual(done.returncode, 2 if message else 0, done.stderr)
+                self.assertIn(message, done.stderr)
 
     def test_an_overfull_mapping_is_judged_infeasible(self):
         self.write("g.graph", graph_text(*grid(4, 6)))

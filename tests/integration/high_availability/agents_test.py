@@ -1,8 +1,8 @@
 #!/usr/bin/python3 -B
-"""Two schedulers of a zone whose machines have agents, on one PostgreSQL over TCP with a password in a file: agents_test.py BIN
+"""Two schedulers of a zone whose machines have agents, on one PostgreSQL over TCP with a password in a file: agents_test.py BIN CASE
 
-Each of two machines runs one rank of an MPI job when the active scheduler is killed: the other takes over, the agents register there, and the job ends well, each of its ranks having run once. Then the
-active one is stopped, the other takes over and cancels a job, and who was stopped goes on: it ends, and what was cancelled stays so. At last the launcher of a job was on another host, as its record says: the job
+Each of two machines runs one rank of an MPI job when the active scheduler is killed: the other takes over, the agents register there, and the job ends well, each of its ranks having run once. Or the
+active one is stopped, the other takes over and cancels a job, and who was stopped goes on: it ends, and what was cancelled stays so. Or the launcher of a job was on another host, as its record says: the job
 fails with that reason, and nothing of it is left anywhere.
 """
 import json
@@ -92,7 +92,8 @@ class WithAgents(World):
         return until(lambda: (lambda view: view if view["state"] == state else None)(self.view(job)), DEADLINE_S, lambda: f"{job} is not {state}: {self.view(job)}")
 
 
-def fail_over(world):
+def begin(world):
+    """One is active, two stands by, and a user and agents are there."""
     one, two = world.schedulers
     world.good("zbs-zone", "init", "--config", one.config)
     one.url, two.url = (scheduler.url.replace("http:", "https:") for scheduler in world.schedulers)
@@ -105,6 +106,8 @@ def fail_over(world):
     world.log_in()
     world.agents.start()
 
+
+def kill_while_ranks_run(world, one, two):
     job = world.begin("first", shlex.quote(f"{world.bin}/apps/ring"))
     places = {place["machine"] for part in world.view(job)["parts"] for place in part["assignment"]}
     assert places == set(MACHINES), places
@@ -116,6 +119,11 @@ def fail_over(world):
     view = world.until_state(job, "completed")
     assert view["exit_code"] == 0 and world.begun("first") == ["0", "1"], (view, world.begun("first"))
 
+
+def stop_while_ranks_run(world, one, two):
+    one.process.terminate()
+    world.until_taken_over(two, "SIGTERM")
+    one.process.wait()
     one.start().wait_for(" standing by on https://")
     job = world.begin("second", "echo ended >> second.ended")  # at agents that have registered with the new one
     two.process.send_signal(signal.SIGSTOP)
@@ -130,7 +138,8 @@ def fail_over(world):
     world.until_state(job, "completed")
     assert world.begun("second") == ["0", "1"] and not (world.folder / "second.ended").exists(), "a step was started anew, or not stopped"
 
-    two.start().wait_for(" standing by on https://")
+
+def kill_of_another_host(world, one, two):
     job = world.begin("fourth")
     one.process.kill()
     record = world.folder / f"state/steps/mpi-{job}/supervisor"
@@ -140,7 +149,7 @@ def fail_over(world):
     world.until_taken_over(two, "kill -9, as of another host")
     view = world.until_state(job, "failed")
     assert "it ran on host far-host" in view["reason"], view
-    until(lambda: not world.job_processes(), DEADLINE_S, lambda: f"left: {world.job_processes()}")  # its supervisor finds that it is to end, and the agents were told
+    until(lambda: not world.job_processes(), DEADLINE_S, lambda: f"left: {world.job_processes()}")  # its supervisor finds that it is to end, and the agents have received the stop
     assert world.begun("fourth") == ["0", "1"]
 
 
@@ -151,7 +160,8 @@ def main():
     with PostgresServer(over_tcp=True) as server, WithAgents(sys.argv[1], server) as world:
         world.agents = Agents(world)
         try:
-            fail_over(world)
+            begin(world)
+            {case.__name__: case for case in (kill_while_ranks_run, stop_while_ranks_run, kill_of_another_host)}[sys.argv[2]](world, *world.schedulers)
         finally:
             world.agents.end()
     return 0

@@ -105,8 +105,8 @@ def restore(world):
     (world.folder / "other/folder_id").write_text("a folder of another zone's")
     one.config.write_text(settings.replace('/state"', '/other"'))
     for command, at in (("run", "stderr"), ("doctor", "stdout")):
-        told = zone(command)
-        assert told.returncode == (1 if command == "doctor" else 8) and "the state folder is not the one that goes with the database" in getattr(told, at), (command, told)
+        done = zone(command)
+        assert done.returncode == (1 if command == "doctor" else 8) and "the state folder is not the one that goes with the database" in getattr(done, at), (command, done)
     server.ask("INSERT INTO a.schema_version VALUES(99)")
     one.config.write_text(settings)
     started = zone("run")

@@ -82,7 +82,14 @@ class Launched(unittest.TestCase):
         return shown
 
 
-class OpenMpi(Launched):
+class Mpirun(Launched):
+
+    @staticmethod
+    def rank_in(shown):
+        return shown["reason"].split()[1]  # any: all of them end so
+
+
+class OpenMpi(Mpirun):
     def test_files_go_along(self):
         self.check_staged(OPENMPI_RING, "--launcher", "openmpi")
 
@@ -95,37 +102,6 @@ class OpenMpi(Launched):
     def test_its_exit_code_is_the_applications(self):
         done, shown = self.run_job("-n", "2", "--", OPENMPI_RING, "--exit-code", "7")
         self.assertEqual((done.returncode, shown["state"], shown["reason"]), (7, "failed", f"rank {self.rank_in(shown)} on a.m0 exited with code 7"), done)
-
-    @staticmethod
-    def rank_in(shown):
-        return shown["reason"].split()[1]  # any: all of them end so
-
-    def test_a_signal_that_ends_a_rank_is_told(self):
-        done, shown = self.run_job("-n", "3", "--", OPENMPI_RING, "--kill", "1")
-        self.assertEqual((done.returncode, shown["reason"]), (137, "rank 1 on a.m0 ended by signal 9"), done)
-
-    def test_a_rank_that_ends_before_finalizing_is_named_as_under_mpich(self):
-        for how, code, exit_code, what in (("exit", 7, 7, "exited with code 7 before MPI_Finalize"), ("exit", 0, 1, "exited with code 0 before MPI_Finalize"),
-                                           ("leave", 0, 1, "exited with code 0 before MPI_Finalize"), ("signal", 11, 139, "ended by signal 11"), ("abort", 5, 5, "called MPI_Abort with code 5"), ("abort-self", 3, 3, "called MPI_Abort with code 3")):
-            done, shown = self.run_job("-n", "3", "--launcher", "openmpi", "--", APPS + "/dies_openmpi", how, "1", str(code))
-            self.assertEqual((done.returncode, shown["reason"]), (exit_code, f"rank 1 on a.m0 {what}"), done)
-
-    def test_output_behind_the_end_of_a_rank_is_kept(self):
-        done, _ = self.run_job("-n", "2", "--launcher", "openmpi", "--", "/bin/sh", "-c", f"(sleep 1; echo late) & exec '{OPENMPI_RING}'")
-        self.assertEqual((done.returncode, done.stdout.count("late\n")), (0, 2), done)
-
-    def test_at_the_walltime_ranks_that_passed_finalize_are_in_the_reason(self):
-        done, shown = self.run_job("-n", "2", "-t", "8s", "--launcher", "openmpi", "--", "/bin/sh", "-c", f"'{OPENMPI_RING}'; sleep 100")
-        self.assertIn("all ranks there had returned from MPI_Finalize", shown["reason"], done)
-
-    def test_cancelled_it_leaves_nothing(self):
-        application = world.submit("-n", "4", "--", OPENMPI_RING, "--sleep", "100")
-        world.wait_state(application, {"running"})
-        mine = lambda: [pid for pid, (argv, _) in federation.processes().items() if OPENMPI_RING in argv or argv[0].endswith("/orted")]
-        until(lambda: len(mine()) >= 5, 30, lambda: f"ranks and daemon are not there: {mine()}")
-        self.assertEqual(world.zbs("cancel", application).returncode, 0)
-        world.wait_state(application, {"cancelled"})
-        until(lambda: not mine(), 5, lambda: f"left: {mine()}")
 
     def test_the_mpi_of_a_python_program_is_that_of_its_module(self):
         """The interpreter is linked with none. The module stands in for mpi4py's: a file that is linked as that is, and never loaded."""
@@ -166,17 +142,6 @@ class OpenMpi(Launched):
             self.assertNotEqual(done.returncode, 0)
             self.assertIn(f"--launcher: {program} loads {mpi}, and each of its ranks would run alone; use '{right}'", done.stderr)
 
-    def test_ranks_of_an_mpi_that_was_not_seen_do_not_run_alone(self):
-        """The launcher of the other MPI starts them, because they are behind a script."""
-        root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-        for program, launcher, mpi, other, right in ((OPENMPI_RING, "auto", "Open MPI", "MPICH", "openmpi"), (MPICH_RING, "openmpi", "MPICH", "Open MPI", "mpich")):
-            for own in ((), ("--env", "LD_PRELOAD=" + os.path.realpath("/lib/x86_64-linux-gnu/libm.so.6"))):  # a user's library does not take the place of the zone's
-                with self.subTest(program=program, own=own):
-                    done, shown = self.run_job("-n", "2", "--launcher", launcher, *own, "--", "/bin/sh", "-c", 'exec "$0"', program, env=root)
-                    self.assertEqual((done.returncode, shown["state"]), (1, "failed"), done.stderr)
-                    self.assertIn(f"zbs-profile: the program uses {mpi} and was started by the launcher of {other}, so each of its ranks would run alone: give --launcher {right}\n", done.stderr)
-                    self.assertNotIn("rank 0 of 1", done.stdout)
-
     def test_the_library_of_the_zone_leaves_a_program_of_open_mpi_alone(self):
         own = os.path.realpath("/lib/x86_64-linux-gnu/libm.so.6")
         done, shown = self.run_job("-n", "2", "--launcher", "openmpi", "--env", "LD_PRELOAD=" + own, "--", "/bin/sh", "-c", 'echo "$LD_PRELOAD" >&2; exec "$0"', OPENMPI_RING)
@@ -188,6 +153,61 @@ class OpenMpi(Launched):
     def test_a_rank_has_the_umask_and_the_limits_that_were_asked_for(self):
         done, _ = self.run_job("-q", "-n", "2", "--launcher", "openmpi", "--umask", "022", "--ulimit", "nofile=321", "--", "sh", "-c", "echo $(umask) $(ulimit -n)")
         self.assertEqual((done.returncode, done.stdout), (0, "0022 321\n" * 2), done)
+
+    def test_one_rank_needs_no_launcher_of_its_own_mpi(self):
+        for program, launcher, size in ((OPENMPI_RING, "mpich", "PMI_SIZE"), (MPICH_RING, "openmpi", "OMPI_COMM_WORLD_SIZE")):
+            done, _ = self.run_job("-n", "1", "--launcher", launcher, "--", "/bin/sh", "-c", 'exec "$0"', program)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            alone = f'unset {size}; exec "$0"'  # on purpose
+            done, _ = self.run_job("-n", "2", "--launcher", launcher, "--", "/bin/sh", "-c", alone, program)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_srun_without_slurm_is_refused(self):
+        done = world.zbs("submit", "--launcher", "srun", "--", MPICH_RING)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("zone a is not in front of Slurm", done.stderr)
+
+
+class OpenMpiEnds(Mpirun):
+    def test_a_rank_that_ends_before_finalizing_is_named_as_under_mpich(self):
+        for how, code, exit_code, what in (("exit", 7, 7, "exited with code 7 before MPI_Finalize"), ("exit", 0, 1, "exited with code 0 before MPI_Finalize"),
+                                           ("leave", 0, 1, "exited with code 0 before MPI_Finalize"), ("signal", 11, 139, "ended by signal 11"), ("abort", 5, 5, "called MPI_Abort with code 5"), ("abort-self", 3, 3, "called MPI_Abort with code 3")):
+            done, shown = self.run_job("-n", "3", "--launcher", "openmpi", "--", APPS + "/dies_openmpi", how, "1", str(code))
+            self.assertEqual((done.returncode, shown["reason"]), (exit_code, f"rank 1 on a.m0 {what}"), done)
+
+    def test_at_the_walltime_ranks_that_passed_finalize_are_in_the_reason(self):
+        done, shown = self.run_job("-n", "2", "-t", "8s", "--launcher", "openmpi", "--", "/bin/sh", "-c", f"'{OPENMPI_RING}'; sleep 100")
+        self.assertIn("all ranks there had returned from MPI_Finalize", shown["reason"], done)
+
+    def test_cancelled_it_leaves_nothing(self):
+        application = world.submit("-n", "4", "--", OPENMPI_RING, "--sleep", "100")
+        world.wait_state(application, {"running"})
+        mine = lambda: [pid for pid, (argv, _) in federation.processes().items() if OPENMPI_RING in argv or argv[0].endswith("/orted")]
+        until(lambda: len(mine()) >= 5, 30, lambda: f"ranks and daemon are not there: {mine()}")
+        self.assertEqual(world.zbs("cancel", application).returncode, 0)
+        world.wait_state(application, {"cancelled"})
+        until(lambda: not mine(), 5, lambda: f"left: {mine()}")
+
+
+class OpenMpiFailures(Mpirun):
+    def test_a_signal_that_ends_a_rank_is_told(self):
+        done, shown = self.run_job("-n", "3", "--", OPENMPI_RING, "--kill", "1")
+        self.assertEqual((done.returncode, shown["reason"]), (137, "rank 1 on a.m0 ended by signal 9"), done)
+
+    def test_output_behind_the_end_of_a_rank_is_kept(self):
+        done, _ = self.run_job("-n", "2", "--launcher", "openmpi", "--", "/bin/sh", "-c", f"(sleep 1; echo late) & exec '{OPENMPI_RING}'")
+        self.assertEqual((done.returncode, done.stdout.count("late\n")), (0, 2), done)
+
+    def test_ranks_of_an_mpi_that_was_not_seen_do_not_run_alone(self):
+        """The launcher of the other MPI starts them, because they are behind a script."""
+        root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        for program, launcher, mpi, other, right in ((OPENMPI_RING, "auto", "Open MPI", "MPICH", "openmpi"), (MPICH_RING, "openmpi", "MPICH", "Open MPI", "mpich")):
+            for own in ((), ("--env", "LD_PRELOAD=" + os.path.realpath("/lib/x86_64-linux-gnu/libm.so.6"))):  # a user's library does not take the place of the zone's
+                with self.subTest(program=program, own=own):
+                    done, shown = self.run_job("-n", "2", "--launcher", launcher, *own, "--", "/bin/sh", "-c", 'exec "$0"', program, env=root)
+                    self.assertEqual((done.returncode, shown["state"]), (1, "failed"), done.stderr)
+                    self.assertIn(f"zbs-profile: the program uses {mpi} and was started by the launcher of {other}, so each of its ranks would run alone: give --launcher {right}\n", done.stderr)
+                    self.assertNotIn("rank 0 of 1", done.stdout)
 
     def test_a_program_that_cannot_run_is_named(self):
         with tempfile.TemporaryDirectory(prefix="zbs-launchers-") as folder:
@@ -209,22 +229,9 @@ class OpenMpi(Launched):
             world.zbs("wait", others, waiting)
             self.assertEqual(world.show(waiting)["reason"], f"the program did not begin in zone a: cannot enter folder {gone}: No such file or directory")
 
-    def test_one_rank_needs_no_launcher_of_its_own_mpi(self):
-        for program, launcher, size in ((OPENMPI_RING, "mpich", "PMI_SIZE"), (MPICH_RING, "openmpi", "OMPI_COMM_WORLD_SIZE")):
-            done, _ = self.run_job("-n", "1", "--launcher", launcher, "--", "/bin/sh", "-c", 'exec "$0"', program)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            alone = f'unset {size}; exec "$0"'  # on purpose
-            done, _ = self.run_job("-n", "2", "--launcher", launcher, "--", "/bin/sh", "-c", alone, program)
-            self.assertEqual(done.returncode, 0, done.stderr)
-
-    def test_srun_without_slurm_is_refused(self):
-        done = world.zbs("submit", "--launcher", "srun", "--", MPICH_RING)
-        self.assertNotEqual(done.returncode, 0)
-        self.assertIn("zone a is not in front of Slurm", done.stderr)
-
 
 @unittest.skipIf(without_slurm, without_slurm)
-class InFrontOfSlurm(Launched):
+class Slurm(Launched):
     @classmethod
     def setUpClass(cls):
         refused = world.zbs("--credentials", world.log_in("d", "dan"), "submit", "--launcher", "srun", "--", MPICH_RING)
@@ -244,12 +251,14 @@ class InFrontOfSlurm(Launched):
         except AssertionError:
             return None
 
-    def test_files_go_along(self):
-        self.check_staged(MPICH_RING, "--launcher", "srun")
-
     def check_on_nodes(self, shown, launcher, nodes):
         self.assertEqual((shown["launcher"], [part["zone"] for part in shown["parts"]]), (launcher, ["d"]))
         self.assertEqual(len({place["machine"] for place in shown["parts"][0]["assignment"]}), nodes)
+
+
+class InFrontOfSlurm(Slurm):
+    def test_files_go_along(self):
+        self.check_staged(MPICH_RING, "--launcher", "srun")
 
     def test_srun_launches_a_program_of_mpich(self):
         done, shown = self.run_job("-n", "6", "--launcher", "srun", "--env", "ZBS_TEST_VAR=a b", "--chdir", "/", "--", MPICH_RING, "x y")
@@ -263,6 +272,22 @@ class InFrontOfSlurm(Launched):
         self.check_ranks(done, 2)
         self.check_on_nodes(shown, "srun-pmix", 1)
 
+    def test_limits_of_the_partition_bound_a_part(self):
+        fits = ["--walltime", "75m", "--launcher", "srun", "--dry-run", "--"]
+        self.assertEqual(world.zbs(*self.options, "run", "-n", "6", *fits, MPICH_RING).returncode, 0)
+        for arguments in (["-n", "7", *fits], ["-n", "2", "--walltime", "80m", *fits[2:]]):
+            done = world.zbs(*self.options, "run", *arguments, MPICH_RING)
+            self.assertNotEqual(done.returncode, 0, done)
+        done, shown = self.run_job("-n", "7", "--launcher", "srun", "--", MPICH_RING)
+        self.assertEqual(shown["state"], "rejected", done)
+
+    def test_mpirun_launches_on_several_nodes(self):
+        done, shown = self.run_job("-n", "6", "--", OPENMPI_RING, "--bytes", "100000", "--rounds", "3")
+        self.check_ranks(done, 6)
+        self.check_on_nodes(shown, "openmpi", 3)
+
+
+class InFrontOfSlurmEnds(Slurm):
     def test_under_srun_the_exit_code_is_the_applications(self):
         done, shown = self.run_job("-n", "4", "--launcher", "srun", "--", MPICH_RING, "--exit-code", "7")
         self.assertEqual((done.returncode, shown["state"], shown["reason"]), (7, "failed", "the program ended with exit code 7"), done)
@@ -289,20 +314,6 @@ class InFrontOfSlurm(Launched):
         self.assertEqual(world.zbs(*self.options, "cancel", application).returncode, 0)
         until(lambda: logs().count("saved") == 2, 20, lambda: f"ranks have not saved: {logs()}")
         self.assertEqual(logs().count("got"), 2)
-
-    def test_limits_of_the_partition_bound_a_part(self):
-        fits = ["--walltime", "75m", "--launcher", "srun", "--dry-run", "--"]
-        self.assertEqual(world.zbs(*self.options, "run", "-n", "6", *fits, MPICH_RING).returncode, 0)
-        for arguments in (["-n", "7", *fits], ["-n", "2", "--walltime", "80m", *fits[2:]]):
-            done = world.zbs(*self.options, "run", *arguments, MPICH_RING)
-            self.assertNotEqual(done.returncode, 0, done)
-        done, shown = self.run_job("-n", "7", "--launcher", "srun", "--", MPICH_RING)
-        self.assertEqual(shown["state"], "rejected", done)
-
-    def test_mpirun_launches_on_several_nodes(self):
-        done, shown = self.run_job("-n", "6", "--", OPENMPI_RING, "--bytes", "100000", "--rounds", "3")
-        self.check_ranks(done, 6)
-        self.check_on_nodes(shown, "openmpi", 3)
 
 
 if __name__ == "__main__":

@@ -145,7 +145,7 @@ class ZoneJobs(JobsOnMachines):
 
 
 class LostMachines(JobsOnMachines):
-    """Waits for the most part, for what a machine is believed for."""
+    """Waits for the most part, for what a machine is believed for; a lost one for a minute, by `scripts/soak periods`."""
     def test_a_machine_that_answers_no_more_ends_its_job_which_says_so(self):
         application = self.world.submit("-n", "4", "--walltime", "10m", "--", "/bin/sh", "-c", "sleep 500 & sleep 500")
         self.world.wait_state(application, {"running"})
@@ -195,11 +195,11 @@ class LinksBetweenMachines(OnMachines):
         self.assertEqual({(pair["from"], pair["to"]) for pair in links["worst"]}, {("node-1", "node-2"), ("node-2", "node-1")})
         # What is planned with is what was measured; a round may have ended between the two calls.
         def capacity_agrees():
-            told = self.world.ask_zone("POST", "/v1/capacity", self.world.zone_identity(),
+            answer = self.world.ask_zone("POST", "/v1/capacity", self.world.zone_identity(),
                                        {"user": "spiffe://alpha/user/ana", "processors": 1, "walltime_s": 60, "zones": []})
-            self.assertEqual(told.status, 200, told.body)
-            return told.json["within_zone"] == self.links()["link"]
-        until(capacity_agrees, "capacity tells another link")
+            self.assertEqual(answer.status, 200, answer.body)
+            return answer.json["within_zone"] == self.links()["link"]
+        until(capacity_agrees, "capacity reports another link")
         rows = json.loads(self.world.zbs("zone", "machine-links", "-o", "json").stdout)["machine_links"]
         self.assertEqual({row["from"] for row in rows}, set(MACHINES))
         shown = self.world.zbs("zone", "show").stdout
@@ -261,10 +261,10 @@ class TakingTurns(OnMachines):
 SPIN = """import os, sys, time
 name, folder, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
 os.sched_setaffinity(0, {0})  # one processor, that all want
-end, told = time.monotonic() + seconds, 0
+end, noted = time.monotonic() + seconds, 0
 while (now := time.monotonic()) < end:
-    if now - told < 0.2: continue
-    told = now
+    if now - noted < 0.2: continue
+    noted = now
     note = os.path.join(folder, f"{name}-{os.getpid()}")
     with open(note + ".new", "w") as out: out.write(f"{time.process_time()} {os.getpriority(os.PRIO_PROCESS, 0)}")
     os.replace(note + ".new", note)
@@ -399,7 +399,7 @@ class WeightsOfShares(Shares):
         cls.group.rmdir()
 
 
-GROUPS = {"Jobs": (ZoneJobs,), "LostMachines": (LostMachines,), "Sharing": (LinksBetweenMachines, TakingTurns, ByPriority, Shares, WeightsOfShares)}
+GROUPS = {"Jobs": (ZoneJobs,), "LostMachines": (LostMachines,), "Links": (LinksBetweenMachines,), "Turns": (TakingTurns,), "Priority": (ByPriority,), "Shares": (Shares,), "Weights": (WeightsOfShares,)}
 
 
 def names(words):

@@ -220,6 +220,15 @@ class Output(Job):
             else:
                 self.assertTrue(done.stdout.endswith("\nabc"), done)
 
+    def test_folders_that_are_closed_or_deep_are_the_jobs_own(self):
+        script = 'echo 1 > a; mkdir c; chmod 0 c; mkdir -p "$(seq -s / 70)"; sleep 4; chmod 700 c'
+        done = world.zbs("run", "-q", "--zones", "b", "--stage-out", "a", "--results", self.folder, "--", "sh", "-c", script, timeout=60, cwd=self.folder)
+        self.assertEqual((done.returncode, self.last()["state"]), (0, "completed"), done)
+
+
+class Bounds(Job):
+    # What it writes without end.
+
     def test_much_output_is_kept_and_costs_no_service_its_memory(self):
         before = {zone: resident_mb(pid) for zone, pid in zone_processes().items()}
         program = f"head -c {LARGE} /dev/zero | tr '\\0' '\\101'"
@@ -257,11 +266,6 @@ class Output(Job):
         self.assertEqual(shown["state"], "failed")
         self.assertRegex(shown["reason"], r"^the files in its folder take more of the disk than is allowed(: more than \d+ MiB)? in zone b$")
 
-    def test_folders_that_are_closed_or_deep_are_the_jobs_own(self):
-        script = 'echo 1 > a; mkdir c; chmod 0 c; mkdir -p "$(seq -s / 70)"; sleep 4; chmod 700 c'
-        done = world.zbs("run", "-q", "--zones", "b", "--stage-out", "a", "--results", self.folder, "--", "sh", "-c", script, timeout=60, cwd=self.folder)
-        self.assertEqual((done.returncode, self.last()["state"]), (0, "completed"), done)
-
     def test_a_full_disk_of_the_jobs_own_is_its_own_fault(self):
         disk = self.folder + "/disk"
         os.mkdir(disk)
@@ -274,8 +278,8 @@ class Output(Job):
         self.assertEqual(world.zbs("run", "--", "/bin/true").returncode, 0, "the zone goes on")
 
 
-class Ends(Job):
-    # What ends badly. More ranks than one zone has processors: the one that ends is in the first zone or in the last.
+class Ending(Job):
+    # More ranks than one zone has processors: the one that ends is in the first zone or in the last.
 
     def check_end(self, how, code, exit_code, what):
         for rank in (0, 5, 3):
@@ -292,24 +296,14 @@ class Ends(Job):
                 self.assertIn(text, done.stderr)
         return done
 
+
+class Exits(Ending):
+    # What exits before or after MPI_Finalize.
+
     def test_a_rank_that_exits_before_finalizing(self):
         self.check_end("exit", 7, 7, "exited with code 7 before MPI_Finalize")
         self.check_end("exit", 0, 1, "exited with code 0 before MPI_Finalize")
         self.check_end("leave", 0, 1, "exited with code 0 before MPI_Finalize")
-
-    def test_a_program_of_sessions_is_not_taken_for_a_static_one(self):
-        done = world.zbs("run", "-n", "6", "--no-record", "--", APPS + "/ends", "session", timeout=60)
-        self.assertEqual(done.returncode, 0, done)
-        self.assertNotIn("zbs: the calls of this program", done.stderr)
-
-    def test_a_program_that_clears_its_environment_is_not_taken_for_a_static_one(self):
-        done = world.zbs("run", "-n", "6", "--no-record", "--", APPS + "/dies", "clear", timeout=60)
-        self.assertEqual(done.returncode, 0, done)
-        self.assertNotIn("zbs: the calls of this program", done.stderr)
-
-    def test_ranks_that_run_alone_since_their_environment_was_cleared_are_reported(self):
-        done = world.zbs("run", "-n", "2", "--no-record", "--", "/usr/bin/env", "-i", APPS + "/ends", "at-once", timeout=60)
-        self.assertRegex(done.stderr, r"zbs: rank \d on a\.\w+ runs alone \(its program lacks the variables of the MPI launcher\)")
 
     def test_a_rank_that_exits_before_initializing(self):
         """The other ranks wait for it in MPI_Init, in both zones."""
@@ -320,17 +314,6 @@ class Ends(Job):
             self.assertEqual((done.returncode, shown["state"], shown["reason"]), (exit_code, "failed", f"rank {rank} on {place} exited with code {code} before MPI_Init"), done)
             self.assertIn(f"rank {rank} found no input\n", done.stderr)
             self.assertNotIn("Fatal error in", done.stderr)
-
-    def test_ranks_of_a_program_without_mpi_end_on_their_own(self):
-        script = 'sleep "$1"; echo "rank $PMI_RANK saw its end"; exit "$2"'
-        for codes, exit_code in (((0, 0, 0, 0, 0, 0), 0), ((0, 0, 0, 3, 0, 0), 3), ((3, 0, 0, 0, 0, 0), 3), ((2, 2, 2, 2, 2, 2), 2)):
-            seconds = " ".join(f"{rank}) set -- {0 if code else 2} {code};;" for rank, code in enumerate(codes))
-            done = world.zbs("run", "-n", "6", "--", "/bin/sh", "-c", f"case $PMI_RANK in {seconds} esac; {script}", timeout=60)
-            self.assertEqual(done.returncode, exit_code, done)
-            for rank in range(6):
-                self.assertIn(f"rank {rank} saw its end\n", done.stdout)
-            if exit_code:
-                self.assertRegex(self.last()["reason"], rf"^rank \d on \S+ exited with code {exit_code}$")
 
     def test_a_bad_code_after_finalizing_leaves_time_to_the_ranks_of_other_zones(self):
         done = world.zbs("run", "-n", "5", "--no-record", "--", APPS + "/ends", "code", timeout=60)
@@ -352,16 +335,18 @@ class Ends(Job):
             self.assertRegex(shown["reason"], r"^rank 5 on \S+ exited with code 7 before MPI_Finalize$")
 
     def test_a_rank_that_ended_badly_before_the_walltime_is_named_after_it(self):
+        jobs = []
         for rank in (5, 0):
             script = f'test "$PMI_RANK" != {rank} || exit 7; exec sleep 600'
-            done = world.zbs("run", "-n", "6", "-t", "4s", "--", "/bin/sh", "-c", script, timeout=60)
-            shown = self.last()
+            jobs.append((rank, world.submit("-n", "6", "-t", "4s", "--", "/bin/sh", "-c", script)))
+        for rank, application in jobs:
+            done, shown = world.zbs("wait", application), world.show(application)
             self.assertEqual((done.returncode, shown["exit_code"]), (143, 143), shown)
             self.assertRegex(shown["reason"], rf"^walltime of 4 s reached.*; before it rank {rank} on \S+ exited with code 7$")
 
-    def test_a_rank_that_a_signal_ends(self):
-        for number in (signal.SIGSEGV, signal.SIGKILL):
-            self.check_end("signal", int(number), 128 + number, f"ended by signal {int(number)}")
+
+class Aborts(Ending):
+    # What calls MPI_Abort.
 
     def test_a_rank_that_aborts_all(self):
         done = self.check_end("abort", 5, 5, "called MPI_Abort with code 5")
@@ -372,12 +357,16 @@ class Ends(Job):
         self.check_end("abort-self", 256, 1, "called MPI_Abort with code 256 (exit code 1)")
 
     def test_an_abort_in_the_time_to_save_ends_the_job(self):
-        for itself in ([], ["itself"]):
-            begin = time.monotonic()
-            done = world.zbs("run", "-n", "6", "-t", "2s", "--grace", "45s", "--no-record", "--", APPS + "/ends", "stop-abort", *itself, timeout=80)
+        begin = time.monotonic()
+        runs = [world.start("run", "-n", "6", "-t", "2s", "--grace", "45s", "--no-record", "--", APPS + "/ends", "stop-abort", *itself) for itself in ([], ["itself"])]
+        for run in runs:
+            self.addCleanup(run.kill)
+            error = run.communicate(timeout=80)[1]
             self.assertLess(time.monotonic() - begin, 30)
-            self.assertIn("application called MPI_Abort", done.stderr)
-            self.assertEqual((done.returncode, self.last()["reason"].split(" in zone")[0]), (143, "walltime of 2 s reached"))
+            self.assertIn("application called MPI_Abort", error)
+            self.assertEqual(run.returncode, 143)
+        for row in world.zbs("list", "--limit", "2", "-o", "jsonl").stdout.splitlines():
+            self.assertEqual(world.show(json.loads(row)["id"])["reason"].split(" in zone")[0], "walltime of 2 s reached")
 
     def test_a_rank_that_aborts_with_a_number_that_is_no_exit_code(self):
         for code, exit_code in ((300, 44), (-1, 255), (256, 1)):
@@ -390,7 +379,45 @@ class Ends(Job):
             self.assertIn("Null buffer pointer", done.stderr)
             self.assertRegex(self.last()["reason"], r"^rank 4 on \w+\.\w+ called MPI_Abort with code \d+ \(exit code 1\)$")
 
-    # What does not end.
+
+class Ends(Ending):
+    # What ends in other ways.
+
+    def test_a_rank_that_a_signal_ends(self):
+        for number in (signal.SIGSEGV, signal.SIGKILL):
+            self.check_end("signal", int(number), 128 + number, f"ended by signal {int(number)}")
+
+    def test_a_program_of_sessions_is_not_taken_for_a_static_one(self):
+        done = world.zbs("run", "-n", "6", "--no-record", "--", APPS + "/ends", "session", timeout=60)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertNotIn("zbs: the calls of this program", done.stderr)
+
+    def test_a_program_that_clears_its_environment_is_not_taken_for_a_static_one(self):
+        done = world.zbs("run", "-n", "6", "--no-record", "--", APPS + "/dies", "clear", timeout=60)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertNotIn("zbs: the calls of this program", done.stderr)
+
+    def test_ranks_that_run_alone_since_their_environment_was_cleared_are_reported(self):
+        done = world.zbs("run", "-n", "2", "--no-record", "--", "/usr/bin/env", "-i", APPS + "/ends", "at-once", timeout=60)
+        self.assertRegex(done.stderr, r"zbs: rank \d on a\.\w+ runs alone \(its program lacks the variables of the MPI launcher\)")
+
+    def test_ranks_of_a_program_without_mpi_end_on_their_own(self):
+        script = 'sleep "$1"; echo "rank $PMI_RANK saw its end"; exit "$2"'
+        jobs = []  # all at once: two of them run at a time
+        for codes, exit_code in (((0, 0, 0, 0, 0, 0), 0), ((0, 0, 0, 3, 0, 0), 3), ((3, 0, 0, 0, 0, 0), 3), ((2, 2, 2, 2, 2, 2), 2)):
+            seconds = " ".join(f"{rank}) set -- {0 if code else 2} {code};;" for rank, code in enumerate(codes))
+            jobs.append((world.submit("-n", "6", "--", "/bin/sh", "-c", f"case $PMI_RANK in {seconds} esac; {script}"), exit_code))
+        for application, exit_code in jobs:
+            self.assertEqual(world.zbs("wait", application).returncode, exit_code)
+            output = world.zbs("logs", application).stdout
+            for rank in range(6):
+                self.assertIn(f"rank {rank} saw its end\n", output)
+            if exit_code:
+                self.assertRegex(world.show(application)["reason"], rf"^rank \d on \S+ exited with code {exit_code}$")
+
+
+class Remains(Job):
+    # What does not end, or stays when its job has ended.
 
     def test_what_ignores_every_polite_signal_is_gone_soon_after_a_cancel(self):
         mark = "987651"

@@ -81,17 +81,8 @@ class TimeToSave(unittest.TestCase):
         self.assertEqual(world.wait_state(application, ["cancelled"], within)["state"], "cancelled")
         return time.monotonic() - begin
 
-    def test_the_walltime_gives_one_signal_and_time_to_save(self):
-        for code in (0, 3):
-            with self.subTest(code=code):
-                done = world.zbs("run", "-n", "1", "-t", "2s", "--", *self.saves(3, code), timeout=60)
-                self.assertEqual(done.returncode, 143, "its time was over, however it ended")
-                self.assertIn("walltime of 2 s reached", done.stderr)
-                self.assertIn("saved 0", done.stdout)
-                self.assertEqual(self.signals(), ["signal 15"])
-                self.assertEqual(self.notes()[-1], "saved")
-                os.unlink(f"{self.folder}/0")
 
+class Cancels(TimeToSave):
     def test_a_cancel_gives_the_same_in_every_zone(self):
         for zone in ("a", "b"):
             with self.subTest(zone=zone):
@@ -99,19 +90,6 @@ class TimeToSave(unittest.TestCase):
                 self.assertEqual((self.signals(), self.notes()[-1]), (["signal 15"], "saved"))
                 self.assertLess(took, 8, "it has ended by itself long before its grace was over")
                 os.unlink(f"{self.folder}/0")
-
-    def test_no_rank_ends_before_its_time_because_another_one_has_saved(self):
-        for how, code in (("cancel", 0), ("cancel", 5), ("walltime", 5)):
-            with self.subTest(how=how, code=code):
-                # Six ranks are in two zones at least.
-                application = self.begin(6, "-t", "2s" if how == "walltime" else "10m", "--", *self.saves(0.6, code))
-                if how == "cancel":
-                    self.cancel(application, 30)
-                shown = world.wait_state(application, ["cancelled", "failed"], 30)
-                self.assertGreater(len({part["zone"] for part in shown["parts"]}), 1)
-                for rank in range(6):
-                    self.assertEqual((rank, self.signals(rank), self.notes(rank)[-1]), (rank, ["signal 15"], "saved"))
-                    os.unlink(f"{self.folder}/{rank}")
 
     def test_a_program_behind_a_shell_has_its_time(self):
         words = " ".join(f"'{word}'" for word in self.saves(2))
@@ -121,6 +99,13 @@ class TimeToSave(unittest.TestCase):
             self.assertEqual((self.signals(rank), self.notes(rank)[-1]), (["signal 15"], "saved"))
         self.assertIn("saved 1", world.zbs("logs", application, "--rank", "1").stdout)
 
+    def test_a_job_that_ends_at_the_signal_is_not_waited_for(self):
+        application = world.submit("-n", "6", "--", "/bin/sleep", "600")
+        world.wait_state(application, ["running"])
+        self.assertLess(self.cancel(application, 20), 8)
+
+
+class Graces(TimeToSave):
     def test_the_grace_is_the_one_asked_for(self):
         took = self.cancel(self.begin(2, "--grace", "2s", "--", *self.saves(60)), 20)
         for rank in (0, 1):
@@ -139,11 +124,6 @@ class TimeToSave(unittest.TestCase):
         done = world.zbs("run", "-n", "1", "--grace", "5m", "--", "/bin/true", timeout=60)
         self.assertNotIn("time to save", done.stderr)
 
-    def test_a_job_that_ends_at_the_signal_is_not_waited_for(self):
-        application = world.submit("-n", "6", "--", "/bin/sleep", "600")
-        world.wait_state(application, ["running"])
-        self.assertLess(self.cancel(application, 20), 8)
-
     def test_a_zone_that_is_killed_in_the_grace_goes_on_with_the_stop(self):
         application = self.begin(1, "--zones", "a", "--grace", "8s", "--", *self.saves(60))
         self.assertEqual(world.zbs("cancel", application).returncode, 0)
@@ -154,6 +134,34 @@ class TimeToSave(unittest.TestCase):
         self.assertEqual(self.signals(), ["signal 15"])
         self.assertGreater(self.lived(), 6)
         self.assertLess(self.lived(), 12)
+
+
+class Walltime(TimeToSave):
+    def test_the_walltime_gives_one_signal_and_time_to_save(self):
+        for code in (0, 3):
+            with self.subTest(code=code):
+                done = world.zbs("run", "-n", "1", "-t", "2s", "--", *self.saves(3, code), timeout=60)
+                self.assertEqual(done.returncode, 143, "its time was over, however it ended")
+                self.assertIn("walltime of 2 s reached", done.stderr)
+                self.assertIn("saved 0", done.stdout)
+                self.assertEqual(self.signals(), ["signal 15"])
+                self.assertEqual(self.notes()[-1], "saved")
+                os.unlink(f"{self.folder}/0")
+
+
+class Ranks(TimeToSave):
+    def test_no_rank_ends_before_its_time_because_another_one_has_saved(self):
+        for how, code in (("cancel", 0), ("cancel", 5), ("walltime", 5)):
+            with self.subTest(how=how, code=code):
+                # Six ranks are in two zones at least.
+                application = self.begin(6, "-t", "2s" if how == "walltime" else "10m", "--", *self.saves(0.6, code))
+                if how == "cancel":
+                    self.cancel(application, 30)
+                shown = world.wait_state(application, ["cancelled", "failed"], 30)
+                self.assertGreater(len({part["zone"] for part in shown["parts"]}), 1)
+                for rank in range(6):
+                    self.assertEqual((rank, self.signals(rank), self.notes(rank)[-1]), (rank, ["signal 15"], "saved"))
+                    os.unlink(f"{self.folder}/{rank}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Real jobs that wait in the queue of a real zone, under EASY backfilling: queue_test.py BIN [unittest names]
 
-What waits is told its place; a short job passes a wide one, a long one does not; kill -9 of the zone loses nobody's place; and the zone's own log, decided again by
+A job that waits has a position; a short job passes a wide one, a long one does not; kill -9 of the zone loses nobody's place; and the zone's own log, decided again by
 `zbs queue replay`, gives the same decisions.
 """
 import json
@@ -43,7 +43,7 @@ class Queue(unittest.TestCase):
         until(lambda: self.w.state_of(identifier)["state"] == state, DEADLINE_S, lambda: self.w.state_of(identifier))
 
     def outlook(self, identifier):
-        """What is told of its place in the queue; None where it does not wait there."""
+        """Its position in the queue as its zone reports it; None if it does not wait there."""
         parts = self.w.state_of(identifier).get("parts", [])
         return parts[0].get("queue") if parts else None
 
@@ -60,10 +60,10 @@ class Queue(unittest.TestCase):
         self.until_state(first, "running")
         wide = self.submit(2, walltime_s=30)
         self.until_waiting(wide, 1)
-        told = self.outlook(wide)
-        self.assertEqual(told["waits_for"], "turn")
-        self.assertGreater(told["start_in_s"], 30)
-        self.assertIn("promised_in_s", told)
+        outlook = self.outlook(wide)
+        self.assertEqual(outlook["waits_for"], "turn")
+        self.assertGreater(outlook["start_in_s"], 30)
+        self.assertIn("promised_in_s", outlook)
         long_one = self.submit(1, walltime_s=1000)
         self.until_waiting(long_one, 2)
         short = self.submit(1, walltime_s=5)

@@ -63,9 +63,9 @@ class Simulate(unittest.TestCase):
         return done
 
     def json(self, *arguments):
-        told = json.loads(self.good(*arguments, "--json").stdout)
-        self.assertEqual((list(told)[0], told.pop("version")), ("version", 1))
-        return told
+        answer = json.loads(self.good(*arguments, "--json").stdout)
+        self.assertEqual((list(answer)[0], answer.pop("version")), ("version", 1))
+        return answer
 
     def trace(self, name):
         path = os.path.join(TRACES, name)

@@ -34,11 +34,13 @@ std::vector<std::string> split(const std::string& text, char separator) {
     return words;
 }
 
-Json tell(const Error& error) { return {{"error", to_string(error.code)}, {"message", error.message}}; }
+Json json_of(const Error& error) { return {{"error", to_string(error.code)}, {"message", error.message}}; }
 
-Json tell(const std::optional<Time>& time) { return time ? Json(to_microseconds(*time) / 1'000'000) : Json(nullptr); }
+Json json_of(const std::optional<Time>& time) {
+    return time ? Json(to_microseconds(*time) / 1'000'000) : Json(nullptr);
+}
 
-Json tell(const Allocation& allocation) {
+Json json_of(const Allocation& allocation) {
     constexpr std::array kPhases = {"waiting", "running", "ending", "ended"};
     constexpr std::array kStrengths = {"queued", "reservation", "placeholder"};
     Json nodes = Json::object();
@@ -52,12 +54,12 @@ Json tell(const Allocation& allocation) {
             {"user", allocation.user},
             {"partition", allocation.partition},
             {"kept", allocation.kept},
-            {"start", tell(allocation.start)},
-            {"end", tell(allocation.end)},
+            {"start", json_of(allocation.start)},
+            {"end", json_of(allocation.end)},
             {"nodes", nodes}};
 }
 
-Json tell(const Site& site) {
+Json json_of(const Site& site) {
     Json partitions = Json::array(), nodes = Json::array();
     for (const Partition& p : site.partitions)
         partitions.push_back({{"name", p.name},
@@ -109,10 +111,10 @@ class Driver {
 
     Json answer(const std::vector<std::string>& words) {
         const std::string& verb = words.at(0);
-        if (verb == "site") return told(back_end_.read_site());
-        if (verb == "hold") return told(back_end_.hold(read_hold(words)));
+        if (verb == "site") return answer_of(back_end_.read_site());
+        if (verb == "hold") return answer_of(back_end_.hold(read_hold(words)));
         if (verb == "look") return look(key_of(words, 1));
-        if (verb == "keep") return told(back_end_.keep(key_of(words, 1)));
+        if (verb == "keep") return answer_of(back_end_.keep(key_of(words, 1)));
         if (verb == "release") return release(words);
         if (verb == "start") return start(words);
         if (verb == "step") return step(words);
@@ -122,7 +124,7 @@ class Driver {
         }
         if (verb == "read") {
             const Result<std::string> text = executor_.read(StepId(words.at(1)), words.at(2), 0, 1 << 20);
-            return text ? Json(*text) : tell(text.error());
+            return text ? Json(*text) : json_of(text.error());
         }
         if (verb == "signal") return signal_step(words);
         return {{"error", "question"}};
@@ -130,31 +132,31 @@ class Driver {
 
   private:
     template <class T>
-    static Json told(const Result<T>& result) {
-        return result ? tell(*result) : tell(result.error());
+    static Json answer_of(const Result<T>& result) {
+        return result ? json_of(*result) : json_of(result.error());
     }
-    static Json told(const Result<void>& result) { return result ? Json::object() : tell(result.error()); }
+    static Json answer_of(const Result<void>& result) { return result ? Json::object() : json_of(result.error()); }
 
     Json look(const HoldKey& key) {
         const Result<std::optional<Allocation>> found = back_end_.find(key);
-        if (!found) return tell(found.error());
+        if (!found) return json_of(found.error());
         const Result<std::vector<Allocation>> many = back_end_.look({{"no-such-one", key.user}, key});
-        if (!many) return tell(many.error());
+        if (!many) return json_of(many.error());
         if (many->empty()) return nullptr;
-        return *found ? tell(**found) : Json(nullptr);
+        return *found ? json_of(**found) : Json(nullptr);
     }
 
     Json release(const std::vector<std::string>& words) {
         const Result<bool> done =
             back_end_.release(key_of(words, 1), words.at(3) == "gently" ? SlurmBackEnd::ReleaseMode::kGently
                                                                         : SlurmBackEnd::ReleaseMode::kAtOnce);
-        return done ? Json(*done) : tell(done.error());
+        return done ? Json(*done) : json_of(done.error());
     }
 
     Json start(const std::vector<std::string>& words) {
         const Result<std::optional<Allocation>> found = back_end_.find(key_of(words, 2));
-        if (!found) return tell(found.error());
-        if (!*found) return tell(Error{ErrorCode::kNotFound, "no hold", {}});
+        if (!found) return json_of(found.error());
+        if (!*found) return json_of(Error{ErrorCode::kNotFound, "no hold", {}});
         LaunchSpec spec{.step_id = StepId(words.at(1)),
                         .argv = {words.begin() + 8, words.end()},
                         .places = split(words.at(4), ','),
@@ -162,15 +164,15 @@ class Driver {
         for (const std::string& pair : split(words.at(6), ';'))
             spec.environment.emplace_back(pair.substr(0, pair.find('=')), pair.substr(pair.find('=') + 1));
         const Result<StepSpec> step = make_step(back_end_.commands(), **found, spec);
-        if (!step) return tell(step.error());
-        return told(executor_.start(*step));
+        if (!step) return json_of(step.error());
+        return answer_of(executor_.start(*step));
     }
 
     Json step(const std::vector<std::string>& words) {
         std::optional<StepStatus> status = executor_.status(StepId(words.at(1)));
         if (status->state == StepStatus::State::kExited) {
             const Result<std::optional<Allocation>> found = back_end_.find(key_of(words, 2));
-            if (!found) return tell(found.error());
+            if (!found) return json_of(found.error());
             if (*found) status = judge_end(*status, **found);
         }
         if (!status) return {{"exited", false}};
@@ -203,12 +205,12 @@ int main(int argc, char** argv) {
     // Ignores its children from here on, as a zone with this executor does.
     auto executor = process::make_step_executor({.folder = options["--steps"], .supervisor = options["--supervisor"]});
     if (!executor) {
-        std::cout << tell(executor.error()) << std::endl;
+        std::cout << json_of(executor.error()) << std::endl;
         return 3;
     }
     Result<SlurmCommands> commands = SlurmCommands::find(settings);
     if (!commands) {
-        std::cout << tell(commands.error()) << std::endl;
+        std::cout << json_of(commands.error()) << std::endl;
         return 3;
     }
     std::cout << Json("ready") << std::endl;

@@ -4,6 +4,7 @@
 Jobs belong to `nobody`, for a service that is root; one class has a service that is `nobody` itself. What the adapter says is
 held against Slurm's own commands and against the processes of this machine.
 """
+import concurrent.futures
 import json
 import os
 import queue
@@ -109,8 +110,8 @@ class Driver:
 
     def wait_for(self, step, operation):
         def exited():
-            told = self.step(step, operation)
-            return told if told.get("exited") else None
+            answer = self.step(step, operation)
+            return answer if answer.get("exited") else None
         return until(exited, f"the end of step {step}")
 
 
@@ -154,18 +155,18 @@ class World(unittest.TestCase):
         os.mkdir(self.folder + "/steps-root", 0o711)
 
     def held(self, operation, **fields):
-        told = self.driver.hold(operation, **fields)
-        self.assertEqual(told.get("strength"), "placeholder", told)
-        return told
+        answer = self.driver.hold(operation, **fields)
+        self.assertEqual(answer.get("strength"), "placeholder", answer)
+        return answer
 
     def jobs(self, operation):
-        """Numbers of its jobs that have not ended, as squeue tells them."""
+        """Numbers of its jobs that have not ended, as squeue lists them."""
         return self.cluster.client("squeue", "-h", "--name=zbs-" + operation, "-o", "%A").split()
 
-    def expect_error(self, told, word, *texts):
-        self.assertEqual(told.get("error") if isinstance(told, dict) else told, word, told)
+    def expect_error(self, answer, word, *texts):
+        self.assertEqual(answer.get("error") if isinstance(answer, dict) else answer, word, answer)
         for text in texts:
-            self.assertIn(text, told["message"])
+            self.assertIn(text, answer["message"])
 
 
 class Holds(World):
@@ -198,9 +199,9 @@ class Holds(World):
 
     def test_lost_answer_of_a_submission_is_looked_for(self):
         folder = self.commands(sbatch="/usr/bin/sbatch \"$@\"\necho 'sbatch: error: Batch job submission failed: Socket timed out on send/recv operation' >&2\nexit 1")
-        told = self.make_driver("--folder", folder).hold(self.a)
-        self.assertEqual(told.get("strength"), "placeholder", told)
-        self.assertEqual(self.jobs(self.a), [str(told["job"])])
+        answer = self.make_driver("--folder", folder).hold(self.a)
+        self.assertEqual(answer.get("strength"), "placeholder", answer)
+        self.assertEqual(self.jobs(self.a), [str(answer["job"])])
 
     def test_submission_that_arrives_after_it_was_given_up_is_found_by_the_next_try(self):
         controller = self.cluster.started["slurmctld"].pid
@@ -231,22 +232,6 @@ class Holds(World):
                 os.symlink(slurm_cluster.find(program), f"{folder}/{program}")
         return folder
 
-    def test_hold_expires_by_itself_unless_it_was_kept(self):
-        self.held(self.a, expiry=3, walltime=240)
-        kept = self.held(self.b, expiry=3, walltime=180)
-        self.assertFalse(kept["kept"])
-        self.assertEqual(self.driver.keep(self.b), {})
-        self.driver.kill()  # nobody is needed for it
-        until(lambda: not self.jobs(self.a), "the end of the hold that nobody kept")
-        until(lambda: processes(f"sleep\0{180 + 3600}"), "the kept one to be past its expiry")
-        again = self.make_driver()
-        self.assertTrue(again.look(self.b)["kept"])
-        self.assertEqual(again.look(self.b)["phase"], "running")
-        self.assertEqual(again.look(self.a)["phase"], "ended")
-        self.expect_error(again.keep(self.a), "conflict", "hold anew")
-        self.expect_error(again.hold(self.a), "conflict", "new operation")
-        self.expect_error(again.keep(self.none), "not_found")
-
     def test_what_is_released_is_free_for_others(self):
         self.held(self.a, processors=16)
         waiting = self.driver.hold(self.b, processors=16, wait=0)
@@ -265,12 +250,42 @@ class Holds(World):
         self.expect_error(self.driver.hold(self.e, shares="no-such-node:1"), "invalid_argument", "sinfo --Node")
         self.assertEqual(self.cluster.client("squeue", "-h"), "")
 
+    def test_job_of_another_user_under_the_same_name_is_not_believed(self):
+        self.cluster.client("sbatch", "--uid=games", "--job-name=zbs-" + self.a, "--output=/dev/null", "--wrap", "sleep 60")
+        try:
+            self.assertIsNone(self.driver.look(self.a))
+            self.assertIs(self.driver.release(self.a), False)
+            self.assertEqual(len(self.jobs(self.a)), 1)
+            self.assertEqual(self.held(self.a)["user"], USER)
+        finally:
+            self.cluster.client("scancel", "--user=games")
+
+
+class Reservations(World):
+    """Holds that begin later or end by themselves."""
+
+    def test_hold_expires_by_itself_unless_it_was_kept(self):
+        self.held(self.a, expiry=3, walltime=240)
+        kept = self.held(self.b, expiry=3, walltime=180)
+        self.assertFalse(kept["kept"])
+        self.assertEqual(self.driver.keep(self.b), {})
+        self.driver.kill()  # nobody is needed for it
+        until(lambda: not self.jobs(self.a), "the end of the hold that nobody kept")
+        until(lambda: processes(f"sleep\0{180 + 3600}"), "the kept one to be past its expiry")
+        again = self.make_driver()
+        self.assertTrue(again.look(self.b)["kept"])
+        self.assertEqual(again.look(self.b)["phase"], "running")
+        self.assertEqual(again.look(self.a)["phase"], "ended")
+        self.expect_error(again.keep(self.a), "conflict", "hold anew")
+        self.expect_error(again.hold(self.a), "conflict", "new operation")
+        self.expect_error(again.keep(self.none), "not_found")
+
     def test_hold_for_later_is_a_reservation_and_becomes_processors(self):
         start = int(time.time()) + 12
-        told = self.driver.hold(self.a, processors=8, nodes=2, start=start, wait=0)
-        self.assertEqual((told.get("strength"), told.get("phase")), ("reservation", "waiting"), told)
+        answer = self.driver.hold(self.a, processors=8, nodes=2, start=start, wait=0)
+        self.assertEqual((answer.get("strength"), answer.get("phase")), ("reservation", "waiting"), answer)
         self.assertIn(f"Users={USER}", self.cluster.client("scontrol", "show", "reservation", "zbs-" + self.a))
-        self.assertEqual(self.driver.hold(self.a, processors=8, nodes=2, start=start, wait=0)["job"], told["job"])
+        self.assertEqual(self.driver.hold(self.a, processors=8, nodes=2, start=start, wait=0)["job"], answer["job"])
         running = until(lambda: [t for t in [self.driver.look(self.a)] if t["phase"] == "running"], "its start")[0]
         self.assertEqual(running["strength"], "placeholder")
         self.assertGreaterEqual(running["start"], start)
@@ -284,66 +299,22 @@ class Holds(World):
 
     def test_service_that_is_no_operator_says_that_it_only_waits(self):
         own = self.make_driver(user=USER)
-        told = own.hold(self.a, start=int(time.time()) + 3600, wait=0)
-        self.assertEqual((told.get("strength"), told.get("reason")), ("queued", "BeginTime"), told)
+        answer = own.hold(self.a, start=int(time.time()) + 3600, wait=0)
+        self.assertEqual((answer.get("strength"), answer.get("reason")), ("queued", "BeginTime"), answer)
         self.assertEqual(own.hold(self.b, expiry=60)["strength"], "placeholder")
         self.assertEqual(own.keep(self.b), {})
         self.expect_error(own.hold(self.c, user="games"), "denied", "as root")
         self.assertIs(own.release(self.b), True)
 
-    def test_job_of_another_user_under_the_same_name_is_not_believed(self):
-        self.cluster.client("sbatch", "--uid=games", "--job-name=zbs-" + self.a, "--output=/dev/null", "--wrap", "sleep 60")
-        try:
-            self.assertIsNone(self.driver.look(self.a))
-            self.assertIs(self.driver.release(self.a), False)
-            self.assertEqual(len(self.jobs(self.a)), 1)
-            self.assertEqual(self.held(self.a)["user"], USER)
-        finally:
-            self.cluster.client("scancel", "--user=games")
 
-
-class Steps(World):
+class StepsOfHolds(World):
     def run_program(self, operation, nodes, *program, **options):
         self.assertEqual(self.driver.start("step", operation, nodes, *program, **options), {})
-        told = self.driver.wait_for("step", operation)
-        return told, self.read("step", ".zbs-stdout"), self.read("step", ".zbs-stderr")
+        answer = self.driver.wait_for("step", operation)
+        return answer, self.read("step", ".zbs-stdout"), self.read("step", ".zbs-stderr")
 
     def read(self, step, name):
         return self.driver.ask("read", step, name)
-
-    def test_program_runs_on_two_nodes_as_its_user_and_output_comes_here(self):
-        one, two = self.held(self.a, shares=f"{self.nodes[0]}:1,{self.nodes[1]}:3")["nodes"]
-        places = [two, one, two, two]
-        told, out, error = self.run_program(self.a, places, "/bin/sh", "-c", "echo $SLURM_PROCID $SLURMD_NODENAME $(id -un) $A-$LD_X $(pwd); echo to error >&2",
-                                            environment="A=x y;LD_X=z")
-        self.assertEqual((told["exit_code"], told["reason"]), (0, ""), error)
-        self.assertEqual(sorted(out.splitlines()), [f"{rank} {node} {USER} x y-z /tmp" for rank, node in enumerate(places)])
-        self.assertEqual(error.count("to error\n"), 4)
-
-    def test_exit_code_is_the_highest_and_the_others_go_on(self):
-        nodes = list(self.held(self.a, processors=2, nodes=2)["nodes"])
-        told, out, _ = self.run_program(self.a, nodes, "/bin/sh", "-c", "test $SLURM_PROCID = 0 || exit 7; sleep 2; echo went on")
-        self.assertEqual((told["exit_code"], out), (7, "went on\n"))
-
-    def test_program_that_is_not_there_is_told_by_name(self):
-        nodes = list(self.held(self.a)["nodes"])
-        told, _, error = self.run_program(self.a, nodes, "/no/such/program")
-        self.assertNotEqual(told["exit_code"], 0)
-        self.assertIn("/no/such/program: No such file", error)
-
-    def test_steps_run_beside_each_other(self):
-        nodes = list(self.held(self.a, processors=1)["nodes"])
-        self.assertEqual(self.driver.start("first", self.a, nodes, "/bin/sleep", "600"), {})
-        told, out, _ = self.run_program(self.a, nodes, "/bin/echo", "second")
-        self.assertEqual((told["exit_code"], out), (0, "second\n"))
-        self.assertFalse(self.driver.step("first", self.a)["exited"])
-
-    def test_nothing_starts_where_nothing_is_held(self):
-        self.held(self.a, processors=16)
-        self.driver.hold(self.b, wait=0)
-        self.expect_error(self.driver.start("step", self.b, [self.nodes[0]], "/bin/true"), "conflict", "PENDING")
-        self.expect_error(self.driver.start("step", self.a, ["elsewhere"], "/bin/true"), "invalid_argument", "elsewhere")
-        self.expect_error(self.driver.start("step", self.a, [self.nodes[0]] * 17, "/bin/true"), "invalid_argument", "16 processors")
 
     # Without the mark of local steps: on a real cluster their supervisor does not see what runs on the nodes.
     ELSEWHERE = ["/usr/bin/env", "-u", "ZBS_STEP_step"]
@@ -354,6 +325,55 @@ class Steps(World):
         self.assertEqual(self.driver.start("step", self.a, nodes, *self.STUBBORN), {})
         until(lambda: len(processes(MARK + "-child")) == 2 and len(processes(MARK + "-self")) == 2, "the tree on both nodes")
 
+
+class Steps(StepsOfHolds):
+    def test_program_runs_on_two_nodes_as_its_user_and_output_comes_here(self):
+        one, two = self.held(self.a, shares=f"{self.nodes[0]}:1,{self.nodes[1]}:3")["nodes"]
+        places = [two, one, two, two]
+        answer, out, error = self.run_program(self.a, places, "/bin/sh", "-c", "echo $SLURM_PROCID $SLURMD_NODENAME $(id -un) $A-$LD_X $(pwd); echo to error >&2",
+                                            environment="A=x y;LD_X=z")
+        self.assertEqual((answer["exit_code"], answer["reason"]), (0, ""), error)
+        self.assertEqual(sorted(out.splitlines()), [f"{rank} {node} {USER} x y-z /tmp" for rank, node in enumerate(places)])
+        self.assertEqual(error.count("to error\n"), 4)
+
+    def test_exit_code_is_the_highest_and_the_others_go_on(self):
+        nodes = list(self.held(self.a, processors=2, nodes=2)["nodes"])
+        answer, out, _ = self.run_program(self.a, nodes, "/bin/sh", "-c", "test $SLURM_PROCID = 0 || exit 7; sleep 2; echo went on")
+        self.assertEqual((answer["exit_code"], out), (7, "went on\n"))
+
+    def test_program_that_is_not_there_is_told_by_name(self):
+        nodes = list(self.held(self.a)["nodes"])
+        answer, _, error = self.run_program(self.a, nodes, "/no/such/program")
+        self.assertNotEqual(answer["exit_code"], 0)
+        self.assertIn("/no/such/program: No such file", error)
+
+    def test_steps_run_beside_each_other(self):
+        nodes = list(self.held(self.a, processors=1)["nodes"])
+        self.assertEqual(self.driver.start("first", self.a, nodes, "/bin/sleep", "600"), {})
+        answer, out, _ = self.run_program(self.a, nodes, "/bin/echo", "second")
+        self.assertEqual((answer["exit_code"], out), (0, "second\n"))
+        self.assertFalse(self.driver.step("first", self.a)["exited"])
+
+    def test_nothing_starts_where_nothing_is_held(self):
+        self.held(self.a, processors=16)
+        self.driver.hold(self.b, wait=0)
+        self.expect_error(self.driver.start("step", self.b, [self.nodes[0]], "/bin/true"), "conflict", "PENDING")
+        self.expect_error(self.driver.start("step", self.a, ["elsewhere"], "/bin/true"), "invalid_argument", "elsewhere")
+        self.expect_error(self.driver.start("step", self.a, [self.nodes[0]] * 17, "/bin/true"), "invalid_argument", "16 processors")
+
+    def test_step_outlives_its_service_and_is_found_again(self):
+        nodes = list(self.held(self.a)["nodes"])
+        flag = self.folder + "/go"
+        self.assertEqual(self.driver.start("step", self.a, nodes, "/bin/sh", "-c", f"echo begun; until test -e {flag}; do sleep 0.1; done; echo done; exit 5"), {})
+        until(lambda: self.read("step", ".zbs-stdout") == "begun\n", "its begin")
+        self.driver.kill()
+        open(flag, "w").close()
+        self.driver = self.make_driver()
+        self.assertEqual(self.driver.wait_for("step", self.a)["exit_code"], 5)
+        self.assertEqual(self.read("step", ".zbs-stdout"), "begun\ndone\n")
+
+
+class Stops(StepsOfHolds):
     def test_stopped_step_leaves_nothing_of_a_tree_that_ignores_sigterm(self):
         self.start_stubborn()
         self.driver.ask("stop", "step", 1000 * (slurm_cluster.KILL_WAIT_S + 8))
@@ -376,13 +396,23 @@ class Steps(World):
         self.assertEqual(read(), [["up", "TERM", "saved"]] * 2)
         self.assertLess(time.monotonic() - begin, 30, "it has ended by itself, long before its grace was over")
 
+    def test_walltime_of_a_step_leaves_its_hold(self):
+        nodes = list(self.held(self.a)["nodes"])
+        self.assertEqual(self.driver.start("step", self.a, nodes, *self.ELSEWHERE, "/bin/bash", "-c", f"exec -a {MARK} sleep 600", walltime=2), {})
+        answer = self.driver.wait_for("step", self.a)
+        self.assertTrue(answer["reason"].startswith("walltime"), answer)
+        until(lambda: not processes(MARK), "an end of the tree")
+        self.assertEqual(self.driver.look(self.a)["phase"], "running")
+
+
+class Releases(StepsOfHolds):
     def test_released_hold_ends_the_tree_at_once(self):
         self.start_stubborn()
         self.driver.release(self.a)
         until(lambda: not processes(MARK), "an end of the tree")
-        told = self.driver.wait_for("step", self.a)
-        self.assertNotEqual(told["exit_code"], 0)
-        self.assertIn("was cancelled", told["reason"])
+        answer = self.driver.wait_for("step", self.a)
+        self.assertNotEqual(answer["exit_code"], 0)
+        self.assertIn("was cancelled", answer["reason"])
 
     def test_release_ends_what_is_left_where_this_host_died(self):
         self.start_stubborn()
@@ -403,28 +433,9 @@ class Steps(World):
         self.driver.release(self.a)
         until(lambda: not processes(MARK), "an end of what forked away")
 
-    def test_step_outlives_its_service_and_is_found_again(self):
-        nodes = list(self.held(self.a)["nodes"])
-        flag = self.folder + "/go"
-        self.assertEqual(self.driver.start("step", self.a, nodes, "/bin/sh", "-c", f"echo begun; until test -e {flag}; do sleep 0.1; done; echo done; exit 5"), {})
-        until(lambda: self.read("step", ".zbs-stdout") == "begun\n", "its begin")
-        self.driver.kill()
-        open(flag, "w").close()
-        self.driver = self.make_driver()
-        self.assertEqual(self.driver.wait_for("step", self.a)["exit_code"], 5)
-        self.assertEqual(self.read("step", ".zbs-stdout"), "begun\ndone\n")
-
-    def test_walltime_of_a_step_leaves_its_hold(self):
-        nodes = list(self.held(self.a)["nodes"])
-        self.assertEqual(self.driver.start("step", self.a, nodes, *self.ELSEWHERE, "/bin/bash", "-c", f"exec -a {MARK} sleep 600", walltime=2), {})
-        told = self.driver.wait_for("step", self.a)
-        self.assertTrue(told["reason"].startswith("walltime"), told)
-        until(lambda: not processes(MARK), "an end of the tree")
-        self.assertEqual(self.driver.look(self.a)["phase"], "running")
-
 
 class Walltime(World):
-    """Slurm counts minutes, and looks twice in one: this takes up to two."""
+    """Slurm counts minutes, and looks twice in one: this takes up to two, and runs by `scripts/soak periods`."""
 
     def test_walltime_of_a_hold_ends_all_in_it_and_is_no_success(self):
         nodes = list(self.held(self.a, walltime=60)["nodes"])
@@ -432,11 +443,11 @@ class Walltime(World):
         self.assertEqual(self.driver.start("step", self.a, nodes, "/bin/bash", "-c", f"trap 'exit 0' TERM; (exec -a {MARK} sleep 600) & wait"), {})
         until(lambda: processes(MARK), "its begin")
         deadline = time.monotonic() + 150
-        while not (told := self.driver.step("step", self.a)).get("exited") and time.monotonic() < deadline:
+        while not (answer := self.driver.step("step", self.a)).get("exited") and time.monotonic() < deadline:
             time.sleep(0.5)
-        self.assertTrue(told.get("exited"), told)
-        self.assertNotEqual(told["exit_code"], 0)
-        self.assertTrue(told["reason"].startswith("walltime"), told)
+        self.assertTrue(answer.get("exited"), answer)
+        self.assertNotEqual(answer["exit_code"], 0)
+        self.assertTrue(answer["reason"].startswith("walltime"), answer)
         until(lambda: self.driver.look(self.a)["state"] == "TIMEOUT", "Slurm's own word for it")
         self.assertEqual(processes(MARK), [])
 
@@ -448,9 +459,9 @@ class Faults(World):
         try:
             faults = {n["name"]: n["fault"] for n in self.driver.ask("site")["nodes"]}
             self.assertEqual(faults, {**{n: "" for n in self.nodes}, node: "DRAIN: disk | failing = 3"})
-            told = self.driver.hold(self.a, shares=node + ":1", wait=2)
-            self.assertEqual(told.get("strength"), "queued", told)
-            self.assertIn("UnavailableNodes:" + node, told["reason"])
+            answer = self.driver.hold(self.a, shares=node + ":1", wait=2)
+            self.assertEqual(answer.get("strength"), "queued", answer)
+            self.assertIn("UnavailableNodes:" + node, answer["reason"])
             self.assertNotIn(node, self.held(self.b, processors=12)["nodes"])
         finally:
             self.cluster.client("scontrol", "update", "NodeName=" + node, "State=RESUME")
@@ -469,17 +480,21 @@ class Faults(World):
         self.expect_error(lost.greeting, "unavailable", "SLURM_CONF")
 
 
-class Controller(World):
+class ControllerDown(World):
     def test_controller_that_is_down_is_told_and_what_runs_goes_on(self):
         nodes = list(self.held(self.a, expiry=200)["nodes"])
         flag = self.folder + "/go"
         self.assertEqual(self.driver.start("step", self.a, nodes, "/bin/sh", "-c", f"echo begun; until test -e {flag}; do sleep 0.1; done; echo done"), {})
         until(lambda: self.driver.ask("read", "step", ".zbs-stdout") == "begun\n", "its begin")
+        questions = (("site",), ("hold", self.b, "user=" + USER, "walltime=60"), ("look", self.a, USER), ("keep", self.a, USER), ("release", self.a, USER, "gently"))
+        drivers = [self.make_driver() for _ in questions]
         self.cluster.end("slurmctld")
         try:
-            for question in (("site",), ("hold", self.b, "user=" + USER, "walltime=60"), ("look", self.a, USER), ("keep", self.a, USER), ("release", self.a, USER, "gently")):
+            with concurrent.futures.ThreadPoolExecutor(len(questions)) as threads:  # Slurm's own patience is 10 s
+                answers = list(threads.map(lambda driver, question: driver.ask(*question), drivers, questions))
+            for question, answer in zip(questions, answers):
                 with self.subTest(question[0]):
-                    self.expect_error(self.driver.ask(*question), "unavailable", "slurmctld", "scontrol ping")
+                    self.expect_error(answer, "unavailable", "slurmctld", "scontrol ping")
             open(flag, "w").close()
             until(lambda: self.driver.ask("read", "step", ".zbs-stdout") == "begun\ndone\n", "its end without the controller")
         finally:
@@ -488,6 +503,8 @@ class Controller(World):
         self.assertEqual(until(lambda: self.driver.look(self.a), "the hold")["phase"], "running")
         self.assertEqual(self.driver.wait_for("step", self.a)["exit_code"], 0)
 
+
+class ControllerLate(World):
     def test_controller_that_answers_late_is_told_as_a_timeout(self):
         hasty = self.make_driver("--deadline-ms", "1000")
         self.cluster.send("slurmctld", signal.SIGSTOP)
@@ -502,7 +519,7 @@ class Controller(World):
 
     def test_controller_that_does_not_answer_makes_no_grace_longer(self):
         nodes = list(self.held(self.a, processors=1)["nodes"])
-        self.assertEqual(self.driver.start("step", self.a, nodes, *Steps.STUBBORN), {})
+        self.assertEqual(self.driver.start("step", self.a, nodes, *StepsOfHolds.STUBBORN), {})
         until(lambda: processes(MARK + "-self"), "its begin")
         self.cluster.send("slurmctld", signal.SIGSTOP)
         try:
@@ -528,10 +545,10 @@ class LostNode(World):
         until(lambda: len(processes(MARK)) == 2, "its begin")
         self.cluster.lose_node(nodes[1])
         try:
-            told = self.driver.wait_for("step", self.a)
-            told = until(lambda: [t for t in [self.driver.step("step", self.a)] if t.get("reason")], "a reason")[0]
-            self.assertNotEqual(told["exit_code"], 0)
-            self.assertIn("node of Slurm job", told["reason"])
+            answer = self.driver.wait_for("step", self.a)
+            answer = until(lambda: [t for t in [self.driver.step("step", self.a)] if t.get("reason")], "a reason")[0]
+            self.assertNotEqual(answer["exit_code"], 0)
+            self.assertIn("node of Slurm job", answer["reason"])
             self.assertIn(nodes[1], {n["name"] for n in self.driver.ask("site")["nodes"] if n["fault"]})
         finally:
             self.cluster.start_node(nodes[1])

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A zone in front of a real Slurm, beside local zones: zone_test.py PROGRAMS_FOLDER SOURCE_DIR APPS_FOLDER [TEST...]
+"""A zone in front of a real Slurm, beside local zones: zone_test.py PROGRAMS_FOLDER SOURCE_DIR APPS_FOLDER [CLASS[.TEST]...]
 
 `zbs quickstart --slurm`: zones a, b and c of 4 processors each and d, whose machines are the four nodes of a Slurm that the test
 starts. Jobs run as whoever runs the test (root, for the sake of slurmd).
@@ -69,6 +69,8 @@ class Zone(unittest.TestCase):
     def tearDown(self):
         until(lambda: not jobs(), 30, lambda: f"jobs of Slurm are left: {jobs()}\n{cluster.logs()}")
 
+
+class Runs(Zone):
     def test_a_job_runs_across_local_zones_and_the_nodes_of_slurm(self):
         done = world.zbs("run", "-n", "16", *RING, timeout=120)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -77,7 +79,7 @@ class Zone(unittest.TestCase):
         self.assertIn("d", zones_of(shown))
         self.assertGreater(len(zones_of(shown)), 1)
         machines = {place["machine"] for part in shown["parts"] if part["zone"] == "d" for place in part["assignment"]}
-        self.assertEqual(len(machines), 4, "the names are aliases: another organisation is not told what its nodes are called")
+        self.assertEqual(len(machines), 4, "the names are aliases: another organisation does not receive the names of its nodes")
 
     def test_its_ranks_run_inside_the_allocation(self):
         application = world.submit("-n", "20", "--", "/bin/sh", "-c", "sleep 60")  # all that there is
@@ -88,28 +90,6 @@ class Zone(unittest.TestCase):
         self.assertTrue(steps)
         self.assertEqual(world.zbs("cancel", application).returncode, 0)
         world.wait_state(application, {"cancelled"}, 60)
-
-    def test_its_ranks_get_one_signal_and_have_time_to_save(self):
-        for how, state in (("cancel", "cancelled"), ("walltime", "failed")):
-            with self.subTest(how), tempfile.TemporaryDirectory() as folder:
-                os.chmod(folder, 0o777)
-                notes = lambda: [open(f"{folder}/{rank}").read().splitlines() for rank in sorted(os.listdir(folder))]
-                application = world.submit("-n", "4", "--zones", "d", "-t", "10s" if how == "walltime" else "10m", "--", "/usr/bin/python3", "-c", SAVES, folder)
-                until(lambda: len(notes()) == 4, 60, lambda: f"ranks are not there: {notes()}")
-                begin = time.monotonic()
-                if how == "cancel":
-                    self.assertEqual(world.zbs("cancel", application).returncode, 0)
-                world.wait_state(application, {state}, 60)
-                self.assertEqual(notes(), [["up", "saved after 1"]] * 4)
-                self.assertLess(time.monotonic() - begin, 30, "it has ended by itself")
-
-    def test_a_job_that_slurm_ends_fails_with_slurms_reason(self):
-        application = world.submit("-n", "20", "--", "/bin/sh", "-c", "sleep 60")
-        world.wait_state(application, {"running"}, 60)
-        cluster.client("scancel", next(iter(jobs())))
-        shown = world.wait_state(application, {"failed"}, 60)
-        self.assertEqual(shown["reason"], "processors were taken back by zone d")
-        self.assertIn("was cancelled", federation.read(world.folder + "/state/d.log"))
 
     def test_what_others_have_in_slurm_is_not_offered(self):
         other = cluster.client("sbatch", "--parsable", "-n", "8", "-t", "5", "--output=/dev/null", "--wrap", "sleep 300").strip()
@@ -123,6 +103,32 @@ class Zone(unittest.TestCase):
         finally:
             cluster.client("scancel", other)
 
+
+class Endings(Zone):
+    def test_its_ranks_get_one_signal_and_have_time_to_save(self):
+        notes = lambda: [[open(f"{folder}/{rank}").read().splitlines() for rank in sorted(os.listdir(folder))] for folder in folders]
+        folders = [tempfile.mkdtemp(dir=world.folder) for _ in range(2)]
+        for folder in folders:
+            os.chmod(folder, 0o777)
+        cancelled, ended = (world.submit("-n", "4", "--zones", "d", "-t", walltime, "--", "/usr/bin/python3", "-c", SAVES, folder) for walltime, folder in zip(("10m", "10s"), folders))
+        until(lambda: [len(ranks) for ranks in notes()] == [4, 4], 60, lambda: f"ranks are not there: {notes()}")
+        begin = time.monotonic()
+        self.assertEqual(world.zbs("cancel", cancelled).returncode, 0)
+        world.wait_state(cancelled, {"cancelled"}, 60)
+        world.wait_state(ended, {"failed"}, 60)
+        self.assertEqual(notes(), [[["up", "saved after 1"]] * 4] * 2)
+        self.assertLess(time.monotonic() - begin, 30, "they have ended by themselves")
+
+    def test_a_job_that_slurm_ends_fails_with_slurms_reason(self):
+        application = world.submit("-n", "20", "--", "/bin/sh", "-c", "sleep 60")
+        world.wait_state(application, {"running"}, 60)
+        cluster.client("scancel", next(iter(jobs())))
+        shown = world.wait_state(application, {"failed"}, 60)
+        self.assertEqual(shown["reason"], "processors were taken back by zone d")
+        self.assertIn("was cancelled", federation.read(world.folder + "/state/d.log"))
+
+
+class Losses(Zone):
     def test_a_zone_that_is_killed_finds_its_parts_in_slurm_again(self):
         application = world.submit("-n", "20", "--", "/bin/sh", "-c", "sleep 8")
         world.wait_state(application, {"running"}, 60)
@@ -148,4 +154,4 @@ if __name__ == "__main__":
     if why:
         print("skipped: " + why)
         sys.exit(slurm_cluster.SKIPPED)
-    unittest.main(argv=[sys.argv[0], "-v", *(f"Zone.{name}" for name in sys.argv[4:])])
+    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[4:]])

@@ -1,5 +1,5 @@
-"""A delegation over the life of an application: it may be shorter than the application waits, where somebody renews it; else the user is
-told that it is missing.
+"""A delegation over the life of an application: it may be shorter than the application waits, where somebody renews it; else the error
+names what is missing.
 
 usage: delegation_test.py BIN SOURCE_DIR [unittest arguments]
 

@@ -1,4 +1,4 @@
-"""Certificates that have ended: whose, since when and what to do is told, and nothing else is done.
+"""Certificates that have ended: the error names the owner, the end and the remedy, and nothing else is done.
 
 usage: expired_test.py BIN SOURCE_DIR [unittest arguments]
 """
@@ -57,7 +57,7 @@ class Expired(unittest.TestCase):
         self.assertEqual(zone("user", "list").returncode, 0)
 
     def test_on_the_wire(self):
-        """Who comes with one all the same is nobody, and is told why."""
+        """A caller with one is anonymous, and the answer has the reason."""
         identity = self.f.organisations.issue("org-a", "user", "you", days=-1)
         connection = self.f.open("a", identity)
         status, body = connection.ask("GET", "/v1/applications")

@@ -51,15 +51,15 @@ class Leaks(unittest.TestCase):
         program.write_text(f"#!/bin/sh\necho {words['output']}\nexec sleep 600\n")
         program.chmod(0o755)
         for elsewhere in "ac":  # what zelda runs, runs in zone b
-            f.tell(elsewhere, "peer", "suspend", "org-b")
+            f.operate(elsewhere, "peer", "suspend", "org-b")
         cls.zelda = zelda = f.log_in("b", words["zelda"], "--group", words["group"])
         run = ("--credentials", zelda, "submit", "--env", f"SECRET={words['value']}")
         words["application"] = f.zbs(*run, "-n", "1", "--", str(program), words["argument"]).stdout.strip()
         words["waiting application"] = f.zbs(*run, "-n", "4", "--", str(program)).stdout.strip()
-        words["code"] = f.tell("b", "user", "add", words["yuri"]).split("+")[2]
+        words["code"] = f.operate("b", "user", "add", words["yuri"]).split("+")[2]
         operator = f.organisations.issue("org-b", "operator", "operator")
         words["part"] = until(lambda: json.loads(f.ask("b", operator, "GET", "/v1/queue")[1])["parts"], DEADLINE_S, "nothing runs in zone b")[0]["part"]
-        f.tell("a", "peer", "resume", "org-b")
+        f.operate("a", "peer", "resume", "org-b")
         until(lambda: f.zbs("--credentials", zelda, "logs", words["application"]).stdout.strip() == words["output"], DEADLINE_S, "no output")
         words["folder"] = f.folder
         for path in (f.state / "b/identity").rglob("*key.pem"):
@@ -130,7 +130,7 @@ class Leaks(unittest.TestCase):
         self.assert_nothing_of(self.words, self.wire)
 
     def test_what_a_peer_learns_from_parts(self):
-        zone, b = self.f.zone_identity("a"), lambda *words: self.f.tell("b", "peer", "set", "org-a", *words)
+        zone, b = self.f.zone_identity("a"), lambda *words: self.f.operate("b", "peer", "set", "org-a", *words)
         b("--no-delegation")
         for user in ("ana", "denied", "nobody-knows"):
             status, capacity = self.exchange(zone, "POST", "/v1/capacity", {"user": f"spiffe://org-a/user/{user}", "processors": 4, "walltime_s": 60, "zones": ["a", "c"]})

@@ -87,7 +87,7 @@ class Live(Federation):
     def log_of(self, service):
         return read(self.state / f"{service}.log")
 
-    def tell(self, zone, *words):
+    def operate(self, zone, *words):
         """An operator's command that works."""
         done = self.zone(zone, *words)
         assert done.returncode == 0, done.stderr

@@ -70,7 +70,7 @@ class RegistryDown(unittest.TestCase):
             self.assertTrue(log, f"zone {zone} says nothing")
             self.assertIn("registry=https://127.0.0.1:", log[-1])
             self.assertRegex(log[-1], 'reason="[^"]{20,}')
-        self.assertEqual(self.f.tell("a", "peer", "list", "--zones", "--filter", "outbound=accepted", "--filter", "inbound=accepted", "-o", "name").split(), ["b", "c"])
+        self.assertEqual(self.f.operate("a", "peer", "list", "--zones", "--filter", "outbound=accepted", "--filter", "inbound=accepted", "-o", "name").split(), ["b", "c"])
         bring_back()
         until(lambda: self.count(" enrolled ") >= enrolled + 3, DEADLINE_S, "the zones do not enrol again")
         until(self.all_are_listed, DEADLINE_S, "the registry does not list all zones")

@@ -119,7 +119,7 @@ class Reload(unittest.TestCase):
         config.write_text(before)
         self.hup("rules_reloaded")
         self.hup("rules_reloaded")
-        kept = [row for row in json.loads(self.f.tell("a", "audit", "list", "--limit", "1000", "--json"))["records"] if row["action"] == "reloadSettings"][-3:]
+        kept = [row for row in json.loads(self.f.operate("a", "audit", "list", "--limit", "1000", "--json"))["records"] if row["action"] == "reloadSettings"][-3:]
         self.assertEqual([row["detail"] for row in kept], ["SIGHUP: changed are honour_blocks"] * 2 + ["SIGHUP: no setting changed"])
         self.assertEqual({(row["who"], row["decision"]) for row in kept}, {("spiffe://org-a/operator/signal", "allow")})
 
@@ -131,7 +131,7 @@ class Reload(unittest.TestCase):
         self.addCleanup(lambda: (part.unlink(), self.hup("rules_reloaded")))
         self.hup("rules_reloaded")
         self.assertRegex(self.f.log_of("a"), f'setting_not_reloaded setting="?timing"? reason="changed in {part}:3, takes effect after a restart"')
-        kept = [row["detail"] for row in json.loads(self.f.tell("a", "audit", "list", "--limit", "1000", "--json"))["records"] if row["action"] == "reloadSettings"]
+        kept = [row["detail"] for row in json.loads(self.f.operate("a", "audit", "list", "--limit", "1000", "--json"))["records"] if row["action"] == "reloadSettings"]
         self.assertEqual(kept[-1], "SIGHUP: changed are honour_blocks")
         part.write_text("honour_blocks = 3\n")
         self.assertIn(f"{part}:1", "\n".join(self.hup("rules_not_reloaded")))

@@ -1,4 +1,4 @@
-"""A service of a test's own, over real TLS and with real keys: it answers as it is told and keeps every byte that it is sent."""
+"""A service of a test's own, over real TLS and with real keys: it gives prepared answers and keeps every byte that it receives."""
 import http.server
 import json
 import ssl

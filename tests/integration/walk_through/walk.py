@@ -52,8 +52,8 @@ class Walk:
         config = dict(zip(words, words[1:])).get("--config", "")
         zone = config.removeprefix("zone-").removesuffix(".toml")
         other = words[3] if words[1:2] == ["peer"] and len(words) > 3 else ""
-        told = {"TOKEN": self.tokens.get(f"org-{zone}"), "CODE": self.code, "sha256:...": self.fingerprints.get(other), "account:guest": "account:" + account()}
-        here = [(told | ANY_PORT | SMALL).get(word, word) for word in words]
+        known = {"TOKEN": self.tokens.get(f"org-{zone}"), "CODE": self.code, "sha256:...": self.fingerprints.get(other), "account:guest": "account:" + account()}
+        here = [(known | ANY_PORT | SMALL).get(word, word) for word in words]
         if words[:2] == ["zbs-registry", "run"]:
             here.append("--allow-private-addresses")
         for word in here:
@@ -69,7 +69,7 @@ class Walk:
         if words[1:3] in (["peer", "request"], ["peer", "accept"]):
             return self.remember(words, self.repeat(command))
         if words[1:3] == ["peer", "list"]:
-            return until(lambda: self.accepting(self.run(command)), DEADLINE_S, f"{words} does not tell who has accepted")
+            return until(lambda: self.accepting(self.run(command)), DEADLINE_S, f"{words} does not name the organisation that has accepted")
         return self.remember(words, self.run(command))
 
     @staticmethod

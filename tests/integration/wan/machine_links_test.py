@@ -106,7 +106,7 @@ class MachinesApart(unittest.TestCase):
         links = until(lambda: self.world.measured(1), "it is not measured any more", 60)
         self.assertEqual((links["source"], links["link"]["delay_s"]), ("declared", DECLARED_S))
         self.assertEqual(self.world.planned_with(), links["link"])
-        for pair in links["worst"]:  # what was measured is told all the same
+        for pair in links["worst"]:  # measurements are reported all the same
             self.assertGreater(pair["delay"]["values"][-1], DELAY_S - WITHIN_S)
 
 

@@ -124,7 +124,7 @@ TEST(AdaptiveChoice, IsWithinFivePercentOfTheBestSingleForecasterOnRecordedSerie
             Ratios ratios;
             add_ratio(ratios, loss, losses[std::size_t(loss)], 1);
             print_row(name, loss, ratios);
-            // Where one value makes more than half of the squares, they tell who was lucky just after it.
+            // Where one value makes more than half of the squares, they show which was lucky just after it.
             if (loss == Loss::kSquared && largest_share(series) > 0.5) continue;
             EXPECT_LE(ratios.worst, kMaxAboveBest) << name;
         }

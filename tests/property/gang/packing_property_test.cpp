@@ -116,9 +116,9 @@ TEST_P(PackingContract, HoldsAfterAnyHistory) {
             for (const JobId id : change.placed)
                 EXPECT_TRUE(std::ranges::none_of(packing.waiting(), [&](const GangRequest& r) { return r.job == id; }));
             for (std::int32_t p = 0; p < kProcessors; ++p) {
-                const bool told = std::ranges::binary_search(change.notified, p);
+                const bool is_notified = std::ranges::binary_search(change.notified, p);
                 if (tasks_before[static_cast<std::size_t>(p)] != packing.tasks()[static_cast<std::size_t>(p)]) {
-                    EXPECT_TRUE(told) << p;
+                    EXPECT_TRUE(is_notified) << p;
                 }
                 const auto on = [&](std::span<const GangPacking::Resident> residents) {
                     std::vector<JobId> jobs;
@@ -127,7 +127,7 @@ TEST_P(PackingContract, HoldsAfterAnyHistory) {
                     return jobs;
                 };
                 if (waiting_before == 0 && change.placed.size() <= 1) {
-                    EXPECT_EQ(told, on(before) != on(packing.residents())) << p;
+                    EXPECT_EQ(is_notified, on(before) != on(packing.residents())) << p;
                 }
             }
         }

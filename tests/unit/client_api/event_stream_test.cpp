@@ -34,7 +34,7 @@ TEST(EventStream, LinesEndInAnyOfThreeWays) {
 TEST(EventStream, CommentsAndFieldsWithoutDataAreNoEvents) {
     EventStream stream("5");
     EXPECT_THAT(stream.take(":\n\n: beat\n\nretry: 3\n\n"), IsEmpty());
-    EXPECT_EQ(stream.last_id(), "5") << "nothing has told another";
+    EXPECT_EQ(stream.last_id(), "5") << "nothing has named another";
     EXPECT_THAT(stream.take("data\n\n"), ElementsAre(ServerEvent{"5", ""}));
 }
 

@@ -6,7 +6,7 @@ namespace zbs::cli {
 namespace {
 
 /// "LINE:word|word" of each directive, or the error.
-std::string told(std::string_view text) {
+std::string parsed(std::string_view text) {
     const Result<ScriptHead> head = read_script_head(text);
     if (!head) return head.error().pointer + ": " + head.error().message;
     std::string out;
@@ -19,9 +19,10 @@ std::string told(std::string_view text) {
 }
 
 TEST(ReadScriptHead, TakesTheDirectivesAboveTheFirstCommand) {
-    EXPECT_EQ(told("#!/bin/sh\n# my job\n#ZBS -n 8 --walltime 1h\n\n  \t\n#ZBS\t--env 'A=x y'\r\necho hi\n#ZBS -n 9\n"),
-              "3:-n|8|--walltime|1h|\n6:--env|A=x y|\n");
-    EXPECT_EQ(told("#!/bin/sh\n#ZBS -n 8"), "2:-n|8|\n");
+    EXPECT_EQ(
+        parsed("#!/bin/sh\n# my job\n#ZBS -n 8 --walltime 1h\n\n  \t\n#ZBS\t--env 'A=x y'\r\necho hi\n#ZBS -n 9\n"),
+        "3:-n|8|--walltime|1h|\n6:--env|A=x y|\n");
+    EXPECT_EQ(parsed("#!/bin/sh\n#ZBS -n 8"), "2:-n|8|\n");
 }
 
 TEST(ReadScriptHead, SplitsWordsAsAShellWithoutExpandingThem) {
@@ -40,7 +41,7 @@ TEST(ReadScriptHead, SplitsWordsAsAShellWithoutExpandingThem) {
         {"", ""},
     };
     for (const auto& [words, expected] : cases)
-        EXPECT_EQ(told(std::string("#!/bin/sh\n#ZBS ") + words), expected) << words;
+        EXPECT_EQ(parsed(std::string("#!/bin/sh\n#ZBS ") + words), expected) << words;
 }
 
 TEST(ReadScriptHead, NamesTheMarksOfOtherSchedulersOnce) {
@@ -67,11 +68,11 @@ TEST(ReadScriptHead, NamesCommentsThatWouldBeDirectivesWithOtherBlanksOrLetters)
 TEST(ReadScriptHead, FindsTheFirstDirectiveThatIsTooLate) {
     EXPECT_EQ(read_script_head("#!/bin/sh\n#ZBS -n 1\ncd x\n# more\n#ZBS -n 2\n#ZBS -n 3\n")->too_late, 5U);
     EXPECT_EQ(read_script_head("#!/bin/sh\n#ZBS -n 1\ncd x\n# ZBS -n 2\n#ZBSX\n")->too_late, 0U);
-    EXPECT_EQ(told("#!/bin/sh\n#ZBS -n 1\ncd x\n#ZBS 'never read\n"), "2:-n|1|\n");
+    EXPECT_EQ(parsed("#!/bin/sh\n#ZBS -n 1\ncd x\n#ZBS 'never read\n"), "2:-n|1|\n");
 }
 
 TEST(ReadScriptHead, LeavesCommentsThatOnlyLookAlike) {
-    EXPECT_EQ(told("#!/bin/sh\n# ZBS -n 1\n#ZBSX -n 2\n##ZBS -n 3\n #ZBS -n 4\n#zbs -n 5\n"), "");
+    EXPECT_EQ(parsed("#!/bin/sh\n# ZBS -n 1\n#ZBSX -n 2\n##ZBS -n 3\n #ZBS -n 4\n#zbs -n 5\n"), "");
 }
 
 TEST(ReadScriptHead, HasNothingInFilesThatAreNoScripts) {
@@ -87,16 +88,16 @@ TEST(ReadScriptHead, HasNothingInFilesThatAreNoScripts) {
 }
 
 TEST(ReadScriptHead, NamesTheLineOfAFault) {
-    EXPECT_EQ(told("#!/bin/sh\n\n#ZBS --env 'A\n"), "line 3: the quote ' does not end");
-    EXPECT_EQ(told("#!/bin/sh\n#ZBS a\\\n"), "line 2: the backslash at the end of the line has nothing behind it");
+    EXPECT_EQ(parsed("#!/bin/sh\n\n#ZBS --env 'A\n"), "line 3: the quote ' does not end");
+    EXPECT_EQ(parsed("#!/bin/sh\n#ZBS a\\\n"), "line 2: the backslash at the end of the line has nothing behind it");
     std::string many = "#!/bin/sh\n";
     for (std::size_t i = 0; i <= kMaxDirectives; ++i) many += "#ZBS -n 1\n";
-    EXPECT_EQ(told(many), "line 202: more than 200 directives");
+    EXPECT_EQ(parsed(many), "line 202: more than 200 directives");
 }
 
 TEST(ReadScriptHead, StopsAtItsLimitAndTakesNoCutLine) {
     const std::string padding = "#!/bin/sh\n#" + std::string(kMaxScriptHead - 20, 'x') + "\n";
-    EXPECT_EQ(told(padding + "#ZBS -n 8888888888888\n"), "");
+    EXPECT_EQ(parsed(padding + "#ZBS -n 8888888888888\n"), "");
 }
 
 }  // namespace

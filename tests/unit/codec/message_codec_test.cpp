@@ -191,7 +191,7 @@ TEST_P(MessageTest, UnknownFieldsAreRefusedAtEveryLevel) {
         const Result<Json> read = GetParam().rewrite(json);
         ASSERT_FALSE(read) << at.to_string();
         const std::string pointer = at.to_string() + "/zz";
-        // Records are not sent: their parts tell the place from their own top.
+        // Records are not sent: their parts name the place from their own top.
         if (GetParam().name == "PartRecord") continue;
         EXPECT_EQ(read.error(), invalid("is not a field of this message", pointer));
     }

@@ -28,7 +28,7 @@ class CommandLine : public testing::Test {
         show->add_option("NAMES", names_, "whose")->required();
         show->add_option("-o,--output", text_, "how")->check(CLI::IsMember({"json", "table"}))->default_str("table");
         show->add_flag("--all", all_, "also what has ended");
-        show->add_option("--secret", text_, "not told of")->group("");
+        show->add_option("--secret", text_, "hidden")->group("");
         show->add_option_group("more")->add_option("--limit", count_, "at most so many");
         app_.add_subcommand("hidden", "for machines")->group("");
         app_.require_subcommand(1);
@@ -84,7 +84,7 @@ TEST_F(CommandLine, ManPageIsLiteral) {
     EXPECT_THAT(page, HasSubstr("Environment: \\fBTOOL_STATE\\fR."));
     EXPECT_THAT(page, HasSubstr(".nf\ntool show x \\-o json\n.fi\n"));
     EXPECT_THAT(page, Not(HasSubstr("secret")));
-    EXPECT_EQ(page.find("help"), page.rfind("help")) << "told of once";
+    EXPECT_EQ(page.find("help"), page.rfind("help")) << "named once";
     EXPECT_EQ(page_name(tree_.commands[0]), "tool-show");
 }
 
@@ -108,7 +108,7 @@ TEST_F(CommandLine, PagesTellTheExitCodes) {
 }
 
 TEST(Refusal, NamesTheFirstWordThatIsUnknownAndTheNearest) {
-    const auto told = [](std::vector<std::string> words) -> std::string {
+    const auto message = [](std::vector<std::string> words) -> std::string {
         CLI::App app{"A tool"};
         std::string text;
         app.add_option("--state", text, "folder");
@@ -125,21 +125,21 @@ TEST(Refusal, NamesTheFirstWordThatIsUnknownAndTheNearest) {
         }
         return "accepted";
     };
-    EXPECT_EQ(told({"user", "add", "x"}), "accepted");
-    EXPECT_EQ(told({"usr", "add", "x"}), "there is no command 'usr' of tool; did you mean 'user'?");
-    EXPECT_EQ(told({"user", "ad", "x"}), "there is no command 'ad' of 'user'; did you mean 'add'?");
-    EXPECT_EQ(told({"--stat", "x"}), "there is no option '--stat' of tool; did you mean '--state'?");
-    EXPECT_EQ(told({"user", "add", "x", "y", "z"}), "'y' is too much: 'add' takes no more");
-    EXPECT_EQ(told({"usr", "user", "add", "x"}), "there is no command 'usr' of tool; did you mean 'user'?")
+    EXPECT_EQ(message({"user", "add", "x"}), "accepted");
+    EXPECT_EQ(message({"usr", "add", "x"}), "there is no command 'usr' of tool; did you mean 'user'?");
+    EXPECT_EQ(message({"user", "ad", "x"}), "there is no command 'ad' of 'user'; did you mean 'add'?");
+    EXPECT_EQ(message({"--stat", "x"}), "there is no option '--stat' of tool; did you mean '--state'?");
+    EXPECT_EQ(message({"user", "add", "x", "y", "z"}), "'y' is too much: 'add' takes no more");
+    EXPECT_EQ(message({"usr", "user", "add", "x"}), "there is no command 'usr' of tool; did you mean 'user'?")
         << "words behind it are known";
-    EXPECT_EQ(told({"user", "ad", "add", "x"}), "there is no command 'ad' of 'user'; did you mean 'add'?");
-    EXPECT_EQ(told({"user", "add"}), "") << "all words were understood";
-    EXPECT_EQ(told({"page\x1b"}), "there is no command 'page?' of tool; known are user")
-        << "what is hidden is not told, and nothing drives a terminal";
+    EXPECT_EQ(message({"user", "ad", "add", "x"}), "there is no command 'ad' of 'user'; did you mean 'add'?");
+    EXPECT_EQ(message({"user", "add"}), "") << "all words were understood";
+    EXPECT_EQ(message({"page\x1b"}), "there is no command 'page?' of tool; known are user")
+        << "hidden commands are not listed, and nothing drives a terminal";
 }
 
-/// What is told of a command line of a program with all kinds of options.
-std::string told(const std::vector<std::string>& words) {
+/// The message for a command line of a program with all kinds of options.
+std::string message(const std::vector<std::string>& words) {
     CLI::App app{"A tool"};
     std::string text, format, key, certificate;
     std::vector<std::string> names;
@@ -176,45 +176,48 @@ std::string told(const std::vector<std::string>& words) {
 }
 
 TEST(FaultText, NamesThePlaceAndWhatToGiveInstead) {
-    EXPECT_EQ(told({"add", "x", "-n", "2", "--share", "0.5", "--seed", "-3", "--memory", "2GiB"}), "");
-    EXPECT_EQ(told({"add", "x", "-n", "0"}), "--count: 0 is out of range; give 1 to 9");
-    EXPECT_EQ(told({"add", "x", "-n", "four"}), "--count: 'four' is not a whole number; give 1 to 9");
-    EXPECT_EQ(told({"add", "x", "-n", "07"}), "--count: '07' is not a decimal number, or begins with 0; give 1 to 9");
-    EXPECT_EQ(told({"add", "x", "-n", "0x7"}), "--count: '0x7' is not a decimal number, or begins with 0; give 1 to 9");
-    EXPECT_EQ(told({"add", "x", "-np", "2"}),
+    EXPECT_EQ(message({"add", "x", "-n", "2", "--share", "0.5", "--seed", "-3", "--memory", "2GiB"}), "");
+    EXPECT_EQ(message({"add", "x", "-n", "0"}), "--count: 0 is out of range; give 1 to 9");
+    EXPECT_EQ(message({"add", "x", "-n", "four"}), "--count: 'four' is not a whole number; give 1 to 9");
+    EXPECT_EQ(message({"add", "x", "-n", "07"}),
+              "--count: '07' is not a decimal number, or begins with 0; give 1 to 9");
+    EXPECT_EQ(message({"add", "x", "-n", "0x7"}),
+              "--count: '0x7' is not a decimal number, or begins with 0; give 1 to 9");
+    EXPECT_EQ(message({"add", "x", "-np", "2"}),
               "--count: 'p' is not a whole number; give 1 to 9; '-np' is read as '-n p', write -n and then the value");
-    EXPECT_EQ(told({"add", "x", "-n", "p"}), "--count: 'p' is not a whole number; give 1 to 9");
-    EXPECT_EQ(told({"add", "x", "-n"}), "--count: its value is missing; give a whole number from 1 to 9 (ranks)");
-    EXPECT_EQ(told({"add", "x", "-n", "1", "-n", "2"}), "--count: given 2 times; give it once");
-    EXPECT_EQ(told({"add", "x", "--share", "nan"}), "--share: nan is out of range; give 0 to 0.5");
-    EXPECT_EQ(told({"add", "x", "--share"}), "--share: its value is missing; give a number from 0 to 0.5");
-    EXPECT_EQ(told({"add", "x", "--seed", "y"}), "--seed: 'y' is not a whole number");
-    EXPECT_EQ(told({"add", "x", "--seed", "3000000000"}),
+    EXPECT_EQ(message({"add", "x", "-n", "p"}), "--count: 'p' is not a whole number; give 1 to 9");
+    EXPECT_EQ(message({"add", "x", "-n"}), "--count: its value is missing; give a whole number from 1 to 9 (ranks)");
+    EXPECT_EQ(message({"add", "x", "-n", "1", "-n", "2"}), "--count: given 2 times; give it once");
+    EXPECT_EQ(message({"add", "x", "--share", "nan"}), "--share: nan is out of range; give 0 to 0.5");
+    EXPECT_EQ(message({"add", "x", "--share"}), "--share: its value is missing; give a number from 0 to 0.5");
+    EXPECT_EQ(message({"add", "x", "--seed", "y"}), "--seed: 'y' is not a whole number");
+    EXPECT_EQ(message({"add", "x", "--seed", "3000000000"}),
               "--seed: '3000000000' is out of range; it takes a whole number");
-    EXPECT_EQ(told({"add", "x", "--time"}), "--time: its value is missing (longest run: 2h)");
-    EXPECT_EQ(told({"add", "x", "--memory", "5\x1b"}),
+    EXPECT_EQ(message({"add", "x", "--time"}), "--time: its value is missing (longest run: 2h)");
+    EXPECT_EQ(message({"add", "x", "--memory", "5\x1b"}),
               "--memory: '5?' is no amount of bytes; write the bytes, or a number with its unit: 512MB, 2GiB");
-    EXPECT_EQ(told({"add", "x", "--file", "/"}), "--file: '/' is a folder; give a file");
-    EXPECT_EQ(told({"add", "x", "--file", "/dev/null/x"}), "--file: there is no file '/dev/null/x'");
-    EXPECT_EQ(told({"add", "x", "--note", ""}), "--note: it is empty; say why");
-    EXPECT_EQ(told({"add", "x", "--all=some"}), "--all: takes no value; give it alone");
-    EXPECT_EQ(told({"add", "x", "--format", "jsn"}), "--format: there is no 'jsn'; did you mean 'json'?");
-    EXPECT_EQ(told({"add", "x", "--format"}), "--format: its value is missing; give json or table (how)");
-    EXPECT_EQ(told({"add", "x", "--key", "k"}), "--key: needs --certificate, too; give both");
-    EXPECT_EQ(told({"add", "x", "--key", "k", "--certificate", "c", "--all"}),
+    EXPECT_EQ(message({"add", "x", "--file", "/"}), "--file: '/' is a folder; give a file");
+    EXPECT_EQ(message({"add", "x", "--file", "/dev/null/x"}), "--file: there is no file '/dev/null/x'");
+    EXPECT_EQ(message({"add", "x", "--note", ""}), "--note: it is empty; say why");
+    EXPECT_EQ(message({"add", "x", "--all=some"}), "--all: takes no value; give it alone");
+    EXPECT_EQ(message({"add", "x", "--format", "jsn"}), "--format: there is no 'jsn'; did you mean 'json'?");
+    EXPECT_EQ(message({"add", "x", "--format"}), "--format: its value is missing; give json or table (how)");
+    EXPECT_EQ(message({"add", "x", "--key", "k"}), "--key: needs --certificate, too; give both");
+    EXPECT_EQ(message({"add", "x", "--key", "k", "--certificate", "c", "--all"}),
               "--all and --key contradict each other; give one of them");
-    EXPECT_EQ(told({"add"}), "the argument 'NAMES' is missing (whose)");
-    EXPECT_EQ(told({"user", "list"}), "the option '--state' is missing (folder)");
-    EXPECT_EQ(told({"user"}), "which command? 'tool user' has list and remove");
-    EXPECT_EQ(told({}), "which command? 'tool' has add and user") << "what is hidden is not told";
-    EXPECT_EQ(told({"user", "remove", "--", "x"}), "'x' is too much: 'remove' takes no more");
-    EXPECT_EQ(told({"user", "list", "--sate", "x"}), "there is no option '--sate' of 'list'; did you mean '--state'?");
+    EXPECT_EQ(message({"add"}), "the argument 'NAMES' is missing (whose)");
+    EXPECT_EQ(message({"user", "list"}), "the option '--state' is missing (folder)");
+    EXPECT_EQ(message({"user"}), "which command? 'tool user' has list and remove");
+    EXPECT_EQ(message({}), "which command? 'tool' has add and user") << "hidden commands are not listed";
+    EXPECT_EQ(message({"user", "remove", "--", "x"}), "'x' is too much: 'remove' takes no more");
+    EXPECT_EQ(message({"user", "list", "--sate", "x"}),
+              "there is no option '--sate' of 'list'; did you mean '--state'?");
 }
 
 TEST(FaultText, NamesTheVariableThatGaveTheValue) {
     ::setenv("TOOL_FORMAT", "xml", 1);
-    EXPECT_EQ(told({"add", "x"}), "TOOL_FORMAT: there is no 'xml'; known are json, table");
-    EXPECT_EQ(told({"--format=yml", "add", "x"}), "--format: there is no 'yml'; known are json, table");
+    EXPECT_EQ(message({"add", "x"}), "TOOL_FORMAT: there is no 'xml'; known are json, table");
+    EXPECT_EQ(message({"--format=yml", "add", "x"}), "--format: there is no 'yml'; known are json, table");
     ::unsetenv("TOOL_FORMAT");
 }
 

@@ -78,22 +78,22 @@ TEST(ServiceUrl, EverythingElseIsRefused) {
 }
 
 TEST(ServiceUrl, FaultsSayWhatToWrite) {
-    const auto told = [](const char* text) {
+    const auto message = [](const char* text) {
         const auto url = parse_service_url(text);
         return url ? std::string{} : url.error().message;
     };
-    EXPECT_THAT(told("https://a:8001/v1?x"), testing::HasSubstr("write https://a:8001"));
-    EXPECT_THAT(told("https://[::1]:8001/"), testing::HasSubstr("write https://[::1]:8001"));
-    EXPECT_THAT(told("https://u:p@a:1"), testing::HasSubstr("write https://a:1"));
+    EXPECT_THAT(message("https://a:8001/v1?x"), testing::HasSubstr("write https://a:8001"));
+    EXPECT_THAT(message("https://[::1]:8001/"), testing::HasSubstr("write https://[::1]:8001"));
+    EXPECT_THAT(message("https://u:p@a:1"), testing::HasSubstr("write https://a:1"));
     for (const char* six : {"https://::1:8001", "https://2001:db8::7", "http://::1", "https://fe80::1%eth0:1"})
-        EXPECT_THAT(told(six), testing::HasSubstr("an IPv6 address stands in brackets")) << six;
-    EXPECT_THAT(told("https://[fe80::1%eth0]:1"), testing::HasSubstr("not valid on other hosts"));
-    EXPECT_THAT(told("https://a.example.:1"), testing::HasSubstr("'a.example.' ends with a dot; write a.example"));
-    EXPECT_THAT(told("a:1"), testing::HasSubstr("e.g. https://"));
-    EXPECT_THAT(told("ftp://a"), testing::HasSubstr("not with ftp://"));
-    EXPECT_THAT(told("https://:1"), testing::HasSubstr("the host is missing"));
-    EXPECT_THAT(told("https://a:0"), testing::HasSubstr("1 to 65535, and is '0'"));
-    EXPECT_THAT(told("https://a:"), testing::HasSubstr("the port is missing behind the colon"));
+        EXPECT_THAT(message(six), testing::HasSubstr("an IPv6 address stands in brackets")) << six;
+    EXPECT_THAT(message("https://[fe80::1%eth0]:1"), testing::HasSubstr("not valid on other hosts"));
+    EXPECT_THAT(message("https://a.example.:1"), testing::HasSubstr("'a.example.' ends with a dot; write a.example"));
+    EXPECT_THAT(message("a:1"), testing::HasSubstr("e.g. https://"));
+    EXPECT_THAT(message("ftp://a"), testing::HasSubstr("not with ftp://"));
+    EXPECT_THAT(message("https://:1"), testing::HasSubstr("the host is missing"));
+    EXPECT_THAT(message("https://a:0"), testing::HasSubstr("1 to 65535, and is '0'"));
+    EXPECT_THAT(message("https://a:"), testing::HasSubstr("the port is missing behind the colon"));
 }
 
 TEST(ServiceUrl, FaultsNeverShowAPassword) {

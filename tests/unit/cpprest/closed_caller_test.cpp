@@ -28,13 +28,13 @@ struct SilentPeer {
 
 TEST(ClosedCaller, TellsNobodyOfWhatComesLater) {
     const SilentPeer peer;
-    std::atomic<int> told = 0;
+    std::atomic<int> answers = 0;
     cpprest::HttpCaller caller({.self = kZone});
-    caller.call(peer.call(100), [&](const Result<HttpAnswer>&) { ++told; });
+    caller.call(peer.call(100), [&](const Result<HttpAnswer>&) { ++answers; });
     caller.close();
     cpprest::HttpCaller other({.self = kZone});
     EXPECT_FALSE(other.call(peer.call(400))) << "later than the first one's deadline";
-    EXPECT_EQ(told, 0);
+    EXPECT_EQ(answers, 0);
 }
 
 TEST(RefusedCall, NamesHostPortAndTheFaultOfTheSystem) {

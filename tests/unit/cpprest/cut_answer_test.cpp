@@ -1,4 +1,4 @@
-// A deadline that passes in the middle of an answer is told apart from one that passes in silence.
+// A deadline that passes in the middle of an answer is distinguished from one that passes in silence.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -120,7 +120,7 @@ class TlsCallTest : public testing::Test {
     TemporaryFolder folder;
     openssl::TrustStore trust{clock};
     std::unique_ptr<openssl::KeyFolder> alpha, beta;
-    std::atomic<int> busy{0};  ///< calls that are told to come back later
+    std::atomic<int> busy{0};  ///< calls that are answered with "try later"
     Duration wait = seconds{1};
     std::atomic<bool> streams{false};  ///< calls are answered with a stream
     std::shared_ptr<CountingGate> gate;

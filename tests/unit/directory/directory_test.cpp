@@ -61,7 +61,7 @@ TEST(Directory, KeepsTheLastRuns) {
 /// Everything that the caller can learn, as text.
 std::string all_answers(const Directory& site, const DirectoryUser& caller, const ZoneSnapshot& zone) {
     std::ostringstream out;
-    const auto tell = [&out](const auto& result, const auto& show) {
+    const auto print = [&out](const auto& result, const auto& show) {
         if (result)
             show(*result);
         else
@@ -72,11 +72,12 @@ std::string all_answers(const Directory& site, const DirectoryUser& caller, cons
     out << statistics.capacity.processors << " " << statistics.forecast.has_value() << "\n";
     for (const std::string& name : site.names(caller)) out << name << "\n";
     for (const std::string name : {"heat", "secret", "nothing"}) {
-        tell(site.find(caller, name), [&](const ApplicationRecord& record) {
+        print(site.find(caller, name), [&](const ApplicationRecord& record) {
             out << record.registered.name << record.registered.walltime.count() << " " << record.measured.size();
         });
-        tell(site.job_of(caller, name), [&](const Job& job) { out << job.walltime.count() << " " << job.application; });
-        tell(site.offers(caller, name, Scojo({}), zone, 3), [&](const std::vector<SlotOffer>& offers) {
+        print(site.job_of(caller, name),
+              [&](const Job& job) { out << job.walltime.count() << " " << job.application; });
+        print(site.offers(caller, name, Scojo({}), zone, 3), [&](const std::vector<SlotOffer>& offers) {
             for (const SlotOffer& offer : offers)
                 out << to_microseconds(offer.start) << " " << offer.share << " " << offer.slowdown << ";";
         });

@@ -61,14 +61,14 @@ TEST(AdaptiveForecast, ToldErrorIsThatOfTheNextThousandValues) {
     for (const char* kind : {"white_noise", "autoregressive_0.9", "alternating", "daily_cycle"}) {
         const test::Series series = draw(kind, 42);
         AdaptiveForecast forecast = watch({series.begin(), series.begin() + 2'000});
-        const double told = forecast.forecast(Loss::kAbsolute)->recent->absolute;
+        const double reported = forecast.forecast(Loss::kAbsolute)->recent->absolute;
         double sum = 0;
         for (int i = 2'000; i < 3'000; ++i) {
             sum += std::abs(series[i] - forecast.forecast(Loss::kAbsolute)->value);
             ASSERT_TRUE(forecast.observe(Time{(i + 1) * kPeriod}, series[i]));
         }
         // Means of about 500 and 1,000 absolute errors, whose deviation is 0.76 of their mean: five standard errors.
-        EXPECT_NEAR(told / (sum / 1'000), 1, 5 * 0.76 * std::sqrt(1 / 500.0 + 1 / 1'000.0)) << kind;
+        EXPECT_NEAR(reported / (sum / 1'000), 1, 5 * 0.76 * std::sqrt(1 / 500.0 + 1 / 1'000.0)) << kind;
     }
 }
 

@@ -112,11 +112,11 @@ TEST_F(DecisionLogTest, OneEntrySaysHowManyAreNotOnRecordAndOfWhom) {
     refuse({}, "192.0.2.9", DecisionLog::kPerAddress + 5);
     const std::size_t before = recorded();
     clock.advance(seconds{2});
-    ASSERT_EQ(recorded(), before + 1) << "told although nothing is refused any more";
-    const AuditEntry told = audit.durable().back().entry;
-    EXPECT_EQ(told.who, "spiffe://org-a/zone/alpha");
-    EXPECT_EQ(told.action + " " + told.decision, "countRefusals not_recorded");
-    EXPECT_EQ(told.detail,
+    ASSERT_EQ(recorded(), before + 1) << "recorded although nothing is refused any more";
+    const AuditEntry entry = audit.durable().back().entry;
+    EXPECT_EQ(entry.who, "spiffe://org-a/zone/alpha");
+    EXPECT_EQ(entry.action + " " + entry.decision, "countRefusals not_recorded");
+    EXPECT_EQ(entry.detail,
               "75 refusals of one second are not on record: 70 of organisation org-x, 5 of address 192.0.2.9");
     EXPECT_EQ(log.count("refusals_not_recorded"), 1);
     refuse(user_of("org-x"), "192.0.2.1", 1);
@@ -127,10 +127,10 @@ TEST_F(DecisionLogTest, OneEntrySaysHowManyAreNotOnRecordAndOfWhom) {
 TEST_F(DecisionLogTest, TheSummaryNamesFewAndFitsAnEntry) {
     for (int i = 0; i < 2'000; ++i) refuse({}, "2001:db8::" + std::to_string(i), 1);
     clock.advance(seconds{2});
-    const std::string told = audit.durable().back().entry.detail;
-    EXPECT_THAT(told, testing::HasSubstr("of address others"));
-    EXPECT_THAT(told, testing::EndsWith(" more"));
-    EXPECT_THAT(told, testing::StartsWith("1950 refusals"));
+    const std::string detail = audit.durable().back().entry.detail;
+    EXPECT_THAT(detail, testing::HasSubstr("of address others"));
+    EXPECT_THAT(detail, testing::EndsWith(" more"));
+    EXPECT_THAT(detail, testing::StartsWith("1950 refusals"));
 }
 
 TEST_F(DecisionLogTest, AChangeThatFailedIsOnRecordWithItsStatus) {

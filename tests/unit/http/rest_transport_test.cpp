@@ -103,11 +103,11 @@ TEST(RestTransport, WhoseAnswerIsCutIsToldAndWhoIsSilentIsNot) {
         options.cut_answer = [&](const Caller& who, const Error&) { cut.push_back(who.name); };
         options.bad_answer = [&](const Caller& who, const Error&) { bad.push_back(who.name); };
         const auto transport = http::make_rest_transport(std::move(options));
-        std::optional<Result<PartStatus>> told;
+        std::optional<Result<PartStatus>> answer;
         transport->part_status({"https://beta", {CallerKind::kZone, "beta", "beta-one"}}, PartId{some_id(1)},
-                               [&](const Result<PartStatus>& status) { told = status; });
-        ASSERT_TRUE(told);
-        EXPECT_EQ(told->error().code, ErrorCode::kTimeout);
+                               [&](const Result<PartStatus>& status) { answer = status; });
+        ASSERT_TRUE(answer);
+        EXPECT_EQ(answer->error().code, ErrorCode::kTimeout);
         EXPECT_EQ(cut, begins ? std::vector<std::string>{"beta-one"} : std::vector<std::string>{});
         EXPECT_TRUE(bad.empty());
     }
@@ -204,17 +204,17 @@ TEST_P(HoldAnswers, ThatNoHonestZoneGivesAreToldAndNotTaken) {
     PartStatus honest = some_part_status();
     honest.id = request.id;
     honest.state = PartState::kHeld;
-    std::vector<std::string> told;
+    std::vector<std::string> reported;
     http::RestTransportOptions options{.client = std::make_unique<OneAnswer>(GetParam().answer(honest)),
                                        .self = {CallerKind::kZone, "alpha", "alpha-one"},
                                        .post = [](const std::function<void()>& work) { work(); }};
-    options.bad_answer = [&](const Caller& who, const Error&) { told.push_back(who.name); };
+    options.bad_answer = [&](const Caller& who, const Error&) { reported.push_back(who.name); };
     const auto transport = http::make_rest_transport(std::move(options));
     std::vector<bool> taken;
     transport->hold_part({"https://beta", {CallerKind::kZone, "beta", "beta-one"}}, request,
                          [&](const Result<PartStatus>& status) { taken.push_back(status.has_value()); });
     EXPECT_EQ(taken, std::vector<bool>{std::string(GetParam().name) == "Honest"});
-    EXPECT_EQ(told, GetParam().is_bad ? std::vector<std::string>{"beta-one"} : std::vector<std::string>{});
+    EXPECT_EQ(reported, GetParam().is_bad ? std::vector<std::string>{"beta-one"} : std::vector<std::string>{});
 }
 
 }  // namespace

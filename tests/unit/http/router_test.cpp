@@ -249,9 +249,9 @@ TEST(Router, TheWatchIsToldTheEndOfWhatTheGuardLetIn) {
         if (action == Action::kGetReady) return Error{ErrorCode::kDenied, "no", {}};
         return {};
     });
-    std::vector<std::string> told;
+    std::vector<std::string> observed;
     router.watch([&](Action action, const Call& call, int status) {
-        told.push_back(std::string(to_string(action)) + " " + call.path + " " + std::to_string(status));
+        observed.push_back(std::string(to_string(action)) + " " + call.path + " " + std::to_string(status));
     });
     router.add_sync("GET", "/good", Action::kGetLive, Body::kNone, [](const Request&) { return ok(1); });
     router.add_sync("GET", "/refused", Action::kGetReady, Body::kNone, [](const Request&) { return ok(1); });
@@ -259,7 +259,7 @@ TEST(Router, TheWatchIsToldTheEndOfWhatTheGuardLetIn) {
     router.add_sync("POST", "/body", Action::kGetTrust, Body::kJson, [](const Request&) { return ok(1); });
     for (const char* path : {"/good", "/refused", "/throws", "/nowhere"}) ask(router, "GET", path);
     ask(router, "POST", "/body", "{");
-    EXPECT_THAT(told, testing::ElementsAre("getLive /good 200", "whoAmI /throws 500", "getTrust /body 400"));
+    EXPECT_THAT(observed, testing::ElementsAre("getLive /good 200", "whoAmI /throws 500", "getTrust /body 400"));
 }
 
 TEST(Router, EveryReplyTellsTheNameOfItsCall) {

@@ -32,7 +32,7 @@ struct Known {
     std::vector<int> sizes;
     int wanted;
     double most_apart;        ///< traffic_difference of the predicted and the true graph
-    double least_confidence;  ///< that it is told with
+    double least_confidence;  ///< of its report
     const char* says;
 };
 void PrintTo(const Known& known, std::ostream* out) { *out << known.kernel.name << " on " << known.wanted; }

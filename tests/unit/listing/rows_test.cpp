@@ -10,7 +10,7 @@ Listing jobs() {
     listing.rows.push_back({"a", "running", 8, "-", Cell("1.0 MiB", 1048576)});
     listing.rows.push_back({"b", "failed", 16, 3, Cell("2 B", 2)});
     listing.rows.push_back({"c", "running", 100, 0, "-"});
-    for (const char* id : {"a", "b", "c"}) listing.items.push_back({{"id", id}, {"told", true}});
+    for (const char* id : {"a", "b", "c"}) listing.items.push_back({{"id", id}, {"ready", true}});
     return listing;
 }
 
@@ -46,7 +46,7 @@ TEST(RowsChoice, KeepsWhatTheServiceSaidWithItsRow) {
     const Result<Listing> found = chosen(jobs(), {.sort = {"-id"}, .filters = {"state=running"}});
     ASSERT_TRUE(found.has_value());
     EXPECT_EQ(written(*found, "json"),
-              "{\"version\":1,\"jobs\":[{\"id\":\"c\",\"told\":true},{\"id\":\"a\",\"told\":true}]}\n");
+              "{\"version\":1,\"jobs\":[{\"id\":\"c\",\"ready\":true},{\"id\":\"a\",\"ready\":true}]}\n");
 }
 
 TEST(RowsChoice, MakesItemsOfTheColumnsThatWereAskedFor) {

@@ -17,7 +17,7 @@ TEST(AdvertisedHost, NamesAndLiteralAddressesAreGood) {
 TEST(AdvertisedHost, WhatNobodyCouldCallIsRefusedWithWhatToWrite) {
     struct Case {
         std::string host;
-        const char* told;
+        const char* message;
     };
     for (const Case& bad : {Case{"", "must name a host"},
                             {"https://zone-a.example.org", "leave out scheme"},
@@ -58,7 +58,7 @@ TEST(AdvertisedHost, WhatNobodyCouldCallIsRefusedWithWhatToWrite) {
                             {std::string(254, 'a'), "longer"}}) {
         const auto refused = check_advertised_host(bad.host);
         ASSERT_FALSE(refused) << bad.host;
-        EXPECT_THAT(refused.error().message, HasSubstr(bad.told)) << bad.host;
+        EXPECT_THAT(refused.error().message, HasSubstr(bad.message)) << bad.host;
         EXPECT_EQ(refused.error().message.find('\n'), std::string::npos);
     }
 }

@@ -225,7 +225,7 @@ TEST_F(NodeExecutorTest, TheNewestColumnReachesTheAgentHoweverLate) {
     world.clock.advance(2s);
     EXPECT_EQ(world.node.status().slices, 2U);
     world.clock.advance(20s);
-    EXPECT_EQ(world.node.status().slices, 2U) << "told again and again, it is the same";
+    EXPECT_EQ(world.node.status().slices, 2U) << "sent again and again, it is the same";
 }
 
 TEST_F(NodeExecutorTest, TheNewestSharesReachTheAgentAlsoAfterASilence) {

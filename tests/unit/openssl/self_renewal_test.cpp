@@ -96,8 +96,8 @@ TEST_F(SelfRenewalTest, RenewsAfterTwoThirdsOfTheLifeAndNotBefore) {
     begin();
     const Time end = keys->not_after();
     const auto context = server->context();
-    int told = 0;
-    renewal->on_renewed([&] { ++told; });
+    int renewals = 0;
+    renewal->on_renewed([&] { ++renewals; });
     renewal->start();
     clock.advance(20 * kDay - hours{1});
     EXPECT_EQ(keys->not_after(), end);
@@ -106,7 +106,7 @@ TEST_F(SelfRenewalTest, RenewsAfterTwoThirdsOfTheLifeAndNotBefore) {
     EXPECT_GT(keys->not_after(), end + 19 * kDay);
     EXPECT_NE(server->context(), context) << "who connects now sees the new one";
     EXPECT_EQ(log.count("certificate_renewed"), 1);
-    EXPECT_EQ(told, 1);
+    EXPECT_EQ(renewals, 1);
     EXPECT_EQ(warnings(), 0);
 }
 

@@ -338,7 +338,7 @@ TEST_F(RegistryTest, FiveThousandZonesAreListedInPages) {
     } while (!query.after.empty() && pages < 100);
     EXPECT_EQ(found.size(), kZones);
     EXPECT_TRUE(std::is_sorted(found.begin(), found.end()));
-    EXPECT_EQ(std::adjacent_find(found.begin(), found.end()), found.end()) << "none is told twice";
+    EXPECT_EQ(std::adjacent_find(found.begin(), found.end()), found.end()) << "none is listed twice";
     EXPECT_GE(pages, 5U);
 }
 
@@ -356,7 +356,7 @@ TEST_F(RegistryTest, APageHoldsWhatWasAskedForAndAtLeastOne) {
         return text + ">" + got.next;
     };
     EXPECT_EQ(page("", 0), "a>a") << "the next is too large for this page";
-    EXPECT_EQ(page("a", 0), "b>b") << "one is always told, however large";
+    EXPECT_EQ(page("a", 0), "b>b") << "one is always listed, however large";
     EXPECT_EQ(page("c", 1), "d>");
     EXPECT_EQ(page("d", 0), ">");
     EXPECT_EQ(page("bb", 1), "c>c") << "a name that has gone is a good place to go on";

@@ -10,7 +10,7 @@ namespace zbs {
 namespace {
 
 /// The objective `time` overlaps nothing and lets both ends pay for a message, so it is above the replay; but it is
-/// there to tell mappings apart.
+/// there to distinguish mappings.
 TEST(PredictedTime, OrdersMappingsOfTheKernelAsReplayDoes) {
     TransportKernel kernel;
     kernel.teams = 3;

@@ -202,10 +202,10 @@ TEST(Simulate, TellsItsProgress) {
         jobs.jobs.push_back(workload(1, {{i, 1, 1}}).jobs[0]);
         jobs.jobs.back().job.id = JobId{i};
     }
-    std::vector<std::size_t> told;
+    std::vector<std::size_t> progress;
     Fcfs fcfs;
-    ASSERT_TRUE(simulate(jobs, fcfs, {.progress = [&](std::size_t ended) { told.push_back(ended); }}).has_value());
-    EXPECT_THAT(told, testing::ElementsAre(4096, 8192));
+    ASSERT_TRUE(simulate(jobs, fcfs, {.progress = [&](std::size_t ended) { progress.push_back(ended); }}).has_value());
+    EXPECT_THAT(progress, testing::ElementsAre(4096, 8192));
 }
 
 TEST(Simulate, EmptyWorkloadIsOverAtOnce) {

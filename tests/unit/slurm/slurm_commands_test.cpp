@@ -97,20 +97,20 @@ TEST(Explanation, NothingSaidIsToldByItsExitCodeAndControlCharactersAreShown) {
 
 TEST(SlurmCommands, LateAnswerIsATimeoutThatSaysItMayBeDone) {
     const FakeCommands fake({{"sbatch", "exec sleep 600"}});
-    const Result<std::string> told = fake.find(1s).run("sbatch", {});
-    ASSERT_FALSE(told);
-    EXPECT_EQ(told.error().code, ErrorCode::kTimeout);
-    EXPECT_THAT(told.error().message, HasSubstr("ask for the operation"));
+    const Result<std::string> answer = fake.find(1s).run("sbatch", {});
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().code, ErrorCode::kTimeout);
+    EXPECT_THAT(answer.error().message, HasSubstr("ask for the operation"));
 }
 
 TEST(SlurmCommands, WhatIsTriedAgainForLongIsToldByItsCause) {
     const FakeCommands fake({{"squeue",
                               "echo 's_p_parse_file: cannot stat file /x/slurm.conf: No such file or directory, "
                               "retrying in 1sec' >&2; exec sleep 600"}});
-    const Result<std::string> told = fake.find(1s).run("squeue", {});
-    ASSERT_FALSE(told);
-    EXPECT_EQ(told.error().code, ErrorCode::kUnavailable);
-    EXPECT_THAT(told.error().message, HasSubstr("SLURM_CONF"));
+    const Result<std::string> answer = fake.find(1s).run("squeue", {});
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().code, ErrorCode::kUnavailable);
+    EXPECT_THAT(answer.error().message, HasSubstr("SLURM_CONF"));
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ class AuditChain : public testing::Test {
         return open_audit_log(path(), {"spiffe://alpha/zone/one", time_from_microseconds(0)});
     }
     std::string path() const { return folder_.path("audit.db"); }
-    /// Through SQLite's own interface; gives its complaint, empty if it did as told.
+    /// Through SQLite's own interface; gives its complaint, empty if it succeeded.
     std::string edit(const std::string& sql) const {
         sqlite3* handle = nullptr;
         EXPECT_EQ(sqlite3_open(path().c_str(), &handle), SQLITE_OK);
@@ -129,7 +129,7 @@ TEST_F(AuditChain, AnInsertedEntryIsFound) {
 
 TEST_F(AuditChain, ACutEndShowsOnlyAgainstANotedHead) {
     tamper("DELETE FROM audit WHERE number>3");
-    EXPECT_EQ(found(), "whole, 3") << "nothing in the file can tell";
+    EXPECT_EQ(found(), "whole, 3") << "nothing in the file can reveal it";
     EXPECT_EQ(found(third_), "whole, 3");
     EXPECT_THAT(found(head_), HasSubstr("entry 4 of the audit log is missing: 5 entries were noted"));
 }

@@ -113,7 +113,7 @@ Contents in_schema(Database& server, const std::string& table) {
                            table + "'");
 }
 
-/// A row whose values tell of which column they are; text is a JSON value, as some columns want.
+/// A row whose values name their column; text is a JSON value, as some columns want.
 void add_row(Database& file, const std::string& table) {
     static std::int64_t number = 1'000;
     std::string columns, values;
@@ -218,7 +218,7 @@ TEST_F(ZoneCopy, TakesEveryColumnOfEveryTable) {
             ++tables;
         }
     }
-    EXPECT_EQ(tables, copied->size() + 1) << "of the audit log's two tables one is told";
+    EXPECT_EQ(tables, copied->size() + 1) << "of the audit log's two tables one is listed";
 }
 
 TEST_F(ZoneCopy, MeanwhileNoSchedulerBeginsAndNoOtherMove) {

@@ -126,7 +126,7 @@ TEST_F(ConfigFileTest, NumberAndSizeOfPartsAreBounded) {
 }
 
 TEST_F(ConfigFileTest, AMissingQuoteIsGuessed) {
-    for (const auto& [text, told] : std::vector<std::pair<std::string, std::string>>{
+    for (const auto& [text, message] : std::vector<std::pair<std::string, std::string>>{
              {"name = 'a'\nqueue = \"easy\n[timing]\n", "; is a quote missing at its end?"},
              {"queue = 'easy\n", "zone.toml:1 "},
              {"queue = 'easy\n", "; is a quote missing at its end?"},
@@ -135,7 +135,7 @@ TEST_F(ConfigFileTest, AMissingQuoteIsGuessed) {
              {"queue = easy\n", "; is a quote missing? A text stands in quotes"},
              {"hidden = ['/x', '/y]\n", "; is a quote missing at its end?"},
              {"hidden = [\"/x, \"/y\"]\n", "; is a quote or a comma missing?"}})
-        EXPECT_THAT(fault_of_settings(text), HasSubstr(told)) << text;
+        EXPECT_THAT(fault_of_settings(text), HasSubstr(message)) << text;
     for (const char* bare : {"127.0.0.1:7001", "0.0.0.0:7001", "10.1.0.5", "10.1.0.0/16", "[::1]:7001", "7001:1"})
         EXPECT_THAT(
             fault_of_settings("name = 'a'\nqueue = " + std::string(bare) + " # where\n"),

@@ -113,14 +113,14 @@ class AllocationTest : public testing::Test {
         r.walltime = minutes{5};
         return r;
     }
-    /// What home is told of a hold, after the time that this takes.
+    /// The answer to home for a hold, after the time that this takes.
     Result<PartStatus> hold(const PartRequest& wanted) {
         if (auto asked = zone().hold(home, wanted); !asked) return asked;
-        std::optional<Result<PartStatus>> told;
-        zone().when_settled(home, wanted.id, [&](Result<PartStatus> status) { told = std::move(status); });
+        std::optional<Result<PartStatus>> answer;
+        zone().when_settled(home, wanted.id, [&](Result<PartStatus> status) { answer = std::move(status); });
         clock.advance(seconds{1});
-        if (!told) return Error{ErrorCode::kTimeout, "nothing was told", {}};
-        return *told;
+        if (!answer) return Error{ErrorCode::kTimeout, "nothing was answered", {}};
+        return *answer;
     }
     PartState state(const PartId& id) { return zone().status(home, id)->state; }
     /// `machines`: on which it has a proxy; default the first.
@@ -159,13 +159,13 @@ class AllocationTest : public testing::Test {
 TEST_F(AllocationTest, AHoldIsToldOnceTheSchedulerHasGrantedJustItsProcessors) {
     const PartRequest wanted = request(6);
     ASSERT_TRUE(zone().hold(home, wanted));
-    bool told = false;
-    zone().when_settled(home, wanted.id, [&](const Result<PartStatus>& status) { told = status.has_value(); });
+    bool answer = false;
+    zone().when_settled(home, wanted.id, [&](const Result<PartStatus>& status) { answer = status.has_value(); });
     clock.advance(slurm.takes - milliseconds{1});
-    EXPECT_FALSE(told);
+    EXPECT_FALSE(answer);
     EXPECT_EQ(zone().commit(home, wanted.id, 1).error().code, ErrorCode::kUnavailable) << "nothing stands behind it";
     clock.advance(milliseconds{1});
-    EXPECT_TRUE(told);
+    EXPECT_TRUE(answer);
     const FakeAllocations::Held* held = slurm.find(to_string(wanted.id));
     ASSERT_NE(held, nullptr);
     int processors = 0;
@@ -217,10 +217,10 @@ TEST_F(AllocationTest, NodesOfWhichNothingIsKnownMayBeOneHost) {
 TEST_F(AllocationTest, WhatTheSchedulerRefusesIsRefusedAndLeavesNothing) {
     slurm.refusal = "Slurm would let it wait in its queue (Resources)";
     const PartRequest wanted = request(2);
-    const auto told = hold(wanted);
-    ASSERT_FALSE(told);
-    EXPECT_EQ(told.error().code, ErrorCode::kRejected);
-    EXPECT_THAT(told.error().message, HasSubstr("(Resources)"));
+    const auto answer = hold(wanted);
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().code, ErrorCode::kRejected);
+    EXPECT_THAT(answer.error().message, HasSubstr("(Resources)"));
     EXPECT_EQ(state(wanted.id), PartState::kReleased);
     EXPECT_EQ(zone().free_processors(), 8);
     EXPECT_EQ(slurm.asked.back(), "release " + to_string(wanted.id));
@@ -292,7 +292,7 @@ TEST_F(AllocationTest, AnAllocationThatEndsByItselfTellsWhy) {
     EXPECT_THAT(store.all_parts().at(0).status.reason, HasSubstr("taken back: a node of Slurm job 7 failed in zone b"));
     EXPECT_NE(*store.all_parts().at(0).status.exit_code, 0);
     EXPECT_EQ(outside_view(store.all_parts().at(0).status, false).reason, "processors were taken back by zone b")
-        << "others are told that it was not their program";
+        << "others learn that it was not their program";
 }
 
 TEST_F(AllocationTest, AnAllocationWhoseNodesEndOneAfterTheOtherIsTheReasonAndNotTheFirstProxy) {
@@ -324,11 +324,11 @@ TEST_F(AllocationTest, ACommittedPartWhoseProcessorsAreTakenAwayIsGivenUp) {
 TEST_F(AllocationTest, AHoldThatIsGivenBackWhileTheSchedulerThinksLeavesNothing) {
     const PartRequest wanted = request(3);
     ASSERT_TRUE(zone().hold(home, wanted));
-    std::optional<Result<PartStatus>> told;
-    zone().when_settled(home, wanted.id, [&](Result<PartStatus> status) { told = std::move(status); });
+    std::optional<Result<PartStatus>> answer;
+    zone().when_settled(home, wanted.id, [&](Result<PartStatus> status) { answer = std::move(status); });
     ASSERT_TRUE(zone().release(home, wanted.id, "plans changed"));
-    ASSERT_TRUE(told) << "whoever waits for it is answered";
-    EXPECT_EQ(told->error().code, ErrorCode::kRejected);
+    ASSERT_TRUE(answer) << "whoever waits for it is answered";
+    EXPECT_EQ(answer->error().code, ErrorCode::kRejected);
     clock.advance(seconds{5});
     EXPECT_EQ(slurm.running(), 0);
     EXPECT_EQ(zone().free_processors(), 8);

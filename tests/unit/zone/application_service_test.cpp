@@ -757,7 +757,7 @@ TEST_F(ApplicationServiceTest, LauncherThatIsNotToldOfTheEndIsStoppedAfterAMinut
     world.node("a").executor->script("mpi-", {});  // runs until it is stopped
     const ApplicationId id = submit(9);
     world.run(50s);
-    EXPECT_EQ(world.status(id).state, ApplicationState::kRunning) << "it may still be told";
+    EXPECT_EQ(world.status(id).state, ApplicationState::kRunning) << "it may still be reported";
     world.run(30s);
     EXPECT_EQ(world.status(id).state, ApplicationState::kFailed);
     EXPECT_NE(world.status(id).reason.find("connection to the MPI launcher was lost"), std::string::npos);

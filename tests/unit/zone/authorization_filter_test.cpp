@@ -58,9 +58,9 @@ class AuthorizationFilterTest : public testing::Test {
     }
     Capacity capacity(const Caller& who, std::vector<std::string> groups = {}, Duration walltime = 1h) {
         const Caller asker = who.organisation == "org-b" ? sister : home;
-        const auto told = parts.capacity(asker, {.user = who, .walltime = walltime, .groups = std::move(groups)});
-        EXPECT_TRUE(told);
-        return *told;
+        const auto answer = parts.capacity(asker, {.user = who, .walltime = walltime, .groups = std::move(groups)});
+        EXPECT_TRUE(answer);
+        return *answer;
     }
     PartRequest part(const Caller& who, int ranks, std::vector<std::string> groups = {}) {
         PartRequest r{
@@ -116,7 +116,7 @@ TEST_F(AuthorizationFilterTest, NothingLooksTheSameForWhateverReason) {
     const Error none = parts.hold(home, part(user("nobody"), 1)).error();
     EXPECT_EQ(parts.hold(home, part(user("mallory"), 1, physics)).error(), none);
     EXPECT_EQ(parts.hold(home, part(user("blocked"), 1, physics)).error(), none);
-    EXPECT_EQ(parts.hold(home, part(user("ana"), 11)).error(), none);  // nor is the zone's size told
+    EXPECT_EQ(parts.hold(home, part(user("ana"), 11)).error(), none);  // nor is the zone's size in the answer
 }
 
 TEST_F(AuthorizationFilterTest, OnlyAllowedPartitionsCountAndAreUsed) {
@@ -250,9 +250,9 @@ TEST_F(AuthorizationFilterTest, RefusalsTakeTheSameWork) {
         const CapacityRequest request{.user = who, .walltime = 1h, .groups = groups};
         for (int i = 0; i < 1'000; ++i) {
             const auto begin = std::chrono::steady_clock::now();
-            const auto told = parts.capacity(home, request);
+            const auto answer = parts.capacity(home, request);
             times.push_back((std::chrono::steady_clock::now() - begin) / std::chrono::nanoseconds{1});
-            EXPECT_EQ(told->total_processors, 0);
+            EXPECT_EQ(answer->total_processors, 0);
         }
         std::nth_element(times.begin(), times.begin() + 500, times.end());
         return std::to_string(times[500]);

@@ -43,16 +43,16 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_P(ZoneThatHolds, IsChargedOnceWhereItDeniesWithoutAReason) {
     FederationWorld world{{4, 4, 4}};
     for (const char* zone : {"a", "b", "c"}) world.node(zone).executor->script("", {.runtime = 20s});
-    int told = 0;
+    int reports = 0;
     world.bend = [&](const std::string& from, const std::string& call, Result<PartStatus>& answer) {
         if (from != "b" || call != GetParam().call || !answer) return;
         answer = GetParam().tells(*answer);
-        ++told;
+        ++reports;
     };
     const ApplicationRequest request = world.request(10);
     ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
     world.run(8s);
-    EXPECT_GT(told, 0);
+    EXPECT_GT(reports, 0);
     EXPECT_EQ(!world.conduct.empty(), GetParam().breaks_word);
     EXPECT_LE(world.conduct.size(), world.node("b").store.all_parts().size()) << "each part is one word";
     for (const Conduct& one : world.conduct) EXPECT_EQ(one, (Conduct{"org-b", TrustEvent::kBrokenWord}));

@@ -286,7 +286,7 @@ TEST_F(ConfiguredAsks, AKnownPeersNameStaysItsOwn) {
     EXPECT_EQ(peers->standing("b"), ZoneStanding::kActive) << "nor can another put it to rest";
     ASSERT_EQ(peers->peers().size(), 1U);
     EXPECT_EQ(peers->peers().front().organisation, "org-b");
-    EXPECT_EQ(log.count("peer_name_taken"), 1) << "told once";
+    EXPECT_EQ(log.count("peer_name_taken"), 1) << "logged once";
 }
 
 TEST_F(ConfiguredAsks, APeersLeaseIsWhatTheRegistryListsAndGoesWithIt) {

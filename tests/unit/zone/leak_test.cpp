@@ -1,4 +1,4 @@
-// What a zone of another organisation is told, byte for byte: nothing of the inside of this zone.
+// Answers to a zone of another organisation, byte for byte: nothing of the inside of this zone.
 #include <gtest/gtest.h>
 
 #include "services/common/codec/message_codec.hpp"

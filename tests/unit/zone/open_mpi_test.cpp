@@ -18,7 +18,7 @@ using testing::Pair;
 
 const std::vector<ZoneMachine> kPlaces = {{"a", "m1"}, {"a", "m0"}, {"a", "m1"}, {"a", "m0"}};
 
-/// As the agent writes what mpirun of Open MPI 4.1.4 has told it, with an environment for the daemon in front.
+/// As the agent writes the words of mpirun of Open MPI 4.1.4, with an environment for the daemon in front.
 std::string line(int daemon, const std::string& vpid, const std::string& more = "") {
     return "ZBS_DAEMON zbs" + std::to_string(daemon) +
            "           PATH=/usr/bin:$PATH ; export PATH ;   /usr/bin/orted --daemonize -mca ess \"env\" -mca "
@@ -154,7 +154,7 @@ TEST(SrunEnd, IsThatOfTheFirstRankThatFailed) {
     EXPECT_EQ(read_end(Launcher::kSrunPmi2, 1, {}, "srun: error: Unable to create step for job 3\n"), (RanksEnd{1, 0}));
     EXPECT_EQ(read_end(Launcher::kSrunPmi2, 7, {}, "srun: error: n1: tasks 0-1: Exited with exit code 7\n"),
               (RanksEnd{7, 0, -1}))
-        << "which of them was first is not told";
+        << "which of them was first is not reported";
     EXPECT_EQ(read_end(Launcher::kSrunPmi2, 5, {}, {}), (RanksEnd{5, 0}));
 }
 

@@ -459,7 +459,7 @@ TEST_F(PartServiceTest, AFolderOverItsBoundIsTheReason) {
     ASSERT_TRUE(parts->launch(home, held->id, launch(*held)));
     clock.advance(std::chrono::minutes{1});
     EXPECT_EQ(parts->status(home, held->id)->reason, std::string(kFolderReason) + " in zone b");
-    EXPECT_EQ(store.all_parts().at(0).status.reason, why + " in zone b") << "how much is not told outside";
+    EXPECT_EQ(store.all_parts().at(0).status.reason, why + " in zone b") << "how much is not reported outside";
 }
 
 TEST_F(PartServiceTest, ALostMachineIsTheReasonThoughAnotherRankEndsFirst) {
@@ -479,7 +479,7 @@ TEST_F(PartServiceTest, ALostMachineIsTheReasonThoughAnotherRankEndsFirst) {
     clock.advance(std::chrono::minutes{1});
     const auto status = parts->status(home, held->id);
     EXPECT_EQ(status->state, PartState::kFailed);
-    EXPECT_EQ(status->reason, "lost machine in zone b") << "which one is not told outside";
+    EXPECT_EQ(status->reason, "lost machine in zone b") << "which one is not reported outside";
     EXPECT_EQ(store.all_parts().at(0).status.reason, "lost machine: m1 is silent in zone b");
 }
 

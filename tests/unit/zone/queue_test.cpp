@@ -439,15 +439,15 @@ TEST_F(ZoneQueueTest, WaitingApplicationGoesWhereItCanStartNow) {
     ASSERT_EQ(state(id), ApplicationState::kCommitted);
     const std::string first = world.status(id).parts.at(0).zone;
     ASSERT_NE(first, "c") << "it has no queue";
-    std::vector<std::string> told;
+    std::vector<std::string> calls;
     world.on_message = [&](const std::string&, const std::string& to, const char* what) {
         if ((to == "c" && what == std::string("hold")) || (to == first && what == std::string("release")))
-            told.emplace_back(what);
+            calls.emplace_back(what);
     };
     world.run(70s);
     EXPECT_EQ(state(id), ApplicationState::kRunning);
     EXPECT_EQ(world.status(id).parts.at(0).zone, "c");
-    EXPECT_THAT(told, ElementsAre("hold", "release")) << "the place is kept until the other zone holds";
+    EXPECT_THAT(calls, ElementsAre("hold", "release")) << "the place is kept until the other zone holds";
 }
 
 TEST_F(ZoneQueueTest, AZoneThatRefusesWhatItOfferedCostsNoPlaceInAQueue) {

@@ -79,7 +79,7 @@ TEST_F(ReservationTest, WindowsTellWhenHowManyAreFree) {
     EXPECT_EQ(capacity.windows[0].processors, 4);
     EXPECT_GE(capacity.windows[0].after, 10min);
     EXPECT_LE(capacity.windows[0].after, 10min + 10s);
-    // What is told can be had.
+    // A promise can be kept.
     EXPECT_TRUE(zone().hold(home, part(4, capacity.windows[0].after)));
     EXPECT_EQ(zone().hold(home, part(4, capacity.windows[0].after - 1min)).error().code, ErrorCode::kRejected);
 }

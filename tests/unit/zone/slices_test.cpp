@@ -193,9 +193,9 @@ TEST_F(SlicesTest, AMachineThatIsOutOfOrderSlowsNoOther) {
     zone->use_machines([](auto done) { done(std::vector<MachineUse>{{.machine = "m1", .fault = "gone"}}); }, 1s);
     zone->start();
     const CapacityRequest question{.user = {CallerKind::kUser, "org-b", "bo"}, .processors = 2, .walltime = 5min};
-    const auto told = zone->capacity(home, question);
-    EXPECT_EQ(told->processors, 2);
-    EXPECT_EQ(told->speed_mean, 1);
+    const auto capacity = zone->capacity(home, question);
+    EXPECT_EQ(capacity->processors, 2);
+    EXPECT_EQ(capacity->speed_mean, 1);
 }
 
 TEST_F(SlicesTest, ColumnsThatFollowEachOtherQuicklyStillComeIntoForce) {

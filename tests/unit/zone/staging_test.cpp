@@ -290,7 +290,7 @@ TEST_F(StagingTest, AHoldForFilesThatAreNotTakenIsRefused) {
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::kTooLarge);
     EXPECT_EQ(refused.error().pointer, "/staging");
-    EXPECT_THAT(refused.error().message, testing::Not(HasSubstr("256"))) << "another organisation is not told";
+    EXPECT_THAT(refused.error().message, testing::Not(HasSubstr("256"))) << "another organisation does not receive it";
     EXPECT_EQ(world.held(), 0);
     r.home = "b";
     r.user = {CallerKind::kUser, "org-b", "bob"};

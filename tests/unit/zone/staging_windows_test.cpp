@@ -44,13 +44,13 @@ TEST_F(StagingTest, TheLaunchWindowGoesOnWhileFilesComeButNotForEver) {
     world.node("b").config.staging.window = 2min;
     const PartStatus part = committed();
     const StagedFile file{.name = "x", .digest = MemoryDepot::digest_of("abc"), .size = 3};
-    const StagingRequest told{part.token, {.inputs = {file}, .results = {}}};
+    const StagingRequest announced{part.token, {.inputs = {file}, .results = {}}};
     for (int i = 0; i < 6; ++i) {
-        ASSERT_TRUE(zone.stage(home, part.id, told)) << i;
+        ASSERT_TRUE(zone.stage(home, part.id, announced)) << i;
         world.run(20s);
     }
     int more = 0;
-    while (more < 10 && zone.stage(home, part.id, told)) {
+    while (more < 10 && zone.stage(home, part.id, announced)) {
         world.run(20s);
         ++more;
     }

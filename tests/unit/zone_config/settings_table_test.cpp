@@ -96,11 +96,11 @@ TEST_F(SettingsTable, EachChangeIsTakenAfterAReloadOrToldByItsName) {
         const auto row =
             std::ranges::find_if(settings_table(), [&](const Setting& s) { return s.key == std::string(change.key); });
         ASSERT_NE(row, settings_table().end()) << change.key;
-        const std::vector<std::string> told{change.key}, nothing;
+        const std::vector<std::string> listed{change.key}, nothing;
         const bool later = row->takes_effect == TakesEffect::kAfterRestart;
         const ZoneSettings changed = read(change.key);
-        EXPECT_EQ(keys_for_restart(running, changed), later ? told : nothing) << change.key;
-        EXPECT_EQ(keys_for_reload(running, changed), later ? nothing : told) << change.key;
+        EXPECT_EQ(keys_for_restart(running, changed), later ? listed : nothing) << change.key;
+        EXPECT_EQ(keys_for_reload(running, changed), later ? nothing : listed) << change.key;
     }
     EXPECT_EQ(tried.size(), settings_table().size()) << "a setting that this test does not change";
 }

@@ -59,7 +59,7 @@ TEST_F(ZoneConfigFileTest, PartsBringTheirOwnFilesAndLines) {
 
 TEST_F(ZoneConfigFileTest, WhatIsMissingOrTwiceIsToldInTheFileAndLineOfItsTable) {
     std::filesystem::create_directory(temporary.path("zone.d"));
-    for (const auto& [part, told] : std::vector<std::pair<std::string, std::string>>{
+    for (const auto& [part, message] : std::vector<std::pair<std::string, std::string>>{
              {"\n[[machine]]\nname = 'm0'\n", "zone.d/10.toml:3 a [[machine]] is called 'm0' already, in "},
              {"\n[[machine]]\nname = 'm0'\n", "zone.toml:6: give this one another name"},
              {"\n[[machine]]\nprocessors = 2\n", "zone.d/10.toml:2 'machine.1.name' is missing"},
@@ -69,13 +69,13 @@ TEST_F(ZoneConfigFileTest, WhatIsMissingOrTwiceIsToldInTheFileAndLineOfItsTable)
               "'peering.0.organisations'?"},
              {"\n[database]\nschema = 'x'\n", "zone.d/10.toml:2 'database.url' is missing"}}) {
         put("zone.d/10.toml", part);
-        EXPECT_THAT(fault(""), HasSubstr(told)) << part;
+        EXPECT_THAT(fault(""), HasSubstr(message)) << part;
     }
 }
 
 TEST_F(ZoneConfigFileTest, AMisspeltKeyIsToldBeforeWhatItLeavesMissing) {
     const std::string good = "name = 'alpha'\norganisation = 'org-a'\nstate = '/tmp/none'\n[[machine]]\nname = 'm0'\n";
-    for (const auto& [key, misspelt, told] : std::vector<std::tuple<std::string, std::string, std::string>>{
+    for (const auto& [key, misspelt, message] : std::vector<std::tuple<std::string, std::string, std::string>>{
              {"name", "nane", ":1 'nane' is not a setting of this program; did you mean 'name'?"},
              {"organisation", "organisationx", ":2 'organisationx' is not a setting of this program; did you mean "},
              {"state", "sate", ":3 'sate' is not a setting of this program; did you mean 'state'?"},
@@ -84,7 +84,7 @@ TEST_F(ZoneConfigFileTest, AMisspeltKeyIsToldBeforeWhatItLeavesMissing) {
         put("zone.toml", text.replace(text.find(key), key.size(), misspelt));
         const auto settings = read_zone_settings(temporary.path("zone.toml"), "/usr/bin", {.trust = &trust});
         ASSERT_FALSE(settings) << misspelt;
-        EXPECT_THAT(settings.error().pointer + " " + settings.error().message, HasSubstr("zone.toml" + told));
+        EXPECT_THAT(settings.error().pointer + " " + settings.error().message, HasSubstr("zone.toml" + message));
     }
 }
 
@@ -200,7 +200,7 @@ TEST_F(ZoneConfigFileTest, AsksNameAnOrganisationAndHowItIsKnown) {
 TEST_F(ZoneConfigFileTest, InterfaceMayBeANetwork) {
     EXPECT_EQ(read("", "[mpi]\ninterface = '127.0.0.0/8'\n")->zone.mpi_interface, "lo");
     EXPECT_EQ(read("", "[mpi]\ninterface = '203.0.113.0/24'\n")->zone.mpi_interface, "203.0.113.0/24")
-        << "told at the start";
+        << "reported at the start";
     EXPECT_THAT(fault("", "[mpi]\ninterface = '10.0.0/99'\n"), HasSubstr("is no network"));
 }
 
@@ -242,7 +242,7 @@ TEST_F(ZoneConfigFileTest, FaultyRulesAreRefusedWithTheLineTheKeyAndTheRemedy) {
     struct Case {
         std::string rule;
         int line;  ///< of the file, where the rule begins at line 8
-        std::string told;
+        std::string message;
     };
     const Case cases[] = {
         {"", 0, "must name at least one"},
@@ -279,10 +279,10 @@ TEST_F(ZoneConfigFileTest, FaultyRulesAreRefusedWithTheLineTheKeyAndTheRemedy) {
         {to_b + known + "floor_processors = 9\n", 11, "must be 0 to the ceiling's"},
     };
     for (const Case& c : cases) {
-        const std::string told = fault("account_map = 'map'", "[[peering]]\n" + c.rule);
-        EXPECT_THAT(told, HasSubstr(c.told)) << c.rule;
+        const std::string message = fault("account_map = 'map'", "[[peering]]\n" + c.rule);
+        EXPECT_THAT(message, HasSubstr(c.message)) << c.rule;
         const std::string place = "zone.toml" + (c.line > 0 ? ":" + std::to_string(c.line) + " " : "");
-        EXPECT_THAT(told, HasSubstr(place)) << c.rule;
+        EXPECT_THAT(message, HasSubstr(place)) << c.rule;
     }
 }
 

@@ -58,7 +58,7 @@ TEST(ZoneMetrics, AStartIsComparedWithTheOneThatWasToldFirst) {
         zone.metrics.application_entered(made);
     };
     enter('1', ApplicationState::kPlanned, 100, 60);
-    enter('1', ApplicationState::kPlanned, 150, 30);  // it slips: the user was told 160
+    enter('1', ApplicationState::kPlanned, 150, 30);  // it slips: the user was promised 160
     enter('1', ApplicationState::kRunning, 190);
     enter('2', ApplicationState::kPlanned, 100, 60);
     enter('2', ApplicationState::kRunning, 155);

@@ -197,14 +197,14 @@ TEST_F(MembershipServiceTest, WhomAZoneRefusesIsForZonesAndItsOperators) {
     home.join("ana");
     ASSERT_TRUE(home.membership->revoke_user("ana"));
     ASSERT_TRUE(home.membership->block("org-c", "", home.boss()));
-    const auto told = [this](const Caller& who, Evidence evidence) {
+    const auto shown = [this](const Caller& who, Evidence evidence) {
         return home.membership->statement_for(PeerIdentity(who, evidence));
     };
     const TrustStatement all = home.membership->statement();
     const Caller sibling{CallerKind::kZone, "org-a", "two"};
     for (const Caller& reader : {away.self(), sibling, home.boss()})
-        EXPECT_EQ(told(reader, Evidence::kCertificate), all) << reader;
-    EXPECT_EQ(told(home.boss(), Evidence::kLocalToken), all);
+        EXPECT_EQ(shown(reader, Evidence::kCertificate), all) << reader;
+    EXPECT_EQ(shown(home.boss(), Evidence::kLocalToken), all);
     for (const PeerIdentity& reader :
          {PeerIdentity(), PeerIdentity(away.self(), Evidence::kNone), PeerIdentity(away.self(), Evidence::kProxy),
           PeerIdentity(away.boss(), Evidence::kCertificate), certified("bea"), certified("ana")}) {
@@ -220,9 +220,9 @@ TEST_F(MembershipServiceTest, AZoneThatIsBlockedStillLearnsWhomItsHomeDisowns) {
     ASSERT_TRUE(home.membership->revoke_user("ana"));
     for (const char* subject : {"org-b", "spiffe://org-c/user/carl"})
         ASSERT_TRUE(home.membership->block(subject, "", home.boss()));
-    const TrustStatement told = home.membership->statement_for(PeerIdentity(away.self(), Evidence::kCertificate));
-    EXPECT_EQ(told.revocations, home.membership->statement().revocations);
-    EXPECT_THAT(told.blocked, Optional(ElementsAre(to_uri(home.user("ana")))));
+    const TrustStatement statement = home.membership->statement_for(PeerIdentity(away.self(), Evidence::kCertificate));
+    EXPECT_EQ(statement.revocations, home.membership->statement().revocations);
+    EXPECT_THAT(statement.blocked, Optional(ElementsAre(to_uri(home.user("ana")))));
 }
 
 TEST_F(MembershipServiceTest, AStatementThatTellsNoBlocksLiftsNone) {
@@ -234,10 +234,10 @@ TEST_F(MembershipServiceTest, AStatementThatTellsNoBlocksLiftsNone) {
 }
 
 TEST_F(MembershipServiceTest, NobodySpeaksForAnotherOrganisation) {
-    TrustStatement told = home.membership->statement();
-    EXPECT_EQ(away.membership->take(away.self(), told).error().code, ErrorCode::kDenied);
-    EXPECT_EQ(away.membership->take(home.user("ana"), told).error().code, ErrorCode::kDenied);
-    EXPECT_TRUE(away.membership->take(home.self(), told));
+    TrustStatement statement = home.membership->statement();
+    EXPECT_EQ(away.membership->take(away.self(), statement).error().code, ErrorCode::kDenied);
+    EXPECT_EQ(away.membership->take(home.user("ana"), statement).error().code, ErrorCode::kDenied);
+    EXPECT_TRUE(away.membership->take(home.self(), statement));
 }
 
 TEST_F(MembershipServiceTest, AListThatItsCaDidNotSignOrThatIsOlderChangesNothing) {

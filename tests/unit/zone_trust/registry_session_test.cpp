@@ -22,7 +22,7 @@ class ScriptedTransport : public ZoneTransport {
     Result<ZoneLease> lease = ZoneLease{"alpha", seconds{40}};
     Result<ZoneLease> enrol_lease = ZoneLease{"alpha", seconds{40}};
     Result<std::vector<SignedText>> listed = std::vector<SignedText>{};
-    std::map<std::string, Result<TrustStatement>> told;  ///< by url; without: silence for ever
+    std::map<std::string, Result<TrustStatement>> statements;  ///< by url; without: silence for ever
     std::vector<std::string> calls;
     std::vector<SignedText> published;
 
@@ -52,7 +52,7 @@ class ScriptedTransport : public ZoneTransport {
     std::function<Result<ZonePage>(const ZoneQuery&)> pages;  ///< instead of `listed`
     void fetch_trust(const ServiceAddress& to, Respond<TrustStatement> r) override {
         calls.push_back("trust " + to.url);
-        if (const auto at = told.find(to.url); at != told.end()) later(r, at->second);
+        if (const auto at = statements.find(to.url); at != statements.end()) later(r, at->second);
     }
     void ask_capacity(const ServiceAddress&, const CapacityRequest&, Respond<Capacity>) override {}
     void probe(const ServiceAddress&, ProbeSize, Respond<std::size_t>) override {}
@@ -86,7 +86,7 @@ class RegistrySessionTest : public IdentityWorld {
     RegistrySessionTest() {
         home.config.registry = {"https://reg:1", {CallerKind::kRegistry, "org-r", "main"}};
         const auto keep = [this](const std::vector<ZoneEntry>& entries) {
-            ++told;
+            ++notified;
             found.clear();
             leased_until.clear();
             for (const ZoneEntry& entry : entries) {
@@ -126,7 +126,7 @@ class RegistrySessionTest : public IdentityWorld {
     std::unique_ptr<RegistrySession> session;
     std::vector<std::string> found;
     std::vector<std::optional<Time>> leased_until;  ///< of those
-    int told = 0;
+    int notified = 0;
     int missed = 0;  ///< looks without an answer
     int forgotten = 0;
 };
@@ -175,7 +175,7 @@ TEST_F(RegistrySessionTest, ARegistryThatIsDownForAnHourIsAskedAgainAndTellsNoth
     session->start();
     clock.advance(hours{1});
     EXPECT_FALSE(session->enrolled());
-    EXPECT_EQ(told, 0) << "what is known stays as it is";
+    EXPECT_EQ(notified, 0) << "what is known stays as it is";
     EXPECT_GT(transport.count("publish"), 1000);
     EXPECT_GT(transport.looks, 500);
     EXPECT_LT(home.log.lines.size(), 10U) << "one line, not one per attempt";
@@ -246,7 +246,7 @@ TEST_F(RegistrySessionTest, ALongListIsReadPageByPageAndToldOnce) {
     session->start();
     clock.advance(seconds{1});
     EXPECT_EQ(transport.looks, 2);
-    EXPECT_EQ(told, 1);
+    EXPECT_EQ(notified, 1);
     EXPECT_THAT(found, ElementsAre("beta at https://beta:1", "gamma at https://gamma:1"));
 }
 
@@ -271,7 +271,7 @@ TEST_F(RegistrySessionTest, HalfAListIsNotTold) {
     };
     session->start();
     clock.advance(minutes{10});
-    EXPECT_EQ(told, 0) << "zones that are only on the lost page would count as gone";
+    EXPECT_EQ(notified, 0) << "zones that are only on the lost page would count as gone";
     EXPECT_GT(transport.looks, 100) << "but it is asked again";
 }
 
@@ -282,12 +282,12 @@ TEST_F(RegistrySessionTest, AListWithoutEndIsGivenUp) {
     };
     session->start();
     clock.advance(home.config.discover_every);
-    EXPECT_EQ(told, 0);
+    EXPECT_EQ(notified, 0);
     EXPECT_EQ(transport.looks, 10);
     transport.pages = [](const ZoneQuery&) -> Result<ZonePage> { return ZonePage{{SignedText{}}, "same"}; };
     clock.advance(home.config.discover_every);
     EXPECT_LE(transport.looks, 10 + 3) << "a page that leads to itself ends it, too";
-    EXPECT_EQ(told, 0);
+    EXPECT_EQ(notified, 0);
 }
 
 TEST_F(RegistrySessionTest, DrainIsToldAndTakenBack) {
@@ -401,7 +401,7 @@ TEST_F(RegistrySessionTest, ARivalIsReportedWithItsAgeUntilItStops) {
     EXPECT_EQ(home.log.count("identity_claim_ended"), 1);
 }
 
-/// Both have the zone's key and its address, so the registry cannot tell them apart.
+/// Both have the zone's key and its address, so the registry cannot distinguish them.
 TEST_F(RegistrySessionTest, AnEntryThatThisProcessDidNotSignShowsARival) {
     session->start();
     clock.advance(seconds{1});
@@ -445,8 +445,8 @@ class TrustExchangeTest : public IdentityWorld {
 
 TEST_F(TrustExchangeTest, EveryZoneIsAskedEveryFifteenSecondsWhateverTheOthersDo) {
     IdentityZone dead(clock, "org-c", "gamma"), broken(clock, "org-d", "delta");
-    transport.told.insert_or_assign(broken.config.url, Error{ErrorCode::kUnavailable, "refused", {}});
-    transport.told.insert_or_assign(away.config.url, away.membership->statement());
+    transport.statements.insert_or_assign(broken.config.url, Error{ErrorCode::kUnavailable, "refused", {}});
+    transport.statements.insert_or_assign(away.config.url, away.membership->statement());
     TrustExchange exchange(clock, transport, *home.membership, home.log, [&] {
         return std::vector{address(dead), address(broken), address(away)};
     });
@@ -459,16 +459,16 @@ TEST_F(TrustExchangeTest, EveryZoneIsAskedEveryFifteenSecondsWhateverTheOthersDo
 
 TEST_F(TrustExchangeTest, ARevocationIsInForceElsewhereWithinAMinute) {
     const auto bob = away.join("bob");
-    transport.told.insert_or_assign(away.config.url, away.membership->statement());
+    transport.statements.insert_or_assign(away.config.url, away.membership->statement());
     TrustExchange exchange(clock, transport, *home.membership, home.log, [&] { return std::vector{address(away)}; });
     exchange.start();
     clock.advance(seconds{1});
     EXPECT_FALSE(home.membership->is_blocked(bob.identity));
     ASSERT_TRUE(away.membership->revoke_user("bob"));
-    transport.told.insert_or_assign(away.config.url, away.membership->statement());
+    transport.statements.insert_or_assign(away.config.url, away.membership->statement());
     clock.advance(TrustExchange::kEvery);
     EXPECT_TRUE(home.membership->is_blocked(bob.identity));
-    transport.told.insert_or_assign(away.config.url, Error{ErrorCode::kUnavailable, "refused", {}});
+    transport.statements.insert_or_assign(away.config.url, Error{ErrorCode::kUnavailable, "refused", {}});
     clock.advance(hours{1});
     EXPECT_TRUE(home.membership->is_blocked(bob.identity)) << "who does not answer keeps what was known";
 }
