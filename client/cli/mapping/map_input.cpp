@@ -2,48 +2,14 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "algorithms/formats/metis_graph.hpp"
+#include "client/cli/input.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/tree_mapping_codec.hpp"
 
 namespace zbs::cli {
 namespace {
-
-Result<std::string> read_file(const std::string& path) {
-    std::error_code fault;
-    if (std::filesystem::is_directory(path, fault)) return invalid("is a directory", path);
-    std::ifstream in(path, std::ios::binary);
-    if (!in) return Error{ErrorCode::kNotFound, "cannot be read", path};
-    std::string text;
-    if (const auto size = std::filesystem::file_size(path, fault); !fault && size > 0) {
-        text.resize(size);
-        in.read(text.data(), static_cast<std::streamsize>(size));
-        text.resize(static_cast<std::size_t>(in.gcount()));
-    }
-    // A pipe has no size, and a file may grow.
-    if (in) text.append(std::istreambuf_iterator<char>(in), {});
-    return text;
-}
-
-Result<codec::Json> parse_json(const std::string& text, const std::string& path) {
-    Result<codec::Json> json = codec::parse(text);
-    if (!json) return Error{json.error().code, json.error().message, path + " " + json.error().pointer};
-    return json;
-}
-
-Result<codec::Json> read_json(const std::string& path) {
-    const Result<std::string> text = read_file(path);
-    if (!text) return text.error();
-    return parse_json(*text, path);
-}
-
-Error in_file(const Error& error, const std::string& path) {
-    return {error.code, error.message, path + " " + error.pointer};
-}
 
 Result<std::vector<ProcessorIndex>> parse_lines(std::string_view text, const std::string& path, TaskIndex tasks,
                                                 ProcessorIndex processors) {
@@ -81,14 +47,12 @@ Result<std::vector<ProcessorIndex>> parse_lines(std::string_view text, const std
 
 Result<TaskGraph> read_task_graph(const MapSources& sources) {
     if (!sources.graph.empty()) {
-        const Result<std::string> text = read_file(sources.graph);
+        const Result<std::string> text = read_all(sources.graph);
         if (!text) return text.error();
         return formats::read_metis_graph(*text, sources.graph);
     }
-    const Result<codec::Json> json = read_json(sources.model);
-    if (!json) return json.error();
-    Result<ApplicationModel> model = codec::decode_model(*json);
-    if (!model) return in_file(model.error(), sources.model);
+    Result<ApplicationModel> model = read_model_file(sources.model);
+    if (!model) return model.error();
     return std::move(model->graph);
 }
 
@@ -119,7 +83,7 @@ Result<Hierarchy> make_hierarchy(const MapSources& sources) {
 
 Result<std::vector<ProcessorIndex>> read_mapping(const std::string& path, TaskIndex tasks, ProcessorIndex processors,
                                                  const ResourceGraph* resources) {
-    const Result<std::string> text = read_file(path);
+    const Result<std::string> text = read_all(path);
     if (!text) return text.error();
     Result<std::vector<ProcessorIndex>> processor_of = std::vector<ProcessorIndex>{};
     const std::size_t first = text->find_first_not_of(" \t\r\n");

@@ -13,17 +13,16 @@
 #include <iostream>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "algorithms/base/utf8.hpp"
 #include "client/api/staged_files.hpp"
 #include "client/cli/context.hpp"
+#include "client/cli/input.hpp"
 #include "client/cli/submission/job_environment.hpp"
 #include "client/cli/submission/program_mpi.hpp"
 #include "services/common/adapters/descriptor/descriptor.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/system/absolute_path.hpp"
-#include "services/common/codec/model_codec.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/steps/job_limits.hpp"
 #include "services/common/messages/text/printable.hpp"
@@ -34,20 +33,6 @@ namespace zbs::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-Result<ApplicationModel> read_model(const std::string& path) {
-    std::error_code ignored;
-    if (fs::is_directory(path, ignored)) return invalid("is a directory", path);
-    std::ifstream in(path, std::ios::binary);
-    if (!in) return Error{ErrorCode::kNotFound, "cannot read the model", path};
-    std::stringstream text;
-    text << in.rdbuf();
-    const auto json = codec::parse(text.str());
-    if (!json) return Error{ErrorCode::kInvalidArgument, json.error().message, path + " " + json.error().pointer};
-    auto model = codec::decode_model(*json);
-    if (!model) return Error{ErrorCode::kInvalidArgument, model.error().message, path + " " + model.error().pointer};
-    return model;
-}
 
 std::vector<std::string> own_environment() {
     std::vector<std::string> own;
@@ -360,7 +345,7 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options, const Id12
     if (!grace) return Error{ErrorCode::kInvalidArgument, grace.error().message, "--grace"};
     request.grace = *grace;
     if (!options.model.empty()) {
-        Result<ApplicationModel> model = read_model(options.model);
+        Result<ApplicationModel> model = read_model_file(options.model);
         if (!model) return model.error();
         request.model = *std::move(model);
     }

@@ -11,7 +11,6 @@ namespace zbs::cli {
 
 using command_line::Check;
 using command_line::CheckResult;
-using command_line::to_string;
 using command_line::worst_of;
 
 /// `fault` of opening the credentials. One that names its own remedy ("...; run 'chmod 600 key.pem'") keeps it.

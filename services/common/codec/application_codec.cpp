@@ -102,7 +102,7 @@ constexpr auto kApplicationRequest = fields<ApplicationRequest>(
     defaulted(texts("zones", &ApplicationRequest::zones, limits::kMaxZonesInRegistry, 1 << 20)),
     defaulted(boolean("profile", &ApplicationRequest::profile)),
     defaulted(boolean("use_profile", &ApplicationRequest::use_profile)),
-    optional(word("launcher", &ApplicationRequest::launcher, kLaunchers)),
+    optional(word("launcher", &ApplicationRequest::launcher)),
     StagingRow{},
     optional(count("priority", &ApplicationRequest::priority, kMaxPriority)),
     integer("share", &ApplicationRequest::share, kMinShare, kMaxShare)).checked(check_request);
@@ -139,7 +139,7 @@ constexpr auto kApplicationPart = fields<ApplicationPart>(
     nested("status", &ApplicationPart::status, Functions{encode, decode_part_status}));
 
 constexpr auto kStateChange = fields<StateChange>(
-    word("state", &StateChange::state, kApplicationStates),
+    word("state", &StateChange::state),
     time("at_us", &StateChange::at));
 
 constexpr auto kApplicationEvent = fields<ApplicationEvent>(
@@ -155,7 +155,7 @@ constexpr auto kApplicationEvent = fields<ApplicationEvent>(
 constexpr auto kHistory = list("history", &ApplicationStatus::history, 1'000, kStateChange);
 constexpr auto kEvents = optional(list("events", &ApplicationStatus::events, kMaxEvents, kApplicationEvent));
 constexpr auto kApplicationStatus = fields<ApplicationStatus>(
-    word("state", &ApplicationStatus::state, kApplicationStates),
+    word("state", &ApplicationStatus::state),
     text("reason", &ApplicationStatus::reason, kMaxLongReason),
     kHistory,
     list("parts", &ApplicationStatus::parts, limits::kMaxZonesInRegistry, kApplicationPart),
@@ -176,7 +176,7 @@ constexpr auto kApplicationSummary = fields<ApplicationSummary>(
     id("id", &ApplicationSummary::id),
     identity("owner", &ApplicationSummary::owner),
     optional(Field{"name", &ApplicationSummary::name, kAsIs, read_job_name}),
-    word("state", &ApplicationSummary::state, kApplicationStates),
+    word("state", &ApplicationSummary::state),
     integer("ranks", &ApplicationSummary::ranks, 1, limits::kMaxRanks),
     text("program", &ApplicationSummary::program, limits::kMaxArgumentBytes),
     texts("zones", &ApplicationSummary::zones, limits::kMaxZonesInRegistry, 1 << 20),
@@ -234,10 +234,10 @@ Result<std::vector<ApplicationState>> decode_states(std::string_view words, cons
     std::vector<ApplicationState> states;
     for (;;) {
         const std::size_t end = std::min(words.find(','), words.size());
-        const std::optional<ApplicationState> state = find_word(words.substr(0, end), kApplicationStates);
+        const std::optional<ApplicationState> state = find_word<ApplicationState>(words.substr(0, end));
         if (!state) {
             std::string all;
-            for (const ApplicationState one : kApplicationStates) all += std::string(" ") + to_string(one);
+            for (const ApplicationState one : kAll<ApplicationState>) all += std::string(" ") + to_string(one);
             return invalid("must be states with commas between them, of" + all, pointer);
         }
         if (!std::ranges::count(states, *state)) states.push_back(*state);

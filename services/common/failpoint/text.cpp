@@ -54,32 +54,6 @@ bool comes_by(Program program, const Row& row) {
 
 }  // namespace
 
-const char* to_string(Program program) {
-    switch (program) {
-        case Program::kZone:
-            return "zone";
-        case Program::kRegistry:
-            return "registry";
-        case Program::kStep:
-            return "step";
-        case Program::kServices:
-            return "services";
-    }
-    return "?";
-}
-
-const char* to_string(Action action) {
-    switch (action) {
-        case Action::kCrash:
-            return "crash";
-        case Action::kError:
-            return "error";
-        case Action::kStall:
-            return "stall";
-    }
-    return "?";
-}
-
 Result<std::vector<Arming>> parse(std::string_view text, Program program) {
     if (text.size() > limits::kMaxFailpointBytes)
         return invalid("failpoints have at most " + std::to_string(limits::kMaxFailpointBytes) + " bytes");

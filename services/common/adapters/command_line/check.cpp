@@ -4,10 +4,6 @@
 
 namespace zbs::command_line {
 
-std::string to_string(CheckResult verdict) {
-    return verdict == CheckResult::kOk ? "ok" : verdict == CheckResult::kWarn ? "warn" : "fail";
-}
-
 CheckResult worst_of(const std::vector<Check>& checks) {
     CheckResult worst = CheckResult::kOk;
     for (const Check& check : checks) worst = std::max(worst, check.verdict);

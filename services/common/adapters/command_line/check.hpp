@@ -2,11 +2,15 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/base/words.hpp"
+
 /// What a command that looks for faults ("doctor") has found.
 namespace zbs::command_line {
 
+using zbs::to_string;
+
 enum class CheckResult { kOk, kWarn, kFail };
-std::string to_string(CheckResult verdict);  ///< "ok", "warn", "fail"
+constexpr auto words_of(CheckResult) { return std::array{"ok", "warn", "fail"}; }
 
 struct Check {
     std::string name;  ///< "certificate"

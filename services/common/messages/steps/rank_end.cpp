@@ -11,7 +11,6 @@
 namespace zbs {
 namespace {
 
-constexpr std::array kKinds = {RankEndKind::kExited, RankEndKind::kSignalled, RankEndKind::kAborted};
 constexpr std::string_view kEarly = "early", kBeforeInit = "before_init", kInStop = "in_stop";
 constexpr Duration kNoticed = std::chrono::seconds{2};
 
@@ -40,18 +39,6 @@ Time latest(const RankEnd& end) { return end.how == RankEndKind::kAborted ? end.
 
 }  // namespace
 
-const char* to_string(RankEndKind kind) {
-    switch (kind) {
-        case RankEndKind::kExited:
-            return "exited";
-        case RankEndKind::kSignalled:
-            return "signalled";
-        case RankEndKind::kAborted:
-            return "aborted";
-    }
-    return "unknown";
-}
-
 std::string rank_end_file(TaskIndex rank) { return std::string(own_files::kEnd) + std::to_string(rank); }
 
 std::string rank_end_text(const RankEnd& end) {
@@ -79,7 +66,7 @@ std::optional<RankEnd> read_rank_end(std::string_view file, std::string_view tex
     if (!rank || !at || !code) return std::nullopt;
     const std::string_view when = take_word(text);
     const bool in_stop = when == kInStop || take_word(text) == kInStop;
-    for (const RankEndKind kind : kKinds)
+    for (const RankEndKind kind : kAll<RankEndKind>)
         if (how == to_string(kind))
             return RankEnd{.rank = static_cast<TaskIndex>(*rank),
                            .how = kind,
