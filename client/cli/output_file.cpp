@@ -5,12 +5,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <optional>
+
+#include "algorithms/base/text.hpp"
 
 namespace zbs::cli {
 namespace {
@@ -39,11 +40,8 @@ std::optional<int> descriptor_of(const fs::path& path) {
     std::error_code fault;
     const std::string folder = fs::canonical(path.parent_path(), fault).string();
     if (fault || (folder != "/proc/" + std::to_string(getpid()) + "/fd")) return {};
-    const std::string name = path.filename().string();
-    int number = -1;
-    const auto [end, wrong] = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (wrong != std::errc{} || end != name.data() + name.size() || number < 0) return {};
-    return number;
+    const auto number = parse_number<unsigned>(path.filename().string());
+    return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
 }
 
 int write_to_descriptor(int descriptor, std::string_view text) {

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "algorithms/base/suggestion.hpp"
+#include "algorithms/base/text.hpp"
 #include "client/cli/applications/application_view.hpp"
 #include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/adapters/command_line/since.hpp"
@@ -51,14 +52,10 @@ Result<void> check_state_filters(const std::vector<std::string>& filters) {
 Result<void> check_states(std::string_view words, const char* option) {
     std::vector<std::string_view> known;
     for (const ApplicationState state : kAll<ApplicationState>) known.emplace_back(to_string(state));
-    for (;;) {
-        const std::size_t end = std::min(words.find(','), words.size());
-        const std::string_view word = words.substr(0, end);
-        if (std::ranges::find(known, word) == known.end())
+    for (const std::string_view word : split(words, ','))
+        if (!find_word<ApplicationState>(word))
             return invalid("there is no state '" + harmless_line(word) + "'" + did_you_mean(word, known), option);
-        if (end == words.size()) return {};
-        words.remove_prefix(end + 1);
-    }
+    return {};
 }
 
 /// The instant that `since` names, where a zone can be asked for it. What it took six hours ago, its own clock says.

@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include "algorithms/base/duration_text.hpp"
+#include "algorithms/base/text.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 
 namespace zbs::cli {
@@ -113,15 +114,14 @@ Listing applications_of(const std::vector<ApplicationView>& applications, const 
                     Json::array()};
     const Time until = now.value_or(system::wall_clock());
     for (const ApplicationView& application : applications) {
-        std::string zones;
-        for (const std::string& name : application.zones) zones += (zones.empty() ? "" : ",") + name;
         listing.items.push_back(application.item);
         listing.rows.push_back(
             {application.id, user_text(application.owner, reader), application.name, application.state,
              application.ranks, std::filesystem::path(application.program).filename().string(),
-             zones.empty() ? "-" : zones, exit_cell(application), time_text(application.submitted),
-             time_text(application.started), time_text(application.ended), elapsed_cell(application, until),
-             time_text(application.expected_start), reason_text(application, until), application.program});
+             application.zones.empty() ? "-" : joined(application.zones, ","), exit_cell(application),
+             time_text(application.submitted), time_text(application.started), time_text(application.ended),
+             elapsed_cell(application, until), time_text(application.expected_start), reason_text(application, until),
+             application.program});
     }
     return listing;
 }

@@ -1,8 +1,8 @@
 #include "client/cli/mapping/map_input.hpp"
 
 #include <algorithm>
-#include <charconv>
 
+#include "algorithms/base/text.hpp"
 #include "algorithms/formats/metis_graph.hpp"
 #include "client/cli/input.hpp"
 #include "services/common/codec/model_codec.hpp"
@@ -27,18 +27,17 @@ Result<std::vector<ProcessorIndex>> parse_lines(std::string_view text, const std
         const std::string here = path + ":" + std::to_string(number);
         if (line.empty() && text.find_first_not_of(" \t\r\n", std::min(at, text.size())) == std::string_view::npos)
             break;  // empty lines at the end
-        std::int64_t processor = 0;
-        const auto [stop, status] = std::from_chars(line.data(), line.data() + line.size(), processor);
-        if (status != std::errc() || stop != line.data() + line.size())
+        const auto processor = parse_number<std::int64_t>(line);
+        if (!processor)
             return invalid("\"" + std::string(line.substr(0, 40)) +
                                "\" is no processor; a mapping is one index per line, or the JSON of zbs map",
                            here);
-        if (processor < 0 || processor >= processors)
-            return invalid("processor " + std::to_string(processor) + " is not in 0.." + std::to_string(processors - 1),
-                           here);
+        if (*processor < 0 || *processor >= processors)
+            return invalid(
+                "processor " + std::to_string(*processor) + " is not in 0.." + std::to_string(processors - 1), here);
         if (processor_of.size() == static_cast<std::size_t>(tasks))
             return invalid("more lines than the " + std::to_string(tasks) + " tasks", here);
-        processor_of.push_back(static_cast<ProcessorIndex>(processor));
+        processor_of.push_back(static_cast<ProcessorIndex>(*processor));
     }
     return processor_of;
 }

@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <iostream>
@@ -10,6 +9,7 @@
 
 #include "algorithms/allocation/registry.hpp"
 #include "algorithms/base/duration_text.hpp"
+#include "algorithms/base/text.hpp"
 #include "algorithms/formats/svg.hpp"
 #include "algorithms/metrics/schedule_metrics.hpp"
 #include "algorithms/policy/registry.hpp"
@@ -87,7 +87,8 @@ Result<std::vector<NamedPolicy>> policies_of(const SimulateCommand& command) {
         if (!command.options.empty())
             return invalid("belongs to --policy; with --compare write options behind the name: easy:order=estimate",
                            "--option");
-        for (const std::string& text : split(command.compare, ',')) {
+        for (const std::string_view part : split(command.compare, ',')) {
+            const std::string text(part);
             Result<NamedOptions> named = parse_named_options(text, ':', "--compare");
             if (!named) return named.error();
             for (const NamedPolicy& other : found)
@@ -190,11 +191,10 @@ Result<CoschedulingModel> coscheduling_of(const std::string& text, const std::ve
             "--coscheduling");
     if (text == "application") return CoschedulingModel::by_application();
     std::vector<double> factors;
-    for (const std::string& part : split(text, ',')) {
-        double factor = 0;
-        const auto [end, fault] = std::from_chars(part.data(), part.data() + part.size(), factor);
-        if (fault != std::errc{} || end != part.data() + part.size() || !(factor >= 0.1 && factor <= 100))
-            return invalid("holds '" + part +
+    for (const std::string_view part : split(text, ',')) {
+        const double factor = parse_number<double>(part).value_or(0);
+        if (!(factor >= 0.1 && factor <= 100))
+            return invalid("holds '" + std::string(part) +
                                "'; write the slowdown of one job, two, three and so on, each 0.1 to 100, as 1,1.2,1.3, "
                                "or application",
                            "--coscheduling");

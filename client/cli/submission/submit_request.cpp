@@ -14,6 +14,7 @@
 #include <map>
 #include <set>
 
+#include "algorithms/base/text.hpp"
 #include "algorithms/base/utf8.hpp"
 #include "client/api/staged_files.hpp"
 #include "client/cli/context.hpp"
@@ -109,8 +110,7 @@ Result<void> set_limits(const SubmitOptions& options, std::map<std::string, std:
             return invalid(mask.error().message, "--umask");
         environment[kUmaskVariable] = options.umask;
     }
-    std::string limits;
-    for (const std::string& word : options.ulimits) limits += (limits.empty() ? "" : ",") + word;
+    const std::string limits = joined(options.ulimits, ",");
     if (const Result<std::vector<JobLimit>> read = parse_job_limits(limits); !read)
         return invalid(read.error().message, "--ulimit");
     if (!limits.empty()) environment[kLimitsVariable] = limits;

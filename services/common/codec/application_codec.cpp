@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <charconv>
 
+#include "algorithms/base/text.hpp"
 #include "services/common/codec/json/fields.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
@@ -232,18 +232,16 @@ Result<std::vector<ApplicationEvent>> decode_events(const Json& json) {
 
 Result<std::vector<ApplicationState>> decode_states(std::string_view words, const std::string& pointer) {
     std::vector<ApplicationState> states;
-    for (;;) {
-        const std::size_t end = std::min(words.find(','), words.size());
-        const std::optional<ApplicationState> state = find_word<ApplicationState>(words.substr(0, end));
+    for (const std::string_view word : split(words, ',')) {
+        const std::optional<ApplicationState> state = find_word<ApplicationState>(word);
         if (!state) {
             std::string all;
             for (const ApplicationState one : kAll<ApplicationState>) all += std::string(" ") + to_string(one);
             return invalid("must be states with commas between them, of" + all, pointer);
         }
         if (!std::ranges::count(states, *state)) states.push_back(*state);
-        if (end == words.size()) return states;
-        words.remove_prefix(end + 1);
     }
+    return states;
 }
 
 std::string encode_place(const ApplicationPlace& place) {
@@ -251,13 +249,10 @@ std::string encode_place(const ApplicationPlace& place) {
 }
 
 Result<ApplicationPlace> decode_place(std::string_view text, const std::string& pointer) {
-    const std::size_t at = text.find('-');
-    std::int64_t us = -1;
-    if (at != std::string_view::npos && text.front() != '-') {
-        const auto [stop, fault] = std::from_chars(text.data(), text.data() + at, us);
+    if (const std::size_t at = text.find('-'); at != std::string_view::npos) {
+        const auto us = parse_number<std::int64_t>(text.substr(0, at));
         const std::optional<Id128> id = parse_id128(text.substr(at + 1));
-        if (fault == std::errc{} && stop == text.data() + at && id)
-            return ApplicationPlace{time_from_microseconds(us), {*id}};
+        if (us && id) return ApplicationPlace{time_from_microseconds(*us), {*id}};
     }
     return invalid("must be what a page of this list gave as 'next'", pointer);
 }

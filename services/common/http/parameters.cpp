@@ -1,7 +1,8 @@
 #include "services/common/http/parameters.hpp"
 
 #include <algorithm>
-#include <charconv>
+
+#include "algorithms/base/text.hpp"
 
 namespace zbs::http {
 
@@ -16,11 +17,8 @@ Result<void> check_parameters(const Call& call, std::initializer_list<const char
 Result<std::uint64_t> number_parameter(const Call& call, const char* name, std::uint64_t fallback) {
     const auto at = call.query.find(name);
     if (at == call.query.end()) return fallback;
-    std::uint64_t value = 0;
-    const auto read = std::from_chars(at->second.data(), at->second.data() + at->second.size(), value);
-    if (read.ec != std::errc{} || read.ptr != at->second.data() + at->second.size())
-        return invalid("must be a whole number >= 0", name);
-    return value;
+    if (const auto value = parse_number<std::uint64_t>(at->second)) return *value;
+    return invalid("must be a whole number >= 0", name);
 }
 
 std::string text_parameter(const Call& call, const char* name, const char* fallback) {

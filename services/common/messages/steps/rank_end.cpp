@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 
+#include "algorithms/base/text.hpp"
 #include "services/common/messages/steps/own_files.hpp"
 
 namespace zbs {
@@ -23,11 +23,8 @@ std::string_view take_word(std::string_view& text) {
 }
 
 std::optional<std::int64_t> number(std::string_view word, std::int64_t most, std::int64_t least = 0) {
-    std::int64_t value = 0;
-    const auto [end, fault] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (word.empty() || fault != std::errc{} || end != word.data() + word.size() || value < least || value > most)
-        return std::nullopt;
-    return value;
+    const auto value = parse_number<std::int64_t>(word);
+    return value && *value >= least && *value <= most ? value : std::nullopt;
 }
 
 constexpr std::array kFindings = {RankFinding::kPreloadRemoved, RankFinding::kNotPreloadable, RankFinding::kAlone};

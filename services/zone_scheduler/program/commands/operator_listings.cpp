@@ -1,5 +1,6 @@
 #include "services/zone_scheduler/program/commands/operator_listings.hpp"
 
+#include "algorithms/base/text.hpp"
 #include "services/common/codec/json/audit_text.hpp"
 #include "services/common/codec/site_codec.hpp"
 #include "services/common/failpoint/points.hpp"
@@ -23,11 +24,10 @@ Listing users_of(const Json& answer) {
         {"NAME", "STANDING", {"CODE UNTIL", "code_expires_us"}, "CERTIFICATES", "GROUPS", {"ADDED", "added_us", true}},
         {}};
     for (const codec::UserView& user : codec::decode_users(answer)) {
-        std::string groups;
-        for (const std::string& group : user.groups) groups += (groups.empty() ? "" : ",") + group;
         listing.items.push_back(user.item);
         listing.rows.push_back({user.name, user.standing, user.code_pending ? moment(user.code_expires) : Cell("-"),
-                                user.certificates, groups.empty() ? "-" : groups, moment(user.added)});
+                                user.certificates, user.groups.empty() ? "-" : joined(user.groups, ","),
+                                moment(user.added)});
     }
     return listing;
 }
