@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <set>
 
-#include "services/common/codec/json/base64.hpp"
 #include "services/common/codec/json/fields.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/common/messages/text/base64.hpp"
 
 namespace zbs::codec {
 namespace {
