@@ -1,5 +1,6 @@
 #pragma once
 #include <charconv>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,16 +17,35 @@ inline std::vector<std::string_view> split(std::string_view text, char separator
     return parts;
 }
 
-/// The words, with `separator` between each two.
+/// The words, with `separator` between each two, and `last` between the last two.
+template <class Words>
+std::string joined(const Words& words, std::string_view separator, std::string_view last) {
+    std::string text;
+    for (auto word = words.begin(); word != words.end(); ++word) {
+        if (word != words.begin()) text += std::next(word) == words.end() ? last : separator;
+        text += *word;
+    }
+    return text;
+}
 template <class Words>
 std::string joined(const Words& words, std::string_view separator) {
+    return joined(words, separator, separator);
+}
+
+/// Whether they are the same; takes the same time wherever texts of one length differ.
+inline bool is_same_secret(std::string_view shown, std::string_view secret) {
+    if (shown.size() != secret.size()) return false;
+    unsigned char difference = 0;
+    for (std::size_t i = 0; i < secret.size(); ++i)
+        difference = static_cast<unsigned char>(difference | (shown[i] ^ secret[i]));
+    return difference == 0;
+}
+
+/// Two digits in small letters for each byte.
+inline std::string hexadecimal(std::string_view bytes) {
+    constexpr char kDigits[] = "0123456789abcdef";
     std::string text;
-    bool is_first = true;
-    for (const auto& word : words) {
-        if (!is_first) text += separator;
-        is_first = false;
-        text += word;
-    }
+    for (const char c : bytes) text += {kDigits[static_cast<unsigned char>(c) >> 4], kDigits[c & 15]};
     return text;
 }
 

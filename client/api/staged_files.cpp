@@ -10,10 +10,10 @@
 #include <cstring>
 
 #include "services/common/adapters/descriptor/descriptor.hpp"
-#include "services/common/adapters/files/checksum.hpp"
 #include "services/common/codec/staging_codec.hpp"
 #include "services/common/http/call.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/common/messages/text/checksum.hpp"
 
 namespace zbs::client {
 namespace {
@@ -45,8 +45,8 @@ Result<std::string> read_at(int fd, std::uint64_t offset, std::size_t limit) {
 }
 
 /// Of all that is in an open file.
-Result<files::Checksum> checksum_of(int fd) {
-    files::Checksum sum;
+Result<Checksum> checksum_of(int fd) {
+    Checksum sum;
     for (;;) {
         const Result<std::string> piece = read_at(fd, sum.taken(), kPiece);
         if (!piece) return piece.error();
@@ -77,16 +77,16 @@ Result<std::optional<bool>> holds(int folder, const std::string& name, const Res
     if (!known && errno == ENOENT) return std::optional<bool>{};
     if (!known || fstat(known.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::optional(false);
     if (static_cast<std::uint64_t>(info.st_size) != file.size) return std::optional(false);
-    Result<files::Checksum> sum = checksum_of(known.get());
+    Result<Checksum> sum = checksum_of(known.get());
     if (!sum) return sum.error();
     return std::optional(sum->text() == file.digest);
 }
 
 Result<void> fetch_into(ZoneClient& zone, const std::string& application, const ResultFile& file, int fd,
                         const std::string& path) {
-    Result<files::Checksum> begun = checksum_of(fd);
+    Result<Checksum> begun = checksum_of(fd);
     if (!begun) return begun.error();
-    files::Checksum sum = *std::move(begun);
+    Checksum sum = *std::move(begun);
     for (int tries = 1;; ++tries) {
         while (sum.taken() < file.size) {
             const Result<codec::Json> answer =
@@ -107,7 +107,7 @@ Result<void> fetch_into(ZoneClient& zone, const std::string& application, const 
             return Error{ErrorCode::kConflict,
                          file.name + ": the received file has another checksum than its zone announced",
                          {}};
-        sum = files::Checksum{};
+        sum = Checksum{};
     }
 }
 
@@ -119,7 +119,7 @@ Result<StagedFile> describe_file(const std::string& path, const std::string& nam
     if (!file || fstat(file.get(), &info) != 0)
         return Error{ErrorCode::kNotFound, "cannot read " + path + ": " + std::strerror(errno), {}};
     if (!S_ISREG(info.st_mode)) return Error{ErrorCode::kNotFound, path + " is no regular file", {}};
-    Result<files::Checksum> sum = checksum_of(file.get());
+    Result<Checksum> sum = checksum_of(file.get());
     if (!sum) return sum.error();
     StagedFile staged{.name = name, .digest = {}, .size = sum->taken(), .executable = (info.st_mode & S_IXUSR) != 0};
     staged.digest = sum->text();

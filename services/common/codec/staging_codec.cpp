@@ -142,6 +142,11 @@ Json encode(const FilePresence& file) { return kFilePresence.encode(file); }
 Result<FilePresence> decode_file_presence(const Json& json, const std::string& pointer) {
     return kFilePresence.decode(json, pointer);
 }
+Result<FilePresence> decode_presence_of(const std::string& digest, const Json& json) {
+    Result<FilePresence> file = decode_file_presence(json);
+    if (file && file->digest != digest) return invalid("is another file than " + digest, "/digest");
+    return file;
+}
 Json encode(const StagingStatus& status) { return kStagingStatus.encode(status); }
 Result<StagingStatus> decode_staging_status(const Json& json) { return kStagingStatus.decode(json); }
 Json encode(const FileChunk& chunk) { return kFileChunk.encode(chunk); }

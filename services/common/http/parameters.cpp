@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/base/text.hpp"
+#include "services/common/messages/text/checksum.hpp"
 
 namespace zbs::http {
 
@@ -19,6 +20,12 @@ Result<std::uint64_t> number_parameter(const Call& call, const char* name, std::
     if (at == call.query.end()) return fallback;
     if (const auto value = parse_number<std::uint64_t>(at->second)) return *value;
     return invalid("must be a whole number >= 0", name);
+}
+
+Result<std::string> digest_parameter(const Call& call) {
+    const std::string& digest = call.parameters.at("digest");
+    if (is_checksum(digest)) return digest;
+    return invalid("must be 64 hexadecimal digits in small letters (SHA-256)", "digest");
 }
 
 std::string text_parameter(const Call& call, const char* name, const char* fallback) {

@@ -72,21 +72,14 @@ Reply read_file(const Request& request, NodeService& node, const std::string& op
     return {200, "application/octet-stream", *std::move(bytes), {{"Zbs-Next-Offset", std::to_string(next)}}};
 }
 
-Result<std::string> input_digest(const Request& request) {
-    const std::string& digest = request.call.parameters.at("digest");
-    if (digest.size() != 64 || digest.find_first_not_of("0123456789abcdef") != std::string::npos)
-        return invalid("must be 64 hexadecimal digits in small letters (SHA-256)", "digest");
-    return digest;
-}
-
 Reply find_input(const Request& request, InputStore& inputs) {
-    const Result<std::string> digest = input_digest(request);
+    const Result<std::string> digest = http::digest_parameter(request.call);
     if (!digest) return http::problem(digest.error());
     return http::reply(inputs.find(*digest), [](const FilePresence& file) { return codec::encode(file); });
 }
 
 Reply put_input(const Request& request, InputStore& inputs) {
-    const Result<std::string> digest = input_digest(request);
+    const Result<std::string> digest = http::digest_parameter(request.call);
     if (!digest) return http::problem(digest.error());
     const Result<FileChunk> chunk = codec::decode_file_chunk(request.json);
     if (!chunk) return http::problem(chunk.error());

@@ -13,7 +13,7 @@
 #include <map>
 
 #include "services/common/adapters/descriptor/descriptor.hpp"
-#include "services/common/adapters/files/checksum.hpp"
+#include "services/common/messages/text/checksum.hpp"
 
 namespace zbs::files {
 namespace {

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/names/name_types.hpp"
 #include "services/common/messages/steps/environment.hpp"
+#include "services/common/messages/text/checksum.hpp"
 
 /// Field readers shared by the message codecs.
 namespace zbs::codec {
@@ -70,8 +70,7 @@ inline Time read_time(JsonReader& in, const char* key) { return time_from_micros
 /// SHA-256 as 64 hexadecimal digits in small letters.
 inline std::string read_digest(JsonReader& in, const char* key) {
     std::string digest = in.text(key, 64);
-    if (in.ok() && (digest.size() != 64 || digest.find_first_not_of("0123456789abcdef") != std::string::npos))
-        in.fail(key, "must be 64 hexadecimal digits in small letters (SHA-256)");
+    if (in.ok() && !is_checksum(digest)) in.fail(key, "must be 64 hexadecimal digits in small letters (SHA-256)");
     return digest;
 }
 

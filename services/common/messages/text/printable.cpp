@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "algorithms/base/expects.hpp"
+#include "algorithms/base/text.hpp"
 #include "algorithms/base/utf8.hpp"
 
 namespace zbs {
@@ -34,12 +35,8 @@ bool is_deceptive(std::uint32_t code) {
 }
 
 std::string escaped(std::string_view bytes) {
-    static constexpr std::string_view kDigits = "0123456789abcdef";
     std::string out;
-    for (const char c : bytes) {
-        const auto byte = static_cast<unsigned char>(c);
-        out += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
-    }
+    for (const char& c : bytes) out += "\\x" + hexadecimal({&c, 1});
     return out;
 }
 
