@@ -1,7 +1,5 @@
 #include "services/common/adapters/openssl/signature.hpp"
 
-#include <vector>
-
 #include "services/common/adapters/openssl/pem.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/text/base64.hpp"
