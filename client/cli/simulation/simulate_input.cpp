@@ -7,7 +7,6 @@
 #include "algorithms/base/text.hpp"
 #include "algorithms/sim/flexibility.hpp"
 #include "algorithms/sim/workload_generators.hpp"
-#include "client/cli/context.hpp"
 #include "client/cli/input.hpp"
 
 namespace zbs::cli {

@@ -1,6 +1,5 @@
 #include "services/common/codec/records/queue_log_codec.hpp"
 
-#include <limits>
 #include <utility>
 
 #include "services/common/codec/json/words.hpp"
