@@ -12,6 +12,10 @@ void contract_broken(const char* condition, const char* file, int line) noexcept
     std::abort();
 }
 
+std::string text_with_pointer(const Error& error) {
+    return (error.pointer.empty() ? "" : error.pointer + ": ") + error.message;
+}
+
 std::ostream& operator<<(std::ostream& out, const Error& error) {
     out << to_string(error.code) << ": " << error.message;
     if (!error.pointer.empty()) out << " (at " << error.pointer << ")";

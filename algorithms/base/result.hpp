@@ -41,6 +41,8 @@ struct Error {
     bool operator==(const Error&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const Error& error);
+/// "PLACE: message", or the message alone where no place applies.
+std::string text_with_pointer(const Error& error);
 
 inline Error invalid(std::string message, std::string pointer = {}) {
     return {ErrorCode::kInvalidArgument, std::move(message), std::move(pointer)};

@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -77,8 +76,7 @@ std::unique_ptr<client::ZoneClient> Context::connect() {
     if (own && own->is_due()) {
         if (const Result<void> renewed = own->renew_if_due(); !renewed) {
             std::cerr << "zbs: your certificate ends soon, and its renewal met a fault: "
-                      << (renewed.error().pointer.empty() ? "" : printable(renewed.error().pointer) + ": ")
-                      << printable(renewed.error().message) << "\n";
+                      << printable(text_with_pointer(renewed.error())) << "\n";
         }
         own = client::Credentials::open(credentials);
     }

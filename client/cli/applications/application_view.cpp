@@ -109,9 +109,7 @@ Listing applications_of(const std::vector<ApplicationView>& applications, const 
                      "ELAPSED",
                      {"EXPECTED START", "expected_start_us", true},
                      reason,
-                     {"PATH", true}},
-                    {},
-                    Json::array()};
+                     {"PATH", true}}};
     const Time until = now.value_or(system::wall_clock());
     for (const ApplicationView& application : applications) {
         listing.items.push_back(application.item);
@@ -180,7 +178,7 @@ Listing starts_of(const ApplicationPlan& plan) {
         if (start->from == start->to) return "in " + format_duration(start->to);
         return "in " + format_duration(start->from) + " to " + format_duration(start->to);
     };
-    Listing listing{"zones", {"ZONE", "OFFERED", "RANKS", "COULD START"}, {}, Json::array()};
+    Listing listing{"zones", {"ZONE", "OFFERED", "RANKS", "COULD START"}};
     for (const ZoneVerdict& zone : plan.zones)
         listing.rows.push_back(
             {zone.zone.str(), std::to_string(zone.processors), std::to_string(zone.ranks), text(zone.start)});
@@ -188,7 +186,7 @@ Listing starts_of(const ApplicationPlan& plan) {
 }
 
 Listing events_of(const std::vector<ApplicationEvent>& events) {
-    Listing listing{"events", {"TIME", "ROUND", "ZONE", "ASKED FOR", "OK", "ANSWER"}, {}, Json::array()};
+    Listing listing{"events", {"TIME", "ROUND", "ZONE", "ASKED FOR", "OK", "ANSWER"}};
     for (const ApplicationEvent& event : events) {
         const std::string times = event.times > 1 ? " (" + std::to_string(event.times) + " times)" : "";
         listing.rows.push_back({clock_text(event.at), std::to_string(event.round), event.zone.str(), event.what,

@@ -1,5 +1,4 @@
 #include <CLI/CLI.hpp>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -79,9 +78,7 @@ Listing profile_listing() {
              "ARGUMENTS",
              {"PATH", true},
              {"APPLICATION", true},
-             {"MISSING", true}},
-            {},
-            Json::array()};
+             {"MISSING", true}}};
 }
 
 void list_profiles(Context& context, const std::string& program, const std::string& since, std::size_t limit) {

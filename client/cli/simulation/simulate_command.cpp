@@ -353,9 +353,7 @@ std::string short_text(double value) { return formats::short_number(value, 4); }
 Listing comparison(const std::vector<SimulatedSchedule>& schedules) {
     Listing listing{"schedules",
                     {"POLICY", "JOBS", "PROCESSORS", "MAKESPAN_S", "UTILIZATION", "WAIT_MEAN_S", "WAIT_P95_S",
-                     "RESPONSE_MEAN_S", "SLOWDOWN_MEAN", "BOUNDED_SLOWDOWN_MEAN", "JOBS_PER_S"},
-                    {},
-                    codec::Json::array()};
+                     "RESPONSE_MEAN_S", "SLOWDOWN_MEAN", "BOUNDED_SLOWDOWN_MEAN", "JOBS_PER_S"}};
     for (const SimulatedSchedule& schedule : schedules) {
         const JobMetrics& jobs = schedule.metrics.all;
         listing.rows.push_back({schedule.policy, std::to_string(jobs.jobs), std::to_string(schedule.processors),
@@ -370,9 +368,7 @@ Listing comparison(const std::vector<SimulatedSchedule>& schedules) {
 void print_classes(Context& context, const char* title, const std::vector<ClassMetrics>& classes, double area) {
     Listing listing{"classes",
                     {title, "JOBS", "WORK_%", "WAIT_MEAN_S", "WAIT_P95_S", "RESPONSE_MEAN_S", "SLOWDOWN_MEAN",
-                     "BOUNDED_SLOWDOWN_MEAN"},
-                    {},
-                    codec::Json::array()};
+                     "BOUNDED_SLOWDOWN_MEAN"}};
     for (const auto& [name, jobs] : classes)
         listing.rows.push_back({name, std::to_string(jobs.jobs), fixed(100 * jobs.processor_seconds / area, 1),
                                 fixed(jobs.wait_s.mean, 1), fixed(jobs.wait_s.p95, 0), fixed(jobs.response_s.mean, 1),
@@ -412,7 +408,7 @@ void print_tables(Context& context, const SimulateCommand& command, const Loaded
                   << fixed(schedule.turns->fragmentation, 4) << " fragmentation, " << schedule.resizes << " resizes\n";
     std::cout << "simulated in " << fixed(schedule.seconds, 3) << " s, " << short_text(jobs_per_second(schedule))
               << " jobs/s\n\n";
-    Listing listing{"metrics", {"METRIC", "MEAN", "MEDIAN", "P95", "MAX"}, {}, codec::Json::array()};
+    Listing listing{"metrics", {"METRIC", "MEAN", "MEDIAN", "P95", "MAX"}};
     for (const auto& [name, d, decimals] :
          {std::tuple{"wait, s", &jobs.wait_s, 1}, std::tuple{"response, s", &jobs.response_s, 1},
           std::tuple{"slowdown", &jobs.slowdown, 4}, std::tuple{"bounded slowdown", &jobs.bounded_slowdown, 4}})

@@ -29,9 +29,7 @@ Listing zone_listing() {
              {"YOU MAY USE IT", "usable"},
              {"ADDRESS", "url"},
              {"OUTBOUND", true},
-             {"INBOUND", true}},
-            {},
-            Json::array()};
+             {"INBOUND", true}}};
 }
 
 Listing link_listing() {
@@ -42,9 +40,7 @@ Listing link_listing() {
              {"MEASURED DELAY", "delay.next"},
              {"MEASURED BANDWIDTH", "bandwidth.next"},
              {"FAILURES", true},
-             {"LAST MEASURED", "measured_us", true}},
-            {},
-            Json::array()};
+             {"LAST MEASURED", "measured_us", true}}};
 }
 
 Listing node_listing() {
@@ -55,9 +51,7 @@ Listing node_listing() {
              "SPEED",
              {"AVAILABLE", "availability.next"},
              {"CORES", true},
-             {"MEMORY", "memory_bytes", true}},
-            {},
-            Json::array()};
+             {"MEMORY", "memory_bytes", true}}};
 }
 
 /// The own zone with its machines, then the zones it knows; of those nothing but their address.
@@ -139,9 +133,7 @@ Listing machine_links(const std::vector<client::MachineLinkView>& worst, std::si
                      {"MEASURED DELAY", "delay.next"},
                      {"MEASURED BANDWIDTH", "bandwidth.next"},
                      "FAILURES",
-                     {"LAST MEASURED", "measured_us", true}},
-                    {},
-                    Json::array()};
+                     {"LAST MEASURED", "measured_us", true}}};
     for (const client::MachineLinkView& pair : worst) {
         if (listing.rows.size() == most) break;
         listing.items.push_back(pair.item);

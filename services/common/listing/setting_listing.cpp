@@ -101,7 +101,7 @@ std::string without_passwords(const std::string& text) {
 }
 
 Listing settings_of(const std::vector<ConfigValue>& values, bool with_origin) {
-    Listing listing{"settings", {"SETTING", "VALUE", {"ORIGIN", !with_origin}}, {}, Json::array()};
+    Listing listing{"settings", {"SETTING", "VALUE", {"ORIGIN", !with_origin}}};
     for (const ConfigValue& setting : values) {
         const std::string origin = setting.place.empty() ? "default" : setting.place;
         const Cell value = cell_of(setting);

@@ -21,8 +21,7 @@ Cell moment(Time at) { return at > Time{} ? Cell(codec::utc_text(at)) : Cell("-"
 Listing users_of(const Json& answer) {
     Listing listing{
         "users",
-        {"NAME", "STANDING", {"CODE UNTIL", "code_expires_us"}, "CERTIFICATES", "GROUPS", {"ADDED", "added_us", true}},
-        {}};
+        {"NAME", "STANDING", {"CODE UNTIL", "code_expires_us"}, "CERTIFICATES", "GROUPS", {"ADDED", "added_us", true}}};
     for (const codec::UserView& user : codec::decode_users(answer)) {
         listing.items.push_back(user.item);
         listing.rows.push_back({user.name, user.standing, user.code_pending ? moment(user.code_expires) : Cell("-"),
@@ -33,7 +32,7 @@ Listing users_of(const Json& answer) {
 }
 
 Listing blocks_of(const Json& answer) {
-    Listing listing{"blocks", {"SUBJECT", "BY", {"SINCE", "at_us"}, "REASON", "ANNOUNCED BY"}, {}};
+    Listing listing{"blocks", {"SUBJECT", "BY", {"SINCE", "at_us"}, "REASON", "ANNOUNCED BY"}};
     for (const codec::BlockView& block : codec::decode_blocks(answer)) {
         listing.items.push_back(block.item);
         listing.rows.push_back({block.subject, block.by, moment(block.at), block.reason, block.announced_by});
@@ -42,7 +41,7 @@ Listing blocks_of(const Json& answer) {
 }
 
 Listing failpoints() {
-    Listing listing{"failpoints", {"NAME", "PROGRAM", "PLACE", "ERROR"}, {}, Json::array()};
+    Listing listing{"failpoints", {"NAME", "PROGRAM", "PLACE", "ERROR"}};
     for (const failpoint::Row& row : failpoint::kTable)
         listing.rows.push_back(
             {std::string(row.name), failpoint::to_string(row.program), std::string(row.place), std::string(row.error)});
