@@ -306,7 +306,7 @@ class Story(unittest.TestCase):
         self.tell("zbs-registry zone remove org-a-one --state DIR")
         self.tell("zbs-registry organisation remove org-a --state DIR")
         self.tell("zbs-registry audit verify --state DIR")
-        self.tell_as({"1200": "1"}, "zbs-registry audit list --after 1200 --state DIR", "createEnrolmentToken")
+        self.tell_as({"1200": "1"}, "zbs-registry audit list --after 1200 --json --state DIR", "createEnrolmentToken")
 
     def into_postgresql(self, example):
         if missing():
