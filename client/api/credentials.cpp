@@ -13,6 +13,7 @@
 #include "services/common/adapters/cpprest/address_rules.hpp"
 #include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/adapters/cpprest/published_bundle.hpp"
+#include "services/common/adapters/descriptor/file_bytes.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
 #include "services/common/adapters/openssl/trust/proxy.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
@@ -42,12 +43,9 @@ Result<std::string> read_text(const std::string& path, std::size_t limit = 64 * 
 
 /// Readable by nobody else from its first byte on.
 Result<void> write_private(const std::string& path, const std::string& text) {
-    const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-    const bool good =
-        fd >= 0 && ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && ::fsync(fd) == 0;
-    if (fd >= 0) ::close(fd);
-    if (!good) return Error{ErrorCode::kUnavailable, "cannot be written", path};
-    return {};
+    const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (file && write_all(file.get(), text) && ::fsync(file.get()) == 0) return {};
+    return Error{ErrorCode::kUnavailable, "cannot be written", path};
 }
 
 Result<ServiceAddress> read_home(const std::string& folder) {

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "algorithms/base/text.hpp"
+#include "services/common/adapters/descriptor/file_bytes.hpp"
 
 namespace zbs::cli {
 namespace {
@@ -19,19 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 /// 0, or the errno of the fault.
-int write_all(int descriptor, std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t done = write(descriptor, text.data(), text.size());
-        if (done < 0 && errno == EINTR) continue;
-        if (done < 0) return errno;
-        text.remove_prefix(static_cast<std::size_t>(done));
-    }
-    return 0;
-}
-
-/// As above, and closes.
 int write_and_close(int descriptor, std::string_view text) {
-    const int fault = write_all(descriptor, text);
+    const int fault = write_all(descriptor, text) ? 0 : errno;
     return close(descriptor) != 0 && fault == 0 ? errno : fault;
 }
 
@@ -49,7 +39,7 @@ int write_to_descriptor(int descriptor, std::string_view text) {
         std::cout.flush();
         std::fflush(stdout);
     }
-    const int fault = write_all(descriptor, text);
+    const int fault = write_all(descriptor, text) ? 0 : errno;
     return fault == EPIPE && descriptor == STDOUT_FILENO ? 0 : fault;
 }
 

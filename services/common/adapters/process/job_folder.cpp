@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "services/common/adapters/descriptor/descriptor.hpp"
+#include "services/common/adapters/descriptor/file_bytes.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/staging.hpp"
 #include "services/common/messages/steps/own_files.hpp"
@@ -62,16 +63,8 @@ Result<std::string> read_job_file(const std::string& folder, const std::string& 
     const int fd = opened.get();
     if (!opened || fstat(fd, &info) != 0 || !is_own_file(info, owner)) return missing;
     const auto size = static_cast<std::uint64_t>(info.st_size);
-    std::string text(offset >= size ? 0 : static_cast<std::size_t>(std::min<std::uint64_t>(limit, size - offset)),
-                     '\0');
-    std::size_t filled = 0;
-    while (filled < text.size()) {
-        const ssize_t got = pread(fd, text.data() + filled, text.size() - filled, static_cast<off_t>(offset + filled));
-        if (got <= 0) break;
-        filled += static_cast<std::size_t>(got);
-    }
-    text.resize(filled);
-    return text;
+    const std::uint64_t rest = size - std::min(offset, size);
+    return read_at(fd, offset, static_cast<std::size_t>(std::min<std::uint64_t>(limit, rest))).value_or("");
 }
 
 std::vector<Executor::File> list_job_files(const std::string& folder, const std::string& prefix) {

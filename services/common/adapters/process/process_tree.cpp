@@ -16,6 +16,7 @@
 #include <map>
 
 #include "services/common/adapters/descriptor/descriptor.hpp"
+#include "services/common/adapters/descriptor/file_bytes.hpp"
 
 namespace zbs::process {
 namespace {
@@ -84,11 +85,9 @@ std::optional<std::string> read_file(const std::string& path, std::size_t limit)
 
 bool write_file(const std::string& path, const std::string& text) {
     const std::string temporary = path + ".new";
-    const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0) return false;
-    const bool good = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && fsync(fd) == 0;
-    close(fd);
-    return good && rename(temporary.c_str(), path.c_str()) == 0;
+    const Descriptor file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+    return file && write_all(file.get(), text) && fsync(file.get()) == 0 &&
+           rename(temporary.c_str(), path.c_str()) == 0;
 }
 
 std::optional<ProcessRef> find_process(pid_t pid) {
