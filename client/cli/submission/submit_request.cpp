@@ -20,6 +20,7 @@
 #include "client/cli/context.hpp"
 #include "client/cli/input.hpp"
 #include "client/cli/submission/job_environment.hpp"
+#include "client/cli/submission/probe_program.hpp"
 #include "client/cli/submission/program_mpi.hpp"
 #include "services/common/adapters/descriptor/descriptor.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
@@ -201,15 +202,8 @@ Result<std::string> find_program(const std::string& name, const std::string& dir
                 {}};
         return path;
     }
-    const std::string folders = std::getenv("PATH") ? std::getenv("PATH") : "/usr/bin:/bin";
-    for (std::size_t at = 0; !name.empty() && at <= folders.size();) {
-        const std::size_t end = std::min(folders.find(':', at), folders.size());
-        std::string path = system::absolute_path(folders.substr(at, end - at) + "/" + name);
-        if (at == end) path = system::absolute_path(name);  // an empty entry is the current folder
-        if (access(path.c_str(), X_OK) == 0 && !fs::is_directory(path, fault)) return path;
-        at = end + 1;
-    }
     if (name.empty()) return invalid("the name of the program is empty", {});
+    if (const std::string path = path_of(name); !path.empty()) return system::absolute_path(path);
     return Error{
         ErrorCode::kNotFound, "program '" + name + "' is not on PATH; write ./" + name + " for one in this folder", {}};
 }
