@@ -1,5 +1,6 @@
 #pragma once
 #include <charconv>
+#include <cstdio>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -56,6 +57,21 @@ std::optional<Number> parse_number(std::string_view text, auto... base) {
     const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number, base...);
     if (fault != std::errc{} || end != text.data() + text.size()) return std::nullopt;
     return number;
+}
+
+/// The number as printf writes it; `form` has one conversion, of a double: "%.2f s".
+inline std::string number_text(const char* form, double number) {
+    char text[64];
+    std::snprintf(text, sizeof text, form, number);
+    return text;
+}
+
+/// "999 B", "1.5 MiB".
+inline std::string human_bytes(double bytes) {
+    if (bytes < 1024) return number_text("%.0f B", bytes);
+    const char* unit = "KMGTP";
+    for (bytes /= 1024; bytes >= 1024 && unit[1] != '\0'; bytes /= 1024) ++unit;
+    return number_text("%.1f ", bytes) + *unit + "iB";
 }
 
 }  // namespace zbs

@@ -44,11 +44,7 @@ struct MapCommand {
 
 using Seconds = std::chrono::duration<double>;
 
-std::string shown(double value) {
-    char text[40];
-    std::snprintf(text, sizeof text, "%.9g", value);
-    return text;
-}
+std::string shown(double value) { return number_text("%.9g", value); }
 
 /// The options that go together; what is missing is said with what to add.
 Result<void> check_options(const MapCommand& options) {

@@ -47,11 +47,7 @@ Result<std::vector<ProfileRow>> rows_at_home(client::ZoneClient& zone) {
     return codec::decode_profile_rows(*answer);
 }
 
-std::string percent(double share) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%+.0f %%", share * 100);
-    return text;
-}
+std::string percent(double share) { return number_text("%+.0f %%", share * 100); }
 
 std::string time_of(const std::optional<Duration>& time) { return time ? format_duration(*time) : "-"; }
 

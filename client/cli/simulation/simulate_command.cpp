@@ -343,9 +343,7 @@ void report_cleaning(const LoadedWorkload& loaded) {
 }
 
 std::string fixed(double value, int decimals) {
-    char text[64];
-    std::snprintf(text, sizeof text, "%.*f", decimals, value);
-    return text;
+    return number_text(("%." + std::to_string(decimals) + "f").c_str(), value);
 }
 std::string short_text(double value) { return formats::short_number(value, 4); }
 

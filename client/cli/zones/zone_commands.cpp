@@ -1,7 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -85,12 +84,8 @@ void list_zones(Context& context) {
 }
 
 std::string short_time(double seconds) {
-    char text[32];
-    if (seconds < 1e-3)
-        std::snprintf(text, sizeof text, "%.0f us", seconds * 1e6);
-    else
-        std::snprintf(text, sizeof text, seconds < 1 ? "%.1f ms" : "%.2f s", seconds < 1 ? seconds * 1e3 : seconds);
-    return text;
+    if (seconds < 1e-3) return number_text("%.0f us", seconds * 1e6);
+    return seconds < 1 ? number_text("%.1f ms", seconds * 1e3) : number_text("%.2f s", seconds);
 }
 
 /// "forecast +- error  line of what was measured"; its value is the forecast.

@@ -9,6 +9,7 @@
 #include <iostream>
 #include <thread>
 
+#include "algorithms/base/text.hpp"
 #include "schemas/contract.hpp"
 #include "services/common/adapters/beast/port_rights.hpp"
 #include "services/common/adapters/command_line/operator_command.hpp"
@@ -169,11 +170,7 @@ class Refusals {
     int count_ = 0;
 };
 
-std::string rounded(double value) {
-    char text[48];
-    std::snprintf(text, sizeof text, "%.2f", value);
-    return text;
-}
+std::string rounded(double value) { return number_text("%.2f", value); }
 
 std::string mebibytes(std::uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 

@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include "algorithms/base/text.hpp"
 #include "tests/support/graphs.hpp"
 #include "tests/unit/formats/svg_checks.hpp"
 
@@ -21,9 +22,9 @@ TEST(XmlEscaped, KeepsTextsFromBeingMarkup) {
 }
 
 TEST(ShortBytes, HaveAUnit) {
-    EXPECT_EQ(short_bytes(12), "12 B");
-    EXPECT_EQ(short_bytes(1536), "1.5 KiB");
-    EXPECT_EQ(short_bytes(5.0 * (1LL << 40)), "5.0 TiB");
+    EXPECT_EQ(human_bytes(12), "12 B");
+    EXPECT_EQ(human_bytes(1536), "1.5 KiB");
+    EXPECT_EQ(human_bytes(5.0 * (1LL << 40)), "5.0 TiB");
 }
 
 TEST(MatrixSvg, DrawsCellsInTheOrderGivenWithZoneBlocks) {

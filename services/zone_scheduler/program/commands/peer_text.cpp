@@ -1,7 +1,6 @@
 #include "services/zone_scheduler/program/commands/peer_text.hpp"
 
 #include <cmath>
-#include <cstdio>
 
 #include "algorithms/base/text.hpp"
 #include "services/common/adapters/command_line/terminal.hpp"
@@ -16,12 +15,6 @@ namespace {
 
 using codec::Json;
 using codec::PeeringView;
-
-std::string number_text(const char* form, double value) {
-    char text[48];
-    std::snprintf(text, sizeof text, form, value);
-    return text;
-}
 
 /// "36 h", "1 h 30 min", "45 s".
 std::string span_text(double seconds) {
