@@ -24,11 +24,10 @@ Result<std::string> operation_of(const Request& request) {
 }
 
 /// A handler that is given the operation.
-template <class Handle>
-http::SyncHandler with_operation(Handle handle) {
-    return [handle](const Request& request) {
+http::SyncHandler with_operation(NodeService& node, Reply (*handle)(const Request&, NodeService&, const std::string&)) {
+    return [&node, handle](const Request& request) {
         const Result<std::string> operation = operation_of(request);
-        return operation ? handle(request, *operation) : http::problem(operation.error());
+        return operation ? handle(request, node, *operation) : http::problem(operation.error());
     };
 }
 
@@ -139,25 +138,15 @@ void add_step_routes(http::Router& router, NodeService& node) {
     router.add("GET", "/v1/steps", Action::kListSteps, Body::kNone,
                [&node](const Request& request, Respond respond) { list_steps(request, node, std::move(respond)); });
     router.add_sync("PUT", "/v1/steps/{operation}", Action::kStartStep, Body::kLargeJson,
-                    with_operation([&node](const Request& request, const std::string& operation) {
-                        return start_step(request, node, operation);
-                    }));
+                    with_operation(node, start_step));
     router.add_sync("POST", "/v1/steps/{operation}/stop", Action::kStopStep, Body::kJson,
-                    with_operation([&node](const Request& request, const std::string& operation) {
-                        return stop_step(request, node, operation);
-                    }));
+                    with_operation(node, stop_step));
     router.add_sync("DELETE", "/v1/steps/{operation}", Action::kRemoveStep, Body::kNone,
-                    with_operation([&node](const Request& request, const std::string& operation) {
-                        return remove_step(request, node, operation);
-                    }));
+                    with_operation(node, remove_step));
     router.add_sync("GET", "/v1/steps/{operation}/files", Action::kListStepFiles, Body::kNone,
-                    with_operation([&node](const Request& request, const std::string& operation) {
-                        return list_files(request, node, operation);
-                    }));
+                    with_operation(node, list_files));
     router.add_sync("GET", "/v1/steps/{operation}/files/{name...}", Action::kReadStepFile, Body::kNone,
-                    with_operation([&node](const Request& request, const std::string& operation) {
-                        return read_file(request, node, operation);
-                    }));
+                    with_operation(node, read_file));
 }
 
 }  // namespace
