@@ -23,7 +23,8 @@ namespace detail {
 template <auto kValue>
 constexpr bool is_enumerator() {
     const std::string_view name = __PRETTY_FUNCTION__;
-    return name.find("kValue = (") == std::string_view::npos;
+    const char after = name[name.rfind(')') + 1];
+    return after < '0' || after > '9';
 }
 
 template <HasWords Enum>

@@ -5,7 +5,6 @@
 
 #include <numeric>
 
-#include "algorithms/base/text.hpp"
 #include "tests/support/graphs.hpp"
 #include "tests/unit/formats/svg_checks.hpp"
 
@@ -19,12 +18,6 @@ TEST(XmlEscaped, KeepsTextsFromBeingMarkup) {
     EXPECT_EQ(xml_escaped("caf\xc3\xa9"), "caf\xc3\xa9");
     EXPECT_EQ(xml_escaped("\xff\x01\n"), "???");
     EXPECT_EQ(xml_escaped("\xef\xbf\xbf"), "???");
-}
-
-TEST(ShortBytes, HaveAUnit) {
-    EXPECT_EQ(human_bytes(12), "12 B");
-    EXPECT_EQ(human_bytes(1536), "1.5 KiB");
-    EXPECT_EQ(human_bytes(5.0 * (1LL << 40)), "5.0 TiB");
 }
 
 TEST(MatrixSvg, DrawsCellsInTheOrderGivenWithZoneBlocks) {
