@@ -1,10 +1,10 @@
 #include "algorithms/base/duration_text.hpp"
 
-#include <cstdio>
-
 #include <algorithm>
 #include <charconv>
 #include <string_view>
+
+#include "algorithms/base/text.hpp"
 
 namespace zbs {
 namespace {
@@ -138,11 +138,7 @@ Result<Duration> parse_duration(const std::string& text) {
 std::string format_duration(Duration time) {
     constexpr std::int64_t kSecond = 1'000'000;
     const std::int64_t us = time.count();
-    if (us < 10 * kSecond) {
-        char text[32];
-        std::snprintf(text, sizeof text, us % kSecond == 0 ? "%.0fs" : "%.2fs", to_seconds(time));
-        return text;
-    }
+    if (us < 10 * kSecond) return number_text(us % kSecond == 0 ? "%.0fs" : "%.2fs", to_seconds(time));
     struct Unit {
         std::int64_t seconds;
         const char* name;

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "algorithms/base/expects.hpp"
+#include "algorithms/base/words.hpp"
 
 namespace zbs {
 
@@ -25,7 +26,10 @@ enum class ErrorCode {
 };
 
 /// The word for `code` that goes on the wire, e.g. "not_found".
-const char* to_string(ErrorCode code);
+constexpr auto words_of(ErrorCode) {
+    return std::array{"invalid_argument", "unauthenticated",   "denied",   "not_found",   "conflict", "id_reused",
+                      "too_large",        "too_many_requests", "rejected", "unavailable", "timeout",  "internal"};
+}
 
 /// An expected failure. `message` is fit for the caller: what happened, to what, what to do now.
 /// `pointer` is the JSON pointer, or `file:line`, of the place at fault; empty where none applies.
@@ -37,6 +41,8 @@ struct Error {
     bool operator==(const Error&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const Error& error);
+/// "PLACE: message", or the message alone where no place applies.
+std::string text_with_pointer(const Error& error);
 
 inline Error invalid(std::string message, std::string pointer = {}) {
     return {ErrorCode::kInvalidArgument, std::move(message), std::move(pointer)};

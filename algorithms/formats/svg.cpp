@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "algorithms/base/expects.hpp"
+#include "algorithms/base/text.hpp"
 #include "algorithms/base/utf8.hpp"
 
 namespace zbs::formats {
@@ -14,12 +15,10 @@ namespace {
 
 /// Pixels with at most two decimals, no trailing zeros.
 std::string pixels(double value) {
-    char text[32];
-    const int n = std::snprintf(text, sizeof text, "%.2f", value);
-    std::string_view cut(text, static_cast<std::size_t>(n));
-    while (cut.ends_with('0')) cut.remove_suffix(1);
-    if (cut.ends_with('.')) cut.remove_suffix(1);
-    return cut == "-0" ? "0" : std::string(cut);
+    std::string text = number_text("%.2f", value);
+    while (text.ends_with('0')) text.pop_back();
+    if (text.ends_with('.')) text.pop_back();
+    return text == "-0" ? "0" : text;
 }
 
 struct Colour {
@@ -135,21 +134,7 @@ std::string xml_escaped(std::string_view text) {
 }
 
 std::string short_number(double value, int digits) {
-    char text[40];
-    std::snprintf(text, sizeof text, "%.*g", digits, value);
-    return text;
-}
-
-std::string short_bytes(double bytes) {
-    static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-    int unit = 0;
-    while (bytes >= 1024 && unit < 5) {
-        bytes /= 1024;
-        ++unit;
-    }
-    char text[48];
-    std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", bytes, kUnits[unit]);
-    return text;
+    return number_text(("%." + std::to_string(digits) + "g").c_str(), value);
 }
 
 SvgWriter::SvgWriter(double width, double height, std::string_view title) {
@@ -315,11 +300,11 @@ std::string matrix_svg(const TaskGraph& graph, const MatrixPicture& picture) {
         for (int i = 0; i < kLevels; ++i)
             svg.rectangle(legend, kTop + 200 - 200.0 * (i + 1) / kLevels, 16, 200.0 / kLevels + 0.5,
                           colours[static_cast<std::size_t>(i)]);
-        svg.text(legend + 22, kTop + 10, short_bytes(most), SvgWriter::Anchor::kStart, 11);
+        svg.text(legend + 22, kTop + 10, human_bytes(most), SvgWriter::Anchor::kStart, 11);
         if (span > 0) {
-            svg.text(legend + 22, kTop + 104, short_bytes(std::sqrt(least) * std::sqrt(most)),
+            svg.text(legend + 22, kTop + 104, human_bytes(std::sqrt(least) * std::sqrt(most)),
                      SvgWriter::Anchor::kStart, 11);
-            svg.text(legend + 22, kTop + 200, short_bytes(least), SvgWriter::Anchor::kStart, 11);
+            svg.text(legend + 22, kTop + 200, human_bytes(least), SvgWriter::Anchor::kStart, 11);
         }
         svg.text(legend, kTop + 220, "both directions", SvgWriter::Anchor::kStart, 11);
         svg.text(legend, kTop + 236, "white: none", SvgWriter::Anchor::kStart, 11);

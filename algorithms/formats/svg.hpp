@@ -19,8 +19,6 @@ std::string short_number(double value, int digits = 3);
 /// Ticks of an axis over [low, high]: about six round steps. `logarithmic`: all are decimal logarithms, and the ticks
 /// whole ones.
 std::vector<double> axis_ticks(double low, double high, bool logarithmic = false);
-/// Bytes with a binary unit: "12", "1.5 KiB", "3.0 GiB".
-std::string short_bytes(double bytes);
 
 /// Writes one SVG document, element by element, in the order they are painted. Lengths are pixels; colours are
 /// "#rrggbb" or any other CSS colour of ours (they are not escaped); texts may come from anywhere.

@@ -170,28 +170,6 @@ struct Cleaner {
 
 }  // namespace
 
-std::string_view to_string(SwfDrop reason) {
-    switch (reason) {
-        case SwfDrop::kNoSize:
-            return "without size";
-        case SwfDrop::kOversized:
-            return "larger than the machine";
-        case SwfDrop::kNoRuntime:
-            return "without run time";
-        case SwfDrop::kNoSubmit:
-            return "without submit time";
-        case SwfDrop::kRepeatedId:
-            return "with the number of another";
-        case SwfDrop::kImpossible:
-            return "with impossible numbers";
-        case SwfDrop::kCancelled:
-            return "cancelled";
-        case SwfDrop::kFailed:
-            return "failed";
-    }
-    return "unknown";
-}
-
 std::size_t CleanedSwf::dropped_in_all() const {
     return std::accumulate(dropped.begin(), dropped.end(), std::size_t{0});
 }

@@ -6,10 +6,13 @@
 #include <vector>
 
 #include "algorithms/base/result.hpp"
+#include "algorithms/base/words.hpp"
 #include "algorithms/formats/swf.hpp"
 #include "algorithms/model/workload.hpp"
 
 namespace zbs::formats {
+
+using zbs::to_string;
 
 /// Why a job of a log takes no part in the workload.
 enum class SwfDrop : std::uint8_t {
@@ -24,7 +27,16 @@ enum class SwfDrop : std::uint8_t {
 };
 inline constexpr std::size_t kSwfDrops = 8;
 /// For people: "without size", "larger than the machine", ...
-std::string_view to_string(SwfDrop reason);
+constexpr auto words_of(SwfDrop) {
+    return std::array{"without size",
+                      "larger than the machine",
+                      "without run time",
+                      "without submit time",
+                      "with the number of another",
+                      "with impossible numbers",
+                      "cancelled",
+                      "failed"};
+}
 
 /// How a log becomes a workload. The defaults are rule C of the reference schedules: size is what was requested, else
 /// what was allocated; the estimate is the requested time, else the run time; a job is killed at its estimate; jobs are

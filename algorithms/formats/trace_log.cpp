@@ -2,11 +2,11 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <optional>
 #include <utility>
 
 #include "algorithms/base/expects.hpp"
+#include "algorithms/base/text.hpp"
 
 namespace zbs::formats {
 namespace {
@@ -66,18 +66,13 @@ class Reader {
                          shown(text));
         return value;
     }
-    static std::string shown_number(double value) {
-        char text[32];
-        std::snprintf(text, sizeof text, "%g", value);
-        return text;
-    }
     Result<double> amount(const char* what, double most) {
         const std::string_view text = word();
         double value = 0;
         const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
         if (text.empty()) return fault(std::string(what) + " are missing");
         if (error != std::errc() || stop != text.data() + text.size() || !(value >= 0) || value > most)
-            return fault(std::string(what) + " must be a number from 0 to " + shown_number(most) + ", not " +
+            return fault(std::string(what) + " must be a number from 0 to " + number_text("%g", most) + ", not " +
                          shown(text));
         return value == 0 ? 0 : value;  // no -0
     }

@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "algorithms/base/time.hpp"
+#include "algorithms/base/words.hpp"
 
 namespace zbs {
 
@@ -24,6 +25,7 @@ enum class Flexibility : std::uint8_t {
     kMoldable,   ///< chosen once, when it starts
     kMalleable,  ///< changed while it runs, too
 };
+constexpr auto words_of(Flexibility) { return std::array{"rigid", "moldable", "malleable"}; }
 
 /// A parallel job as its user asked for it: all that a queue policy may know of a job that has not run.
 struct Job {

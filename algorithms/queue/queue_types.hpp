@@ -6,6 +6,7 @@
 
 #include "algorithms/base/ids.hpp"
 #include "algorithms/base/time.hpp"
+#include "algorithms/base/words.hpp"
 #include "algorithms/queue/processor_calendar.hpp"
 
 namespace zbs {
@@ -29,7 +30,7 @@ enum class WaitsFor : std::uint8_t {
     kReservation,  ///< enough are free now, but not for as long: they are promised to somebody from a later instant on
     kRight,        ///< its user may not have as many now
 };
-const char* to_string(WaitsFor reason);
+constexpr auto words_of(WaitsFor) { return std::array{"turn", "reservation", "right"}; }
 
 /// What a part that waits can expect.
 struct Outlook {

@@ -27,18 +27,6 @@ std::vector<std::int32_t> room_in(const ProcessorCalendar& calendar, const Proce
 
 }  // namespace
 
-const char* to_string(WaitsFor reason) {
-    switch (reason) {
-        case WaitsFor::kTurn:
-            return "turn";
-        case WaitsFor::kReservation:
-            return "reservation";
-        case WaitsFor::kRight:
-            return "right";
-    }
-    return "?";
-}
-
 /// One decision in the making.
 struct ZoneQueue::Round {
     Duration now;

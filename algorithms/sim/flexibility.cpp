@@ -31,11 +31,6 @@ Flexibility flexibility_of(const Job& job, FlexibilityRule rule, std::uint64_t s
 
 }  // namespace
 
-std::string_view to_string(Flexibility flexibility) {
-    constexpr std::string_view kWords[] = {"rigid", "moldable", "malleable"};
-    return kWords[static_cast<std::size_t>(flexibility)];
-}
-
 Result<void> set_flexibility(Workload& workload, FlexibilityRule rule, std::uint64_t seed) {
     if (rule == FlexibilityRule::kGroup)
         for (const auto& [job, runtime] : workload.jobs)

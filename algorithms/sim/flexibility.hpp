@@ -7,9 +7,6 @@
 
 namespace zbs {
 
-/// "rigid", "moldable", "malleable".
-std::string_view to_string(Flexibility flexibility);
-
 /// Which jobs can run on other numbers of processors than they ask for. Logs do not say.
 enum class FlexibilityRule : std::uint8_t {
     kRigid,  ///< all are, as in the next two

@@ -12,6 +12,8 @@
 #include "client/api/replace_folder.hpp"
 #include "services/common/adapters/cpprest/address_rules.hpp"
 #include "services/common/adapters/cpprest/http_caller.hpp"
+#include "services/common/adapters/cpprest/published_bundle.hpp"
+#include "services/common/adapters/descriptor/file_bytes.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
 #include "services/common/adapters/openssl/trust/proxy.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
@@ -41,12 +43,9 @@ Result<std::string> read_text(const std::string& path, std::size_t limit = 64 * 
 
 /// Readable by nobody else from its first byte on.
 Result<void> write_private(const std::string& path, const std::string& text) {
-    const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-    const bool good =
-        fd >= 0 && ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && ::fsync(fd) == 0;
-    if (fd >= 0) ::close(fd);
-    if (!good) return Error{ErrorCode::kUnavailable, "cannot be written", path};
-    return {};
+    const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (file && write_all(file.get(), text) && ::fsync(file.get()) == 0) return {};
+    return Error{ErrorCode::kUnavailable, "cannot be written", path};
 }
 
 Result<ServiceAddress> read_home(const std::string& folder) {
@@ -62,15 +61,6 @@ Result<ServiceAddress> read_home(const std::string& folder) {
     if (const auto read = cpprest::parse_service_url(url); !read)
         return invalid(read.error().message + "; log in again with 'zbs login'", folder + "/" + kHomeFile);
     return ServiceAddress{url, *zone};
-}
-
-/// One request; an answer other than success becomes the error that the zone returned.
-Result<codec::Json> call(cpprest::HttpCaller& caller, const ServiceAddress& to, const std::string& method,
-                         const std::string& path, const std::string& body = {}) {
-    const Result<HttpAnswer> answer = caller.call({to, method, path, body});
-    if (!answer) return answer.error();
-    if (answer->status >= 300) return http::read_problem_of_call(answer->status, answer->body);
-    return codec::parse(answer->body);
 }
 
 /// Differs between a folder and the one that replaces it; none if there is no folder.
@@ -178,23 +168,10 @@ Result<Credentials> Credentials::read_with_proxy(const std::string& folder, cons
 Result<void> Credentials::log_in(const std::string& folder, const JoinToken& token) {
     if (token.kind != JoinToken::Kind::kUser)
         return invalid("this token enrols a zone in a registry; it is for 'zbs-zone enrol'");
-    const ServiceAddress home{token.url, token.service};
-    // Nobody is believed yet: the bundle counts because its fingerprint is the one that the operator handed over.
-    cpprest::HttpCaller anybody({.tls = std::make_shared<openssl::TlsClient>()});
-    const Result<codec::Json> published = call(anybody, home, "GET", "/v1/trust");
-    if (!published) return published.error();
-    const Result<TrustStatement> statement = codec::decode_trust_statement(*published);
-    if (!statement) return statement.error();
-    auto trust = std::make_shared<openssl::TrustStore>(wall_clock);
-    const Result<std::string> fingerprint = trust->fingerprint(statement->bundle);
-    if (!fingerprint) return fingerprint.error();
-    if (*fingerprint != token.fingerprint) {
-        return Error{ErrorCode::kDenied,
-                     token.url + " shows the bundle " + *fingerprint + ", but the token is of " + token.fingerprint +
-                         ": somebody else answers there; nothing was sent",
-                     {}};
-    }
-    if (auto pinned = trust->pin(token.service.organisation, statement->bundle); !pinned) return pinned.error();
+    const Result<std::string> bundle = cpprest::fetch_bundle(token, wall_clock);
+    if (!bundle) return bundle.error();
+    openssl::TrustStore trust(wall_clock);
+    if (auto pinned = trust.pin(token.service.organisation, *bundle); !pinned) return pinned.error();
 
     std::error_code fault;
     fs::create_directories(fs::path(folder).parent_path(), fault);
@@ -202,10 +179,12 @@ Result<void> Credentials::log_in(const std::string& folder, const JoinToken& tok
     if (!lock) return lock.error();
     const Result<OwnKeys::ProxyRequest> key = pending_key(folder + ".pending", token.code);
     if (!key) return key.error();
-    cpprest::HttpCaller zone({.tls = std::make_shared<openssl::TlsClient>(openssl::ClientCertificate{}, *trust)});
-    const Result<codec::Json> json =
-        call(zone, home, "POST", "/v1/enrolments",
-             codec::dump(codec::encode(EnrolmentRequest{token.name, token.code, key->request})));
+    cpprest::HttpCaller zone({.tls = std::make_shared<openssl::TlsClient>(openssl::ClientCertificate{}, trust)});
+    const Result<codec::Json> json = http::read_answer(
+        zone.call({{token.url, token.service},
+                   "POST",
+                   "/v1/enrolments",
+                   codec::dump(codec::encode(EnrolmentRequest{token.name, token.code, key->request}))}));
     if (!json) return json.error();
     const Result<EnrolmentAnswer> answer = codec::decode_enrolment_answer(*json);
     if (!answer) return answer.error();
@@ -235,8 +214,8 @@ Result<void> Credentials::request_renewal() const {
     const Result<OwnKeys::ProxyRequest> key = openssl::make_user_request();
     if (!key) return key.error();
     cpprest::HttpCaller zone({.tls = tls_});
-    const Result<codec::Json> json = call(zone, home_, "POST", "/v1/certificates",
-                                          codec::dump(codec::encode(EnrolmentRequest{.request = key->request})));
+    const Result<codec::Json> json = http::read_answer(zone.call(
+        {home_, "POST", "/v1/certificates", codec::dump(codec::encode(EnrolmentRequest{.request = key->request}))}));
     if (!json) return json.error();
     const Result<EnrolmentAnswer> answer = codec::decode_enrolment_answer(*json);
     if (!answer) return answer.error();

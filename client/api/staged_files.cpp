@@ -10,10 +10,11 @@
 #include <cstring>
 
 #include "services/common/adapters/descriptor/descriptor.hpp"
-#include "services/common/adapters/files/checksum.hpp"
+#include "services/common/adapters/descriptor/file_bytes.hpp"
 #include "services/common/codec/staging_codec.hpp"
 #include "services/common/http/call.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/common/messages/text/checksum.hpp"
 
 namespace zbs::client {
 namespace {
@@ -30,39 +31,15 @@ Descriptor open_in(int folder, const std::string& name, int flags, mode_t mode =
     return Descriptor(openat(folder, name.c_str(), flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, mode));
 }
 
-Result<std::string> read_at(int fd, std::uint64_t offset, std::size_t limit) {
-    std::string bytes(limit, '\0');
-    std::size_t filled = 0;
-    while (filled < limit) {
-        const ssize_t got = pread(fd, bytes.data() + filled, limit - filled, static_cast<off_t>(offset + filled));
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return cannot("read", "a file");
-        if (got == 0) break;
-        filled += static_cast<std::size_t>(got);
-    }
-    bytes.resize(filled);
-    return bytes;
-}
-
 /// Of all that is in an open file.
-Result<files::Checksum> checksum_of(int fd) {
-    files::Checksum sum;
+Result<Checksum> checksum_of(int fd) {
+    Checksum sum;
     for (;;) {
-        const Result<std::string> piece = read_at(fd, sum.taken(), kPiece);
-        if (!piece) return piece.error();
+        const std::optional<std::string> piece = read_at(fd, sum.taken(), kPiece);
+        if (!piece) return cannot("read", "a file");
         if (piece->empty()) return sum;
         sum.add(*piece);
     }
-}
-
-Result<void> append(int fd, std::string_view bytes, const std::string& path) {
-    while (!bytes.empty()) {
-        const ssize_t put = write(fd, bytes.data(), bytes.size());
-        if (put < 0 && errno == EINTR) continue;
-        if (put < 0) return cannot("write", path);
-        bytes.remove_prefix(static_cast<std::size_t>(put));
-    }
-    return {};
 }
 
 Result<FilePresence> decode(const Result<codec::Json>& answer) {
@@ -77,16 +54,16 @@ Result<std::optional<bool>> holds(int folder, const std::string& name, const Res
     if (!known && errno == ENOENT) return std::optional<bool>{};
     if (!known || fstat(known.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::optional(false);
     if (static_cast<std::uint64_t>(info.st_size) != file.size) return std::optional(false);
-    Result<files::Checksum> sum = checksum_of(known.get());
+    Result<Checksum> sum = checksum_of(known.get());
     if (!sum) return sum.error();
     return std::optional(sum->text() == file.digest);
 }
 
 Result<void> fetch_into(ZoneClient& zone, const std::string& application, const ResultFile& file, int fd,
                         const std::string& path) {
-    Result<files::Checksum> begun = checksum_of(fd);
+    Result<Checksum> begun = checksum_of(fd);
     if (!begun) return begun.error();
-    files::Checksum sum = *std::move(begun);
+    Checksum sum = *std::move(begun);
     for (int tries = 1;; ++tries) {
         while (sum.taken() < file.size) {
             const Result<codec::Json> answer =
@@ -97,7 +74,7 @@ Result<void> fetch_into(ZoneClient& zone, const std::string& application, const 
             if (!chunk) return chunk.error();
             if (chunk->size != file.size || chunk->offset != sum.taken())
                 return Error{ErrorCode::kUnavailable, "the zone sent another piece than was asked for", {}};
-            if (auto written = append(fd, chunk->bytes, path); !written) return written;
+            if (!write_all(fd, chunk->bytes)) return cannot("write", path);
             sum.add(chunk->bytes);
         }
         const bool right = sum.taken() == file.size && sum.text() == file.digest;
@@ -107,7 +84,7 @@ Result<void> fetch_into(ZoneClient& zone, const std::string& application, const 
             return Error{ErrorCode::kConflict,
                          file.name + ": the received file has another checksum than its zone announced",
                          {}};
-        sum = files::Checksum{};
+        sum = Checksum{};
     }
 }
 
@@ -119,7 +96,7 @@ Result<StagedFile> describe_file(const std::string& path, const std::string& nam
     if (!file || fstat(file.get(), &info) != 0)
         return Error{ErrorCode::kNotFound, "cannot read " + path + ": " + std::strerror(errno), {}};
     if (!S_ISREG(info.st_mode)) return Error{ErrorCode::kNotFound, path + " is no regular file", {}};
-    Result<files::Checksum> sum = checksum_of(file.get());
+    Result<Checksum> sum = checksum_of(file.get());
     if (!sum) return sum.error();
     StagedFile staged{.name = name, .digest = {}, .size = sum->taken(), .executable = (info.st_mode & S_IXUSR) != 0};
     staged.digest = sum->text();
@@ -146,8 +123,8 @@ Result<std::uint64_t> send_file(ZoneClient& zone, const std::string& path, const
         // All is there, but its checksum was not looked at: one byte once more makes home look.
         if (offset >= file.size) offset = file.size > 0 ? file.size - 1 : 0;
         const std::size_t wanted = static_cast<std::size_t>(std::min<std::uint64_t>(kPiece, file.size - offset));
-        Result<std::string> bytes = read_at(opened.get(), offset, wanted);
-        if (!bytes) return bytes.error();
+        std::optional<std::string> bytes = read_at(opened.get(), offset, wanted);
+        if (!bytes) return cannot("read", "a file");
         if (bytes->size() < wanted) {
             if (auto same = check_unchanged(path, file); !same) return same.error();
             return Error{ErrorCode::kConflict, "the file became shorter while it was read", {}};

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "algorithms/base/text.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/http/page.hpp"
 #include "services/common/http/router.hpp"
@@ -16,14 +17,6 @@ namespace {
 constexpr std::chrono::seconds kPatience{30};
 /// Of events that the browser has not taken yet; one that is further behind is cut, and goes on by the last id.
 constexpr std::size_t kMaxWaiting = 1024 * 1024;
-
-bool is_same(std::string_view shown, std::string_view secret) {
-    if (shown.size() != secret.size()) return false;
-    unsigned char difference = 0;
-    for (std::size_t i = 0; i < secret.size(); ++i)
-        difference = static_cast<unsigned char>(difference | (shown[i] ^ secret[i]));
-    return difference == 0;
-}
 
 /// The address as the zone reads it: decoded at our edge, encoded again.
 std::string target_of(const http::Call& call) {
@@ -119,7 +112,7 @@ bool DashboardProxy::shows_cookie(const http::Call& call) const {
         std::string_view item = left.substr(0, end);
         left.remove_prefix(std::min(end + 1, left.size()));
         while (item.starts_with(' ')) item.remove_prefix(1);
-        if (item.starts_with(cookie_ + "=") && is_same(item.substr(cookie_.size() + 1), secret_)) return true;
+        if (item.starts_with(cookie_ + "=") && is_same_secret(item.substr(cookie_.size() + 1), secret_)) return true;
     }
     return false;
 }
@@ -151,7 +144,7 @@ std::optional<std::size_t> DashboardProxy::body_limit(const http::Call& head) co
 void DashboardProxy::serve(const http::Call& call, http::Respond respond) const {
     if (const Result<void> good = check(call); !good) return respond(http::problem(good.error()));
     if (const auto token = call.query.find("token");
-        call.path == "/" && call.method == "GET" && token != call.query.end() && is_same(token->second, secret_))
+        call.path == "/" && call.method == "GET" && token != call.query.end() && is_same_secret(token->second, secret_))
         return respond(let_in());
     if (!shows_cookie(call)) {
         return respond(http::problem({ErrorCode::kUnauthenticated,

@@ -4,8 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <iostream>
 
@@ -77,8 +75,7 @@ std::unique_ptr<client::ZoneClient> Context::connect() {
     if (own && own->is_due()) {
         if (const Result<void> renewed = own->renew_if_due(); !renewed) {
             std::cerr << "zbs: your certificate ends soon, and its renewal met a fault: "
-                      << (renewed.error().pointer.empty() ? "" : printable(renewed.error().pointer) + ": ")
-                      << printable(renewed.error().message) << "\n";
+                      << printable(text_with_pointer(renewed.error())) << "\n";
         }
         own = client::Credentials::open(credentials);
     }
@@ -155,18 +152,6 @@ std::string counted(std::uint64_t count, const std::string& thing) {
     return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
 }
 
-std::string human_bytes(double bytes) {
-    constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-    int unit = 0;
-    while (bytes >= 1024 && unit < 5) {
-        bytes /= 1024;
-        ++unit;
-    }
-    char text[32];
-    std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", bytes, kUnits[unit]);
-    return text;
-}
-
 std::string shown(const Context& context, const Listing& rows) {
     return written(rows, context.output, command_line::table_width(), isatty(1) == 1);
 }
@@ -235,14 +220,8 @@ std::string short_number(double value) {
         value /= 1000;
         ++unit;
     }
-    char text[32];
-    std::snprintf(text, sizeof text,
-                  unit == 0     ? "%.0f%s"
-                  : value < 10  ? "%.2f%s"
-                  : value < 100 ? "%.1f%s"
-                                : "%.0f%s",
-                  value, kUnits[unit]);
-    return text;
+    const char* const form = unit == 0 || value >= 100 ? "%.0f" : value < 10 ? "%.2f" : "%.1f";
+    return number_text(form, value) + kUnits[unit];
 }
 
 }  // namespace

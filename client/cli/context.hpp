@@ -7,6 +7,7 @@
 
 #include "algorithms/base/duration_text.hpp"
 #include "algorithms/base/ids.hpp"
+#include "algorithms/base/text.hpp"
 #include "client/api/zone_client.hpp"
 #include "client/cli/exit_codes.hpp"
 #include "services/common/listing/rows.hpp"
@@ -87,8 +88,6 @@ std::string printable(const std::string& text);
 std::string ascii(std::string text);
 /// "1 machine", "2 machines".
 std::string counted(std::uint64_t count, const std::string& thing);
-/// "1048576" as "1.0 MiB".
-std::string human_bytes(double bytes);
 
 /// The traffic matrix of a model as text: rows and columns in `order`, a rule after each position in `blocks` (ends of
 /// groups, ascending). Bytes in short form; at most 32 ranks are drawn, larger models print the heaviest pairs.

@@ -4,13 +4,13 @@
 #include <zlib.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
 #include "algorithms/formats/trace_log.hpp"
 #include "algorithms/sim/rank_trace.hpp"
 #include "client/cli/context.hpp"
+#include "services/common/codec/model_codec.hpp"
 
 namespace zbs::cli {
 
@@ -70,26 +70,38 @@ Result<std::string> read_all(const std::string& path, std::size_t max_bytes, std
     }
 }
 
+Error in_file(const Error& error, const std::string& path) {
+    return {error.code, error.message, path + " " + error.pointer};
+}
+
+Result<codec::Json> parse_json(const std::string& text, const std::string& path) {
+    Result<codec::Json> json = codec::parse(text);
+    if (!json) return in_file(json.error(), path);
+    return json;
+}
+
+Result<codec::Json> read_json(const std::string& path) {
+    const Result<std::string> text = read_all(path);
+    if (!text) return text.error();
+    return parse_json(*text, path);
+}
+
+Result<ApplicationModel> read_model_file(const std::string& path) {
+    const Result<codec::Json> json = read_json(path);
+    if (!json) return json.error();
+    Result<ApplicationModel> model = codec::decode_model(*json);
+    if (!model) return in_file(model.error(), path);
+    return model;
+}
+
 bool is_trace(std::string_view begin) { return begin.starts_with("ZBSTRAC1") || begin.starts_with("zbs-trace/"); }
 
 Result<Trace> read_traces(const std::vector<std::string>& paths) {
-    std::vector<std::string> files;
-    for (const std::string& path : paths) {
-        Result<std::string> bytes = read_all(path);
-        if (!bytes) return bytes.error();
-        files.push_back(*std::move(bytes));
-    }
-    if (!files[0].starts_with("ZBSTRAC1")) {
+    return merge_files(paths, [&](const std::vector<std::string_view>& files) -> Result<Trace> {
+        if (files[0].starts_with("ZBSTRAC1")) return merge_rank_traces(files);
         if (files.size() > 1) return invalid("only one trace in text form can be read at a time", paths[1]);
         return formats::read_trace(files[0], paths[0]);
-    }
-    const std::vector<std::string_view> views(files.begin(), files.end());
-    Result<Trace> trace = merge_rank_traces(views);
-    if (!trace && trace.error().pointer.starts_with("/")) {
-        const auto at = static_cast<std::size_t>(std::atoi(trace.error().pointer.c_str() + 1));
-        return Error{trace.error().code, trace.error().message, at < paths.size() ? paths[at] : trace.error().pointer};
-    }
-    return trace;
+    });
 }
 
 }  // namespace zbs::cli

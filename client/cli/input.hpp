@@ -1,11 +1,14 @@
 #pragma once
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "algorithms/base/result.hpp"
+#include "algorithms/model/task_graph.hpp"
 #include "algorithms/model/trace.hpp"
+#include "services/common/codec/json/json.hpp"
 
 namespace zbs::cli {
 
@@ -41,6 +44,32 @@ class Input {
 /// that.
 Result<std::string> read_all(const std::string& path, std::size_t max_bytes = std::size_t{1} << 40,
                              std::string* before = nullptr);
+
+/// The error with the file in front of its place.
+Error in_file(const Error& error, const std::string& path);
+Result<codec::Json> parse_json(const std::string& text, const std::string& path);
+Result<codec::Json> read_json(const std::string& path);
+/// A model file (zbs-model/1). Errors name the file, and the JSON pointer in it.
+Result<ApplicationModel> read_model_file(const std::string& path);
+
+/// What `merge` makes of the contents of several files, the files of the ranks of a run. An error at "/N" becomes one
+/// of the file at that index.
+template <class Merge>
+auto merge_files(const std::vector<std::string>& paths, const Merge& merge)
+    -> decltype(merge(std::vector<std::string_view>{})) {
+    std::vector<std::string> files;
+    for (const std::string& path : paths) {
+        Result<std::string> bytes = read_all(path);
+        if (!bytes) return bytes.error();
+        files.push_back(*std::move(bytes));
+    }
+    auto merged = merge(std::vector<std::string_view>(files.begin(), files.end()));
+    if (merged || !merged.error().pointer.starts_with("/")) return merged;
+    Error fault = merged.error();
+    const auto at = static_cast<std::size_t>(std::atoi(fault.pointer.c_str() + 1));
+    if (at < paths.size()) fault.pointer = paths[at];
+    return fault;
+}
 
 /// Whether a file that begins so holds an execution trace, of one rank or of all.
 bool is_trace(std::string_view begin);

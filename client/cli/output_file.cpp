@@ -5,12 +5,14 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <optional>
+
+#include "algorithms/base/text.hpp"
+#include "services/common/adapters/descriptor/file_bytes.hpp"
 
 namespace zbs::cli {
 namespace {
@@ -18,19 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 /// 0, or the errno of the fault.
-int write_all(int descriptor, std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t done = write(descriptor, text.data(), text.size());
-        if (done < 0 && errno == EINTR) continue;
-        if (done < 0) return errno;
-        text.remove_prefix(static_cast<std::size_t>(done));
-    }
-    return 0;
-}
-
-/// As above, and closes.
 int write_and_close(int descriptor, std::string_view text) {
-    const int fault = write_all(descriptor, text);
+    const int fault = write_all(descriptor, text) ? 0 : errno;
     return close(descriptor) != 0 && fault == 0 ? errno : fault;
 }
 
@@ -39,11 +30,8 @@ std::optional<int> descriptor_of(const fs::path& path) {
     std::error_code fault;
     const std::string folder = fs::canonical(path.parent_path(), fault).string();
     if (fault || (folder != "/proc/" + std::to_string(getpid()) + "/fd")) return {};
-    const std::string name = path.filename().string();
-    int number = -1;
-    const auto [end, wrong] = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (wrong != std::errc{} || end != name.data() + name.size() || number < 0) return {};
-    return number;
+    const auto number = parse_number<unsigned>(path.filename().string());
+    return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
 }
 
 int write_to_descriptor(int descriptor, std::string_view text) {
@@ -51,7 +39,7 @@ int write_to_descriptor(int descriptor, std::string_view text) {
         std::cout.flush();
         std::fflush(stdout);
     }
-    const int fault = write_all(descriptor, text);
+    const int fault = write_all(descriptor, text) ? 0 : errno;
     return fault == EPIPE && descriptor == STDOUT_FILENO ? 0 : fault;
 }
 

@@ -6,7 +6,6 @@
 
 #include "algorithms/base/ids.hpp"
 #include "client/cli/applications/application_list.hpp"
-#include "client/cli/applications/application_view.hpp"
 #include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/codec/json/words.hpp"
 

@@ -1,7 +1,6 @@
 #pragma once
 #include <functional>
 #include <string>
-#include <string_view>
 
 namespace CLI {
 class App;

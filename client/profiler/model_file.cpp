@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "algorithms/base/utf8.hpp"
+#include "services/common/adapters/descriptor/file_bytes.hpp"
 
 namespace zbs::profiler {
 namespace {
@@ -29,16 +30,6 @@ void append_quoted(std::string& text, const std::string& value) {
         }
     }
     text += '"';
-}
-
-bool write_all(int file, const std::string& text) {
-    for (std::size_t done = 0; done < text.size();) {
-        const ssize_t n = ::write(file, text.data() + done, text.size() - done);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return false;
-        done += static_cast<std::size_t>(n);
-    }
-    return true;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "algorithms/base/trace_layout.hpp"
+#include "services/common/adapters/descriptor/file_bytes.hpp"
 
 namespace zbs::profiler {
 namespace {
@@ -31,20 +32,9 @@ void stop(const char* why) {
     std::fprintf(stderr, "zbs-profile: rank %d stops tracing: %s\n", recorder.world_rank, why);
 }
 
-bool write_all(const void* data, std::size_t size) {
-    const char* at = static_cast<const char*>(data);
-    while (size > 0) {
-        const ssize_t n = write(file, at, size);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return false;
-        at += n;
-        size -= static_cast<std::size_t>(n);
-    }
-    return true;
-}
-
 void flush() {
-    if (buffered > 0 && !write_all(buffer, buffered * sizeof(RankTraceRecord))) stop(std::strerror(errno));
+    if (buffered > 0 && !write_all(file, {reinterpret_cast<const char*>(buffer), buffered * sizeof(RankTraceRecord)}))
+        stop(std::strerror(errno));
     buffered = 0;
 }
 
@@ -101,7 +91,7 @@ void open_trace(std::uint64_t run_id, const char* program) noexcept {
     header.rank = static_cast<std::uint32_t>(recorder.world_rank);
     std::snprintf(header.program, sizeof header.program, "%s", program);
     recorder.tracing = true;
-    if (!write_all(&header, sizeof header)) stop(std::strerror(errno));
+    if (!write_all(file, {reinterpret_cast<const char*>(&header), sizeof header})) stop(std::strerror(errno));
 }
 
 void close_trace(bool finalized) noexcept {

@@ -4,12 +4,10 @@
 
 #include "services/common/adapters/command_line/config_commands.hpp"
 #include "services/common/adapters/command_line/exit_codes.hpp"
-#include "services/common/adapters/command_line/output.hpp"
 #include "services/common/adapters/command_line/pages/command_pages.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
 #include "services/common/adapters/command_line/standard_output.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
-#include "services/common/http/reply.hpp"
 #include "services/node_agent/program/node_program.hpp"
 
 namespace {
@@ -36,30 +34,24 @@ int run(int argc, char** argv) {
     output.add_to(*cli.add_subcommand("describe",
                                       "what this machine is and offers, as the agent would report it to its "
                                       "zone\n\nExample: zbs-node describe\nExample: zbs-node describe -o table"));
-    const auto readiness = zbs::command_line::add_outcome(
-        *cli.add_subcommand("ready",
-                            "exits with 0 where the agent runs and takes calls: for health checks of containers and "
-                            "watchdogs\n\nExample: zbs-node ready --config node.toml"));
+    CLI::App* const ready = cli.add_subcommand(
+        "ready",
+        "exits with 0 where the agent runs and takes calls: for health checks of containers and watchdogs\n\nExample: "
+        "zbs-node ready --config node.toml");
+    const auto readiness = zbs::command_line::add_outcome(*ready);
     int exit_code = 0;
-    std::vector<std::string> notes;
+    const zbs::command_line::OperatorCommand shared{"zbs-node", &config, zbs::node_program::kWhichNode, &exit_code};
+    ready->callback([shared, readiness] { zbs::node_program::ready(shared, *readiness); });
     zbs::command_line::add_config_commands(
-        cli, {.program = "zbs-node",
-              .file = "node.toml",
-              .read = [&config] { return zbs::node_program::settings_in_force(config); },
-              .check = [&config, &notes] { return zbs::node_program::check_settings(config, notes); },
-              .notes = [&notes] { return notes; },
-              .fail =
-                  [&exit_code, &config](const zbs::Error& error, const zbs::command_line::Output& said, int code) {
-                      if (said.for_json()) std::cout << zbs::http::problem(error).body << "\n";
-                      zbs::node_program::fail(error);
-                      exit_code = config.empty() ? zbs::command_line::kUsage : code;
-                  }});
+        cli, shared,
+        {.file = "node.toml",
+         .read = [&config] { return zbs::node_program::settings_in_force(config); },
+         .check = [&config](auto& notes) { return zbs::node_program::check_settings(config, notes); }});
     zbs::command_line::add_page_commands(
         cli, "zbs-node",
         {8, "zbs 0.1.0", "ZBS services", zbs::command_line::kExitCodes, zbs::command_line::kOperatorExitNote},
         exit_code);
     if (const auto ended = zbs::command_line::parse(cli, "zbs-node", argc, argv)) return *ended;
-    if (cli.got_subcommand("ready")) return zbs::node_program::ready(config, *readiness);
     if (cli.got_subcommand("describe")) return zbs::node_program::describe(output);
     if (!cli.get_subcommands().empty() && !cli.got_subcommand("run")) return exit_code;
     return zbs::node_program::run(config, step_starter);

@@ -55,8 +55,7 @@ int run(int argc, char** argv) {
         return 0;
     }
     if (!cli.get_subcommands().empty() && !cli.got_subcommand("run")) return exit_code;
-    if (config_path.empty())
-        return zbs::zone_program::fail(zbs::invalid("which zone? give --config FILE or set ZBS_ZONE_CONFIG")), 2;
+    if (config_path.empty()) return zbs::zone_program::fail(zbs::invalid(zbs::zone_program::kWhichZone)), 2;
     return zbs::zone_program::run(config_path);
 }
 

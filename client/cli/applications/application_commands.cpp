@@ -10,12 +10,10 @@
 #include <cstring>
 #include <filesystem>
 #include <iostream>
-#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
 
-#include "client/api/delegate.hpp"
 #include "client/api/event_waiter.hpp"
 #include "client/api/polling.hpp"
 #include "client/api/staged_files.hpp"
@@ -37,7 +35,6 @@
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/http/reply.hpp"
-#include "services/common/messages/limits.hpp"
 #include "services/common/messages/text/quoting.hpp"
 
 namespace zbs::cli {

@@ -4,11 +4,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdint>
 #include <limits>
 #include <set>
 
 #include "algorithms/base/suggestion.hpp"
+#include "algorithms/base/text.hpp"
 #include "client/cli/applications/application_view.hpp"
 #include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/adapters/command_line/since.hpp"
@@ -50,15 +50,11 @@ Result<void> check_state_filters(const std::vector<std::string>& filters) {
 /// Errors: kInvalidArgument (no state, with the nearest).
 Result<void> check_states(std::string_view words, const char* option) {
     std::vector<std::string_view> known;
-    for (const ApplicationState state : codec::kApplicationStates) known.emplace_back(to_string(state));
-    for (;;) {
-        const std::size_t end = std::min(words.find(','), words.size());
-        const std::string_view word = words.substr(0, end);
-        if (std::ranges::find(known, word) == known.end())
+    for (const ApplicationState state : kAll<ApplicationState>) known.emplace_back(to_string(state));
+    for (const std::string_view word : split(words, ','))
+        if (!find_word<ApplicationState>(word))
             return invalid("there is no state '" + harmless_line(word) + "'" + did_you_mean(word, known), option);
-        if (end == words.size()) return {};
-        words.remove_prefix(end + 1);
-    }
+    return {};
 }
 
 /// The instant that `since` names, where a zone can be asked for it. What it took six hours ago, its own clock says.
@@ -161,7 +157,7 @@ class Walk {
 std::string common_states(const std::string& words, const std::string& group) {
     if (words.empty()) return group;
     std::string common;
-    for (const ApplicationState state : codec::kApplicationStates) {
+    for (const ApplicationState state : kAll<ApplicationState>) {
         const std::string word = "," + std::string(to_string(state)) + ",";
         const auto names = [&](const std::string& list) { return ("," + list + ",").find(word) != std::string::npos; };
         if (names(words) && names(group)) common += (common.empty() ? "" : ",") + std::string(to_string(state));
@@ -183,7 +179,7 @@ void keep_first(Listing& listing, std::size_t count) {
 
 void add_application_choice(CLI::App& command, ApplicationChoice& choice) {
     command_line::Offers states{.words = {}, .is_list = true};
-    for (const ApplicationState state : codec::kApplicationStates) states.words.push_back(to_string(state));
+    for (const ApplicationState state : kAll<ApplicationState>) states.words.push_back(to_string(state));
     command_line::offer(command.add_option("--state", choice.states, "only in one of these states: running,launching"),
                         states);
     command.add_option("--user", choice.user, "for operators: only this user's, by name or spiffe://...");
@@ -195,14 +191,14 @@ void add_application_choice(CLI::App& command, ApplicationChoice& choice) {
 
 std::string open_states() {
     std::string states;
-    for (const ApplicationState state : codec::kApplicationStates)
+    for (const ApplicationState state : kAll<ApplicationState>)
         if (!is_final(state)) states += (states.empty() ? "" : ",") + std::string(to_string(state));
     return states;
 }
 
 std::vector<std::string> state_filters() {
     std::vector<std::string> filters;
-    for (const ApplicationState state : codec::kApplicationStates)
+    for (const ApplicationState state : kAll<ApplicationState>)
         filters.push_back(std::string("state=") + to_string(state));
     return filters;
 }

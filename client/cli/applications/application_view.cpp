@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include "algorithms/base/duration_text.hpp"
+#include "algorithms/base/text.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 
 namespace zbs::cli {
@@ -108,20 +109,17 @@ Listing applications_of(const std::vector<ApplicationView>& applications, const 
                      "ELAPSED",
                      {"EXPECTED START", "expected_start_us", true},
                      reason,
-                     {"PATH", true}},
-                    {},
-                    Json::array()};
+                     {"PATH", true}}};
     const Time until = now.value_or(system::wall_clock());
     for (const ApplicationView& application : applications) {
-        std::string zones;
-        for (const std::string& name : application.zones) zones += (zones.empty() ? "" : ",") + name;
         listing.items.push_back(application.item);
         listing.rows.push_back(
             {application.id, user_text(application.owner, reader), application.name, application.state,
              application.ranks, std::filesystem::path(application.program).filename().string(),
-             zones.empty() ? "-" : zones, exit_cell(application), time_text(application.submitted),
-             time_text(application.started), time_text(application.ended), elapsed_cell(application, until),
-             time_text(application.expected_start), reason_text(application, until), application.program});
+             application.zones.empty() ? "-" : joined(application.zones, ","), exit_cell(application),
+             time_text(application.submitted), time_text(application.started), time_text(application.ended),
+             elapsed_cell(application, until), time_text(application.expected_start), reason_text(application, until),
+             application.program});
     }
     return listing;
 }
@@ -180,7 +178,7 @@ Listing starts_of(const ApplicationPlan& plan) {
         if (start->from == start->to) return "in " + format_duration(start->to);
         return "in " + format_duration(start->from) + " to " + format_duration(start->to);
     };
-    Listing listing{"zones", {"ZONE", "OFFERED", "RANKS", "COULD START"}, {}, Json::array()};
+    Listing listing{"zones", {"ZONE", "OFFERED", "RANKS", "COULD START"}};
     for (const ZoneVerdict& zone : plan.zones)
         listing.rows.push_back(
             {zone.zone.str(), std::to_string(zone.processors), std::to_string(zone.ranks), text(zone.start)});
@@ -188,7 +186,7 @@ Listing starts_of(const ApplicationPlan& plan) {
 }
 
 Listing events_of(const std::vector<ApplicationEvent>& events) {
-    Listing listing{"events", {"TIME", "ROUND", "ZONE", "ASKED FOR", "OK", "ANSWER"}, {}, Json::array()};
+    Listing listing{"events", {"TIME", "ROUND", "ZONE", "ASKED FOR", "OK", "ANSWER"}};
     for (const ApplicationEvent& event : events) {
         const std::string times = event.times > 1 ? " (" + std::to_string(event.times) + " times)" : "";
         listing.rows.push_back({clock_text(event.at), std::to_string(event.round), event.zone.str(), event.what,

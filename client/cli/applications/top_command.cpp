@@ -10,7 +10,6 @@
 #include "client/cli/applications/application_view.hpp"
 #include "client/cli/context.hpp"
 #include "client/cli/watch.hpp"
-#include "services/common/messages/limits.hpp"
 
 namespace zbs::cli {
 namespace {

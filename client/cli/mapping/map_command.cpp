@@ -7,6 +7,7 @@
 #include <memory>
 #include <numeric>
 
+#include "algorithms/base/text.hpp"
 #include "algorithms/formats/launchers/hostfile.hpp"
 #include "algorithms/formats/svg.hpp"
 #include "algorithms/mapping/mapper.hpp"
@@ -43,11 +44,7 @@ struct MapCommand {
 
 using Seconds = std::chrono::duration<double>;
 
-std::string shown(double value) {
-    char text[40];
-    std::snprintf(text, sizeof text, "%.9g", value);
-    return text;
-}
+std::string shown(double value) { return number_text("%.9g", value); }
 
 /// The options that go together; what is missing is said with what to add.
 Result<void> check_options(const MapCommand& options) {
@@ -95,10 +92,6 @@ MapOptions mapping_options(const MapCommand& options, TaskRunner& runner) {
         made.out_of_time = [end] { return std::chrono::steady_clock::now() >= end; };
     }
     return made;
-}
-
-bool is_known(const std::vector<std::string_view>& names, std::string_view name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 /// The traffic of all pairs of tasks, ordered by processor, with the zones and machines outlined. `group_at` returns
@@ -187,7 +180,7 @@ void map_onto_hierarchy(Context& context, const MapCommand& options, const TaskG
         for (const ProcessorIndex p : found.processor_of) text += std::to_string(p) + "\n";
         if (auto done = deliver(text, options.file); !done) return context.fail(done.error());
     } else {
-        Listing listing{"tasks", {"TASK", "PROCESSOR", "GROUPS"}, {}, codec::Json::array()};
+        Listing listing{"tasks", {"TASK", "PROCESSOR", "GROUPS"}};
         for (std::size_t task = 0; task < found.processor_of.size(); ++task) {
             const ProcessorIndex p = found.processor_of[task];
             std::string groups;
@@ -217,14 +210,13 @@ Result<Mapping> map_by_name(const MapCommand& options, const TaskGraph& graph, c
                             const MapOptions& how) {
     const std::string name = options.algorithm.empty() ? "hier" : options.algorithm;
     if (const Mapper* mapper = find_mapper(name)) return mapper->map(graph, resources, how);
-    if (is_known(tree_mapper_names(), name)) {
+    if (std::ranges::count(tree_mapper_names(), name) > 0) {
         auto mapped = map_onto_tree(graph, ProcessorTree::of(resources, message_bytes(graph)), name, how);
         if (!mapped) return mapped.error();
         return Mapping{*std::move(mapped)};
     }
-    std::string names;
-    for (const std::string& known : algorithm_names()) names += " " + known;
-    return invalid("'" + name + "' is no mapping algorithm; known are" + names, "--algorithm");
+    return invalid("'" + name + "' is no mapping algorithm; known are " + joined(algorithm_names(), " "),
+                   "--algorithm");
 }
 
 std::vector<NamedFile> inputs_of(const MapCommand& options) {
@@ -310,7 +302,7 @@ void map_onto_resources(Context& context, const MapCommand& options, const TaskG
         for (const ProcessorIndex p : mapping.processor_of) text += std::to_string(p) + "\n";
         if (auto done = deliver(text, options.file); !done) return context.fail(done.error());
     } else {
-        Listing listing{"tasks", {"TASK", "ZONE", "MACHINE", "PROCESSOR"}, {}, codec::Json::array()};
+        Listing listing{"tasks", {"TASK", "ZONE", "MACHINE", "PROCESSOR"}};
         for (std::size_t task = 0; task < mapping.processor_of.size(); ++task) {
             const ProcessorPlace& place = resources->place(mapping.processor_of[task]);
             const Zone& zone = resources->zones()[static_cast<std::size_t>(place.zone)];

@@ -1,49 +1,15 @@
 #include "client/cli/mapping/map_input.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 
+#include "algorithms/base/text.hpp"
 #include "algorithms/formats/metis_graph.hpp"
+#include "client/cli/input.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/tree_mapping_codec.hpp"
 
 namespace zbs::cli {
 namespace {
-
-Result<std::string> read_file(const std::string& path) {
-    std::error_code fault;
-    if (std::filesystem::is_directory(path, fault)) return invalid("is a directory", path);
-    std::ifstream in(path, std::ios::binary);
-    if (!in) return Error{ErrorCode::kNotFound, "cannot be read", path};
-    std::string text;
-    if (const auto size = std::filesystem::file_size(path, fault); !fault && size > 0) {
-        text.resize(size);
-        in.read(text.data(), static_cast<std::streamsize>(size));
-        text.resize(static_cast<std::size_t>(in.gcount()));
-    }
-    // A pipe has no size, and a file may grow.
-    if (in) text.append(std::istreambuf_iterator<char>(in), {});
-    return text;
-}
-
-Result<codec::Json> parse_json(const std::string& text, const std::string& path) {
-    Result<codec::Json> json = codec::parse(text);
-    if (!json) return Error{json.error().code, json.error().message, path + " " + json.error().pointer};
-    return json;
-}
-
-Result<codec::Json> read_json(const std::string& path) {
-    const Result<std::string> text = read_file(path);
-    if (!text) return text.error();
-    return parse_json(*text, path);
-}
-
-Error in_file(const Error& error, const std::string& path) {
-    return {error.code, error.message, path + " " + error.pointer};
-}
 
 Result<std::vector<ProcessorIndex>> parse_lines(std::string_view text, const std::string& path, TaskIndex tasks,
                                                 ProcessorIndex processors) {
@@ -61,18 +27,17 @@ Result<std::vector<ProcessorIndex>> parse_lines(std::string_view text, const std
         const std::string here = path + ":" + std::to_string(number);
         if (line.empty() && text.find_first_not_of(" \t\r\n", std::min(at, text.size())) == std::string_view::npos)
             break;  // empty lines at the end
-        std::int64_t processor = 0;
-        const auto [stop, status] = std::from_chars(line.data(), line.data() + line.size(), processor);
-        if (status != std::errc() || stop != line.data() + line.size())
+        const auto processor = parse_number<std::int64_t>(line);
+        if (!processor)
             return invalid("\"" + std::string(line.substr(0, 40)) +
                                "\" is no processor; a mapping is one index per line, or the JSON of zbs map",
                            here);
-        if (processor < 0 || processor >= processors)
-            return invalid("processor " + std::to_string(processor) + " is not in 0.." + std::to_string(processors - 1),
-                           here);
+        if (*processor < 0 || *processor >= processors)
+            return invalid(
+                "processor " + std::to_string(*processor) + " is not in 0.." + std::to_string(processors - 1), here);
         if (processor_of.size() == static_cast<std::size_t>(tasks))
             return invalid("more lines than the " + std::to_string(tasks) + " tasks", here);
-        processor_of.push_back(static_cast<ProcessorIndex>(processor));
+        processor_of.push_back(static_cast<ProcessorIndex>(*processor));
     }
     return processor_of;
 }
@@ -81,14 +46,12 @@ Result<std::vector<ProcessorIndex>> parse_lines(std::string_view text, const std
 
 Result<TaskGraph> read_task_graph(const MapSources& sources) {
     if (!sources.graph.empty()) {
-        const Result<std::string> text = read_file(sources.graph);
+        const Result<std::string> text = read_all(sources.graph);
         if (!text) return text.error();
         return formats::read_metis_graph(*text, sources.graph);
     }
-    const Result<codec::Json> json = read_json(sources.model);
-    if (!json) return json.error();
-    Result<ApplicationModel> model = codec::decode_model(*json);
-    if (!model) return in_file(model.error(), sources.model);
+    Result<ApplicationModel> model = read_model_file(sources.model);
+    if (!model) return model.error();
     return std::move(model->graph);
 }
 
@@ -119,7 +82,7 @@ Result<Hierarchy> make_hierarchy(const MapSources& sources) {
 
 Result<std::vector<ProcessorIndex>> read_mapping(const std::string& path, TaskIndex tasks, ProcessorIndex processors,
                                                  const ResourceGraph* resources) {
-    const Result<std::string> text = read_file(path);
+    const Result<std::string> text = read_all(path);
     if (!text) return text.error();
     Result<std::vector<ProcessorIndex>> processor_of = std::vector<ProcessorIndex>{};
     const std::size_t first = text->find_first_not_of(" \t\r\n");

@@ -1,5 +1,4 @@
 #include <CLI/CLI.hpp>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -48,11 +47,7 @@ Result<std::vector<ProfileRow>> rows_at_home(client::ZoneClient& zone) {
     return codec::decode_profile_rows(*answer);
 }
 
-std::string percent(double share) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%+.0f %%", share * 100);
-    return text;
-}
+std::string percent(double share) { return number_text("%+.0f %%", share * 100); }
 
 std::string time_of(const std::optional<Duration>& time) { return time ? format_duration(*time) : "-"; }
 
@@ -79,9 +74,7 @@ Listing profile_listing() {
              "ARGUMENTS",
              {"PATH", true},
              {"APPLICATION", true},
-             {"MISSING", true}},
-            {},
-            Json::array()};
+             {"MISSING", true}}};
 }
 
 void list_profiles(Context& context, const std::string& program, const std::string& since, std::size_t limit) {

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
 #include <iostream>
 #include <numeric>
 
@@ -10,7 +9,6 @@
 #include "algorithms/formats/rank_profile.hpp"
 #include "client/cli/context.hpp"
 #include "client/cli/input.hpp"
-#include "services/common/codec/model_codec.hpp"
 
 namespace zbs::cli {
 namespace {
@@ -53,31 +51,6 @@ Result<ApplicationModel> read_logs(const std::vector<std::string>& paths) {
     return reader.finish();
 }
 
-Result<ApplicationModel> read_rank_files(const std::vector<std::string>& paths) {
-    std::vector<std::string> files;
-    for (const std::string& path : paths) {
-        Result<std::string> bytes = read_all(path);
-        if (!bytes) return bytes.error();
-        files.push_back(*std::move(bytes));
-    }
-    const std::vector<std::string_view> views(files.begin(), files.end());
-    Result<ApplicationModel> model = formats::merge_rank_files(views);
-    if (!model && model.error().pointer.starts_with("/")) {
-        const std::size_t at = static_cast<std::size_t>(std::atoi(model.error().pointer.c_str() + 1));
-        return Error{model.error().code, model.error().message, at < paths.size() ? paths[at] : model.error().pointer};
-    }
-    return model;
-}
-
-Result<ApplicationModel> read_model_file(const std::string& path) {
-    const Result<std::string> text = read_all(path);
-    if (!text) return text.error();
-    const auto json = codec::parse(*text);
-    Result<ApplicationModel> model = json ? codec::decode_model(*json) : Result<ApplicationModel>(json.error());
-    if (!model) return Error{model.error().code, model.error().message, path + " " + model.error().pointer};
-    return model;
-}
-
 }  // namespace
 
 Result<ApplicationModel> read_profile_source(const std::vector<std::string>& paths) {
@@ -93,7 +66,8 @@ Result<ApplicationModel> read_profile_source(const std::vector<std::string>& pat
             return ApplicationModel{trace->program, trace->complete, task_graph_of(*trace), trace->unseen};
         }
         case Kind::kRankFiles:
-            return read_rank_files(paths);
+            return merge_files(
+                paths, [](const std::vector<std::string_view>& files) { return formats::merge_rank_files(files); });
         case Kind::kLog:
             return read_logs(paths);
     }

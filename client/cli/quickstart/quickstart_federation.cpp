@@ -1,54 +1,31 @@
 #include "client/cli/quickstart/quickstart_federation.hpp"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "client/api/zone_client.hpp"
 #include "client/api/zone_view.hpp"
+#include "client/cli/submission/probe_program.hpp"
 #include "services/common/messages/names/join_token.hpp"
 #include "services/common/messages/text/quoting.hpp"
-
-extern char** environ;
 
 namespace zbs::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::chrono::minutes kPatience{2};
+
 /// Runs a program of ours to its end. What it prints, or its complaint.
-Result<std::string> run(std::vector<std::string> words) {
-    int out[2];
-    if (pipe2(out, O_CLOEXEC) != 0) return Error{ErrorCode::kUnavailable, "cannot make a pipe", {}};
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, out[1], 1);
-    posix_spawn_file_actions_adddup2(&actions, out[1], 2);
-    std::vector<char*> argv;
-    for (std::string& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    pid_t pid = 0;
-    const int fault = posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    close(out[1]);
-    std::string text;
-    char piece[4096];
-    for (ssize_t got; fault == 0 && (got = read(out[0], piece, sizeof piece)) > 0;)
-        text.append(piece, static_cast<std::size_t>(got));
-    close(out[0]);
-    int status = 0;
-    if (fault != 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-        while (!text.empty() && text.back() == '\n') text.pop_back();
-        return Error{ErrorCode::kUnavailable, text.empty() ? words[0] + " could not be run" : text, {}};
-    }
-    return text;
+Result<std::string> run(const std::vector<std::string>& words) {
+    Result<ProgramOutput> done = run_briefly(words, kPatience);
+    if (!done) return done.error();
+    while (done->text.ends_with('\n')) done->text.pop_back();
+    if (done->exit_code == 0) return std::move(done->text);
+    return Error{ErrorCode::kUnavailable, done->text.empty() ? words[0] + " could not be run" : done->text, {}};
 }
 
 std::string zone_program(const FederationPlan& plan) { return plan.programs + "/zbs-zone"; }
@@ -148,7 +125,6 @@ Result<void> enrol_zones(const FederationPlan& plan) {
         Result<std::string> token = run(
             {registry_program(plan), "token", "--state", plan.folder + "/registry", "--for", organisation_of(zone)});
         if (!token) return token.error();
-        while (!token->empty() && token->back() == '\n') token->pop_back();
         if (auto done = run({zone_program(plan), "enrol", *token, "--config", config_of(plan, zone)}); !done)
             return done.error();
     }

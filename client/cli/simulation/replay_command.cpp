@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "algorithms/base/text.hpp"
 #include "algorithms/formats/svg.hpp"
 #include "algorithms/formats/trace_log.hpp"
 #include "algorithms/mapping/mapper.hpp"
@@ -57,11 +58,9 @@ Result<Mapping> make_mapping(const ReplayCommand& options, const Trace& trace, c
         return Mapping{*std::move(processors)};
     }
     const Mapper* mapper = find_mapper(options.algorithm);
-    if (mapper == nullptr) {
-        std::string names;
-        for (const auto& name : mapper_names()) names += " " + std::string(name);
-        return invalid("'" + options.algorithm + "' is no mapping algorithm; known are" + names, "--algorithm");
-    }
+    if (mapper == nullptr)
+        return invalid("'" + options.algorithm + "' is no mapping algorithm; known are " + joined(mapper_names(), " "),
+                       "--algorithm");
     return mapper->map(task_graph_of(trace), resources,
                        {.seed = options.seed, .max_tasks_per_processor = options.tasks_per_processor});
 }
@@ -110,10 +109,7 @@ std::string milliseconds(double seconds) { return formats::short_number(seconds 
 
 void print_report(Context& context, const Trace& trace, const ReplayReport& report, const ResourceGraph& resources,
                   const Mapping& mapping) {
-    Listing listing{"ranks",
-                    {"RANK", "ZONE", "MACHINE", "COMPUTE_MS", "BLOCKED_MS", "IDLE_MS", "END_MS"},
-                    {},
-                    codec::Json::array()};
+    Listing listing{"ranks", {"RANK", "ZONE", "MACHINE", "COMPUTE_MS", "BLOCKED_MS", "IDLE_MS", "END_MS"}};
     for (std::size_t r = 0; r < report.ranks.size(); ++r) {
         const RankTimes& times = report.ranks[r];
         const ProcessorPlace& place = resources.place(mapping.processor_of[r]);

@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <iostream>
@@ -10,6 +9,7 @@
 
 #include "algorithms/allocation/registry.hpp"
 #include "algorithms/base/duration_text.hpp"
+#include "algorithms/base/text.hpp"
 #include "algorithms/formats/svg.hpp"
 #include "algorithms/metrics/schedule_metrics.hpp"
 #include "algorithms/policy/registry.hpp"
@@ -87,7 +87,8 @@ Result<std::vector<NamedPolicy>> policies_of(const SimulateCommand& command) {
         if (!command.options.empty())
             return invalid("belongs to --policy; with --compare write options behind the name: easy:order=estimate",
                            "--option");
-        for (const std::string& text : split(command.compare, ',')) {
+        for (const std::string_view part : split(command.compare, ',')) {
+            const std::string text(part);
             Result<NamedOptions> named = parse_named_options(text, ':', "--compare");
             if (!named) return named.error();
             for (const NamedPolicy& other : found)
@@ -190,11 +191,10 @@ Result<CoschedulingModel> coscheduling_of(const std::string& text, const std::ve
             "--coscheduling");
     if (text == "application") return CoschedulingModel::by_application();
     std::vector<double> factors;
-    for (const std::string& part : split(text, ',')) {
-        double factor = 0;
-        const auto [end, fault] = std::from_chars(part.data(), part.data() + part.size(), factor);
-        if (fault != std::errc{} || end != part.data() + part.size() || !(factor >= 0.1 && factor <= 100))
-            return invalid("holds '" + part +
+    for (const std::string_view part : split(text, ',')) {
+        const double factor = parse_number<double>(part).value_or(0);
+        if (!(factor >= 0.1 && factor <= 100))
+            return invalid("holds '" + std::string(part) +
                                "'; write the slowdown of one job, two, three and so on, each 0.1 to 100, as 1,1.2,1.3, "
                                "or application",
                            "--coscheduling");
@@ -343,9 +343,7 @@ void report_cleaning(const LoadedWorkload& loaded) {
 }
 
 std::string fixed(double value, int decimals) {
-    char text[64];
-    std::snprintf(text, sizeof text, "%.*f", decimals, value);
-    return text;
+    return number_text(("%." + std::to_string(decimals) + "f").c_str(), value);
 }
 std::string short_text(double value) { return formats::short_number(value, 4); }
 
@@ -353,9 +351,7 @@ std::string short_text(double value) { return formats::short_number(value, 4); }
 Listing comparison(const std::vector<SimulatedSchedule>& schedules) {
     Listing listing{"schedules",
                     {"POLICY", "JOBS", "PROCESSORS", "MAKESPAN_S", "UTILIZATION", "WAIT_MEAN_S", "WAIT_P95_S",
-                     "RESPONSE_MEAN_S", "SLOWDOWN_MEAN", "BOUNDED_SLOWDOWN_MEAN", "JOBS_PER_S"},
-                    {},
-                    codec::Json::array()};
+                     "RESPONSE_MEAN_S", "SLOWDOWN_MEAN", "BOUNDED_SLOWDOWN_MEAN", "JOBS_PER_S"}};
     for (const SimulatedSchedule& schedule : schedules) {
         const JobMetrics& jobs = schedule.metrics.all;
         listing.rows.push_back({schedule.policy, std::to_string(jobs.jobs), std::to_string(schedule.processors),
@@ -370,9 +366,7 @@ Listing comparison(const std::vector<SimulatedSchedule>& schedules) {
 void print_classes(Context& context, const char* title, const std::vector<ClassMetrics>& classes, double area) {
     Listing listing{"classes",
                     {title, "JOBS", "WORK_%", "WAIT_MEAN_S", "WAIT_P95_S", "RESPONSE_MEAN_S", "SLOWDOWN_MEAN",
-                     "BOUNDED_SLOWDOWN_MEAN"},
-                    {},
-                    codec::Json::array()};
+                     "BOUNDED_SLOWDOWN_MEAN"}};
     for (const auto& [name, jobs] : classes)
         listing.rows.push_back({name, std::to_string(jobs.jobs), fixed(100 * jobs.processor_seconds / area, 1),
                                 fixed(jobs.wait_s.mean, 1), fixed(jobs.wait_s.p95, 0), fixed(jobs.response_s.mean, 1),
@@ -412,7 +406,7 @@ void print_tables(Context& context, const SimulateCommand& command, const Loaded
                   << fixed(schedule.turns->fragmentation, 4) << " fragmentation, " << schedule.resizes << " resizes\n";
     std::cout << "simulated in " << fixed(schedule.seconds, 3) << " s, " << short_text(jobs_per_second(schedule))
               << " jobs/s\n\n";
-    Listing listing{"metrics", {"METRIC", "MEAN", "MEDIAN", "P95", "MAX"}, {}, codec::Json::array()};
+    Listing listing{"metrics", {"METRIC", "MEAN", "MEDIAN", "P95", "MAX"}};
     for (const auto& [name, d, decimals] :
          {std::tuple{"wait, s", &jobs.wait_s, 1}, std::tuple{"response, s", &jobs.response_s, 1},
           std::tuple{"slowdown", &jobs.slowdown, 4}, std::tuple{"bounded slowdown", &jobs.bounded_slowdown, 4}})

@@ -4,9 +4,9 @@
 #include <chrono>
 
 #include "algorithms/base/suggestion.hpp"
+#include "algorithms/base/text.hpp"
 #include "algorithms/sim/flexibility.hpp"
 #include "algorithms/sim/workload_generators.hpp"
-#include "client/cli/context.hpp"
 #include "client/cli/input.hpp"
 
 namespace zbs::cli {
@@ -181,17 +181,6 @@ Result<void> make_flexible(const WorkloadSource& source, Workload& workload) {
 
 }  // namespace
 
-std::vector<std::string> split(const std::string& text, char separator) {
-    std::vector<std::string> parts;
-    if (text.empty()) return parts;
-    for (std::size_t begin = 0;;) {
-        const std::size_t end = text.find(separator, begin);
-        parts.push_back(text.substr(begin, end - begin));
-        if (end == std::string::npos) return parts;
-        begin = end + 1;
-    }
-}
-
 Result<std::pair<std::string, std::string>> parse_assignment(const std::string& text, const std::string& option) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0)
@@ -204,8 +193,10 @@ Result<NamedOptions> parse_named_options(const std::string& text, char separator
     const std::size_t colon = text.find(':');
     named.name = text.substr(0, colon);
     if (colon == std::string::npos) return named;
-    for (const std::string& part : split(text.substr(colon + 1), separator)) {
-        Result<std::pair<std::string, std::string>> assignment = parse_assignment(part, option);
+    const std::string options = text.substr(colon + 1);
+    if (options.empty()) return named;
+    for (const std::string_view part : split(options, separator)) {
+        Result<std::pair<std::string, std::string>> assignment = parse_assignment(std::string(part), option);
         if (!assignment) return assignment.error();
         named.options.push_back(*std::move(assignment));
     }

@@ -51,7 +51,4 @@ struct NamedOptions {
 Result<NamedOptions> parse_named_options(const std::string& text, char separator, const std::string& option);
 /// "a=1".
 Result<std::pair<std::string, std::string>> parse_assignment(const std::string& text, const std::string& option);
-/// Parts between separators; of an empty text none.
-std::vector<std::string> split(const std::string& text, char separator);
-
 }  // namespace zbs::cli

@@ -11,7 +11,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <sstream>
+#include <filesystem>
+
+#include "algorithms/base/text.hpp"
 
 extern char** environ;
 
@@ -59,9 +61,11 @@ bool read_until(int in, std::chrono::steady_clock::time_point until, std::string
 
 std::string path_of(const std::string& name) {
     const char* path = std::getenv("PATH");
-    std::istringstream folders(path != nullptr ? path : "/usr/bin:/bin");
-    for (std::string folder; std::getline(folders, folder, ':');)
-        if (const std::string file = folder + "/" + name; access(file.c_str(), X_OK) == 0) return file;
+    for (const std::string_view folder : split(path != nullptr ? path : "/usr/bin:/bin", ':')) {
+        const std::string file = (folder.empty() ? "." : std::string(folder)) + "/" + name;
+        std::error_code fault;
+        if (access(file.c_str(), X_OK) == 0 && !std::filesystem::is_directory(file, fault)) return file;
+    }
     return {};
 }
 

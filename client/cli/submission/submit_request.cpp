@@ -13,17 +13,18 @@
 #include <iostream>
 #include <map>
 #include <set>
-#include <sstream>
 
+#include "algorithms/base/text.hpp"
 #include "algorithms/base/utf8.hpp"
 #include "client/api/staged_files.hpp"
 #include "client/cli/context.hpp"
+#include "client/cli/input.hpp"
 #include "client/cli/submission/job_environment.hpp"
+#include "client/cli/submission/probe_program.hpp"
 #include "client/cli/submission/program_mpi.hpp"
 #include "services/common/adapters/descriptor/descriptor.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/system/absolute_path.hpp"
-#include "services/common/codec/model_codec.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/steps/job_limits.hpp"
 #include "services/common/messages/text/printable.hpp"
@@ -34,20 +35,6 @@ namespace zbs::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-Result<ApplicationModel> read_model(const std::string& path) {
-    std::error_code ignored;
-    if (fs::is_directory(path, ignored)) return invalid("is a directory", path);
-    std::ifstream in(path, std::ios::binary);
-    if (!in) return Error{ErrorCode::kNotFound, "cannot read the model", path};
-    std::stringstream text;
-    text << in.rdbuf();
-    const auto json = codec::parse(text.str());
-    if (!json) return Error{ErrorCode::kInvalidArgument, json.error().message, path + " " + json.error().pointer};
-    auto model = codec::decode_model(*json);
-    if (!model) return Error{ErrorCode::kInvalidArgument, model.error().message, path + " " + model.error().pointer};
-    return model;
-}
 
 std::vector<std::string> own_environment() {
     std::vector<std::string> own;
@@ -124,8 +111,7 @@ Result<void> set_limits(const SubmitOptions& options, std::map<std::string, std:
             return invalid(mask.error().message, "--umask");
         environment[kUmaskVariable] = options.umask;
     }
-    std::string limits;
-    for (const std::string& word : options.ulimits) limits += (limits.empty() ? "" : ",") + word;
+    const std::string limits = joined(options.ulimits, ",");
     if (const Result<std::vector<JobLimit>> read = parse_job_limits(limits); !read)
         return invalid(read.error().message, "--ulimit");
     if (!limits.empty()) environment[kLimitsVariable] = limits;
@@ -216,15 +202,8 @@ Result<std::string> find_program(const std::string& name, const std::string& dir
                 {}};
         return path;
     }
-    const std::string folders = std::getenv("PATH") ? std::getenv("PATH") : "/usr/bin:/bin";
-    for (std::size_t at = 0; !name.empty() && at <= folders.size();) {
-        const std::size_t end = std::min(folders.find(':', at), folders.size());
-        std::string path = system::absolute_path(folders.substr(at, end - at) + "/" + name);
-        if (at == end) path = system::absolute_path(name);  // an empty entry is the current folder
-        if (access(path.c_str(), X_OK) == 0 && !fs::is_directory(path, fault)) return path;
-        at = end + 1;
-    }
     if (name.empty()) return invalid("the name of the program is empty", {});
+    if (const std::string path = path_of(name); !path.empty()) return system::absolute_path(path);
     return Error{
         ErrorCode::kNotFound, "program '" + name + "' is not on PATH; write ./" + name + " for one in this folder", {}};
 }
@@ -360,7 +339,7 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options, const Id12
     if (!grace) return Error{ErrorCode::kInvalidArgument, grace.error().message, "--grace"};
     request.grace = *grace;
     if (!options.model.empty()) {
-        Result<ApplicationModel> model = read_model(options.model);
+        Result<ApplicationModel> model = read_model_file(options.model);
         if (!model) return model.error();
         request.model = *std::move(model);
     }

@@ -41,13 +41,6 @@ Check check_lifetime(std::optional<Duration> left) {
     return {"certificate", CheckResult::kOk, text, {}};
 }
 
-Check check_clock(bool kept, Duration at_most) {
-    if (kept) return {"clock", CheckResult::kOk, "kept right, to " + format_duration(at_most), {}};
-    return {"clock", CheckResult::kWarn,
-            "nothing keeps this machine's clock right; certificates and leases need it within seconds",
-            "start a time service (chrony, systemd-timesyncd), or that of the machine that this container runs on"};
-}
-
 Check check_home_clock(Duration ahead, Duration exact) {
     constexpr Duration kTolerated = std::chrono::seconds{10};
     const Duration apart = std::chrono::abs(ahead);

@@ -10,16 +10,14 @@
 namespace zbs::cli {
 
 using command_line::Check;
+using command_line::check_clock;
 using command_line::CheckResult;
-using command_line::to_string;
 using command_line::worst_of;
 
 /// `fault` of opening the credentials. One that names its own remedy ("...; run 'chmod 600 key.pem'") keeps it.
 Check check_unusable(const Error& fault);
 /// `left` of a certificate's life, none for a proxy: fails when over, warns under a day.
 Check check_lifetime(std::optional<Duration> left);
-/// Whether the kernel believes this clock to be kept right, and by how much it may be wrong at most.
-Check check_clock(bool kept, Duration at_most);
 /// This machine's clock beside that of the home zone, which is known to `exact` only: warns where they differ by more
 /// than 10 s beyond that.
 Check check_home_clock(Duration ahead, Duration exact);

@@ -1,6 +1,4 @@
 // zbs doctor: what may keep jobs from running, and what to do about it. See doctor_checks for what is thought of it.
-#include <sys/timex.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -20,13 +18,7 @@ namespace {
 constexpr std::chrono::seconds kPatience{5};
 
 Check failed(const std::string& name, const Error& error, const std::string& remedy) {
-    return {name, CheckResult::kFail, (error.pointer.empty() ? "" : error.pointer + ": ") + error.message, remedy};
-}
-
-Check check_clock_of_host() {
-    timex state{};
-    const bool kept = adjtimex(&state) != TIME_ERROR && (state.status & STA_UNSYNC) == 0;
-    return check_clock(kept, Duration{state.maxerror});
+    return {name, CheckResult::kFail, text_with_pointer(error), remedy};
 }
 
 /// A client of the home zone, with what credentials say; none where there are none to use.
@@ -162,7 +154,7 @@ void print_checks(Context& context, const std::vector<Check>& checks) {
 }
 
 void examine(Context& context) {
-    std::vector<Check> checks{check_clock_of_host()};
+    std::vector<Check> checks{command_line::check_clock_of_host()};
     if (const auto zone = check_credentials(context, checks)) check_home(*zone, checks);
     check_mpi(checks);
     check_profiler(checks);

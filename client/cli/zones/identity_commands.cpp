@@ -2,6 +2,7 @@
 #include <ctime>
 #include <iostream>
 
+#include "algorithms/base/text.hpp"
 #include "client/api/delegate.hpp"
 #include "client/api/zone_view.hpp"
 #include "client/cli/context.hpp"
@@ -53,14 +54,12 @@ void whoami(Context& context) {
     const std::string until = not_after ? date_of(*not_after) : "-";
     const Json item = client::with_end(self, not_after);
     if (context.output == "json") return print_document(context, item);
-    std::string groups;
-    for (const std::string& group : self.groups) groups += (groups.empty() ? "" : ",") + group;
     const std::string how = self.is_limited                  ? "limited proxy"
                             : self.is_proxy                  ? "proxy"
                             : zone->credentials() == nullptr ? "local token"
                                                              : "certificate";
     Listing listing{"identities", {"YOU", "BY", "GROUPS", "HOME ZONE", "UNTIL"}, {}, Json::array({item})};
-    listing.rows.push_back({self.name, how, groups.empty() ? "-" : groups, self.zone, until});
+    listing.rows.push_back({self.name, how, self.groups.empty() ? "-" : joined(self.groups, ","), self.zone, until});
     print(context, listing);
 }
 

@@ -1,7 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -29,9 +28,7 @@ Listing zone_listing() {
              {"YOU MAY USE IT", "usable"},
              {"ADDRESS", "url"},
              {"OUTBOUND", true},
-             {"INBOUND", true}},
-            {},
-            Json::array()};
+             {"INBOUND", true}}};
 }
 
 Listing link_listing() {
@@ -42,9 +39,7 @@ Listing link_listing() {
              {"MEASURED DELAY", "delay.next"},
              {"MEASURED BANDWIDTH", "bandwidth.next"},
              {"FAILURES", true},
-             {"LAST MEASURED", "measured_us", true}},
-            {},
-            Json::array()};
+             {"LAST MEASURED", "measured_us", true}}};
 }
 
 Listing node_listing() {
@@ -55,9 +50,7 @@ Listing node_listing() {
              "SPEED",
              {"AVAILABLE", "availability.next"},
              {"CORES", true},
-             {"MEMORY", "memory_bytes", true}},
-            {},
-            Json::array()};
+             {"MEMORY", "memory_bytes", true}}};
 }
 
 /// The own zone with its machines, then the zones it knows; of those nothing but their address.
@@ -91,12 +84,8 @@ void list_zones(Context& context) {
 }
 
 std::string short_time(double seconds) {
-    char text[32];
-    if (seconds < 1e-3)
-        std::snprintf(text, sizeof text, "%.0f us", seconds * 1e6);
-    else
-        std::snprintf(text, sizeof text, seconds < 1 ? "%.1f ms" : "%.2f s", seconds < 1 ? seconds * 1e3 : seconds);
-    return text;
+    if (seconds < 1e-3) return number_text("%.0f us", seconds * 1e6);
+    return seconds < 1 ? number_text("%.1f ms", seconds * 1e3) : number_text("%.2f s", seconds);
 }
 
 /// "forecast +- error  line of what was measured"; its value is the forecast.
@@ -139,9 +128,7 @@ Listing machine_links(const std::vector<client::MachineLinkView>& worst, std::si
                      {"MEASURED DELAY", "delay.next"},
                      {"MEASURED BANDWIDTH", "bandwidth.next"},
                      "FAILURES",
-                     {"LAST MEASURED", "measured_us", true}},
-                    {},
-                    Json::array()};
+                     {"LAST MEASURED", "measured_us", true}}};
     for (const client::MachineLinkView& pair : worst) {
         if (listing.rows.size() == most) break;
         listing.items.push_back(pair.item);

@@ -63,48 +63,6 @@ bool may_see(const Caller& caller, Role role, const Object& object, const Site& 
 
 }  // namespace
 
-const char* to_string(Role role) {
-    switch (role) {
-        case Role::kAnonymous:
-            return "callers without a certificate";
-        case Role::kOwnUser:
-            return "users of this organisation";
-        case Role::kForeignUser:
-            return "users of other organisations";
-        case Role::kOwnOperator:
-            return "operators of this organisation";
-        case Role::kForeignOperator:
-            return "operators of other organisations";
-        case Role::kOwnZone:
-            return "zones of this organisation";
-        case Role::kKnownZone:
-            return "accepted zones";
-        case Role::kStrangerZone:
-            return "zones that are not accepted";
-        case Role::kRegistry:
-            return "registries";
-        case Role::kOwnNode:
-            return "node agents of this organisation";
-        case Role::kForeignNode:
-            return "node agents of other organisations";
-    }
-    return "nobody";
-}
-
-const char* to_string(Decision::Verdict verdict) {
-    switch (verdict) {
-        case Verdict::kAllow:
-            return "allow";
-        case Verdict::kUnauthenticated:
-            return "unauthenticated";
-        case Verdict::kDenied:
-            return "denied";
-        case Verdict::kNotFound:
-            return "not_found";
-    }
-    return "denied";
-}
-
 Role role_of(const PeerIdentity& subject, const Site& site) {
     if (subject.evidence() == Evidence::kNone) return Role::kAnonymous;
     if (is_proxy(subject) && subject.name().kind != CallerKind::kUser) return Role::kAnonymous;

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "algorithms/base/result.hpp"
+#include "algorithms/base/words.hpp"
 #include "services/common/authorisation/action.hpp"
 #include "services/common/messages/names/identity.hpp"
 #include "services/common/messages/names/name_types.hpp"
@@ -35,7 +36,19 @@ enum class Role {
     kForeignNode,
 };
 inline constexpr int kRoleCount = static_cast<int>(Role::kForeignNode) + 1;
-const char* to_string(Role role);
+constexpr auto words_of(Role) {
+    return std::array{"callers without a certificate",
+                      "users of this organisation",
+                      "users of other organisations",
+                      "operators of this organisation",
+                      "operators of other organisations",
+                      "zones of this organisation",
+                      "accepted zones",
+                      "zones that are not accepted",
+                      "registries",
+                      "node agents of this organisation",
+                      "node agents of other organisations"};
+}
 /// Anonymous too: a name that came without evidence, and a proxy of anything but a user.
 Role role_of(const PeerIdentity& subject, const Site& site);
 
@@ -71,7 +84,7 @@ struct Decision {
 
     explicit operator bool() const { return verdict == Verdict::kAllow; }
 };
-const char* to_string(Decision::Verdict verdict);
+constexpr auto words_of(Decision::Verdict) { return std::array{"allow", "unauthenticated", "denied", "not_found"}; }
 /// Success, or the error that the caller gets.
 Result<void> to_result(const Decision& decision);
 

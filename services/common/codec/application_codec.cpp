@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <charconv>
 
+#include "algorithms/base/text.hpp"
 #include "services/common/codec/json/fields.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
@@ -102,7 +102,7 @@ constexpr auto kApplicationRequest = fields<ApplicationRequest>(
     defaulted(texts("zones", &ApplicationRequest::zones, limits::kMaxZonesInRegistry, 1 << 20)),
     defaulted(boolean("profile", &ApplicationRequest::profile)),
     defaulted(boolean("use_profile", &ApplicationRequest::use_profile)),
-    optional(word("launcher", &ApplicationRequest::launcher, kLaunchers)),
+    optional(word("launcher", &ApplicationRequest::launcher)),
     StagingRow{},
     optional(count("priority", &ApplicationRequest::priority, kMaxPriority)),
     integer("share", &ApplicationRequest::share, kMinShare, kMaxShare)).checked(check_request);
@@ -139,7 +139,7 @@ constexpr auto kApplicationPart = fields<ApplicationPart>(
     nested("status", &ApplicationPart::status, Functions{encode, decode_part_status}));
 
 constexpr auto kStateChange = fields<StateChange>(
-    word("state", &StateChange::state, kApplicationStates),
+    word("state", &StateChange::state),
     time("at_us", &StateChange::at));
 
 constexpr auto kApplicationEvent = fields<ApplicationEvent>(
@@ -155,7 +155,7 @@ constexpr auto kApplicationEvent = fields<ApplicationEvent>(
 constexpr auto kHistory = list("history", &ApplicationStatus::history, 1'000, kStateChange);
 constexpr auto kEvents = optional(list("events", &ApplicationStatus::events, kMaxEvents, kApplicationEvent));
 constexpr auto kApplicationStatus = fields<ApplicationStatus>(
-    word("state", &ApplicationStatus::state, kApplicationStates),
+    word("state", &ApplicationStatus::state),
     text("reason", &ApplicationStatus::reason, kMaxLongReason),
     kHistory,
     list("parts", &ApplicationStatus::parts, limits::kMaxZonesInRegistry, kApplicationPart),
@@ -176,7 +176,7 @@ constexpr auto kApplicationSummary = fields<ApplicationSummary>(
     id("id", &ApplicationSummary::id),
     identity("owner", &ApplicationSummary::owner),
     optional(Field{"name", &ApplicationSummary::name, kAsIs, read_job_name}),
-    word("state", &ApplicationSummary::state, kApplicationStates),
+    word("state", &ApplicationSummary::state),
     integer("ranks", &ApplicationSummary::ranks, 1, limits::kMaxRanks),
     text("program", &ApplicationSummary::program, limits::kMaxArgumentBytes),
     texts("zones", &ApplicationSummary::zones, limits::kMaxZonesInRegistry, 1 << 20),
@@ -232,18 +232,16 @@ Result<std::vector<ApplicationEvent>> decode_events(const Json& json) {
 
 Result<std::vector<ApplicationState>> decode_states(std::string_view words, const std::string& pointer) {
     std::vector<ApplicationState> states;
-    for (;;) {
-        const std::size_t end = std::min(words.find(','), words.size());
-        const std::optional<ApplicationState> state = find_word(words.substr(0, end), kApplicationStates);
+    for (const std::string_view word : split(words, ',')) {
+        const std::optional<ApplicationState> state = find_word<ApplicationState>(word);
         if (!state) {
             std::string all;
-            for (const ApplicationState one : kApplicationStates) all += std::string(" ") + to_string(one);
+            for (const ApplicationState one : kAll<ApplicationState>) all += std::string(" ") + to_string(one);
             return invalid("must be states with commas between them, of" + all, pointer);
         }
         if (!std::ranges::count(states, *state)) states.push_back(*state);
-        if (end == words.size()) return states;
-        words.remove_prefix(end + 1);
     }
+    return states;
 }
 
 std::string encode_place(const ApplicationPlace& place) {
@@ -251,13 +249,10 @@ std::string encode_place(const ApplicationPlace& place) {
 }
 
 Result<ApplicationPlace> decode_place(std::string_view text, const std::string& pointer) {
-    const std::size_t at = text.find('-');
-    std::int64_t us = -1;
-    if (at != std::string_view::npos && text.front() != '-') {
-        const auto [stop, fault] = std::from_chars(text.data(), text.data() + at, us);
+    if (const std::size_t at = text.find('-'); at != std::string_view::npos) {
+        const auto us = parse_number<std::int64_t>(text.substr(0, at));
         const std::optional<Id128> id = parse_id128(text.substr(at + 1));
-        if (fault == std::errc{} && stop == text.data() + at && id)
-            return ApplicationPlace{time_from_microseconds(us), {*id}};
+        if (us && id) return ApplicationPlace{time_from_microseconds(*us), {*id}};
     }
     return invalid("must be what a page of this list gave as 'next'", pointer);
 }

@@ -1,5 +1,4 @@
 #pragma once
-#include <string_view>
 
 #include "algorithms/model/mapping.hpp"
 #include "algorithms/model/resource_graph.hpp"

@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::int64_t kLastEpochUs = 7'258'118'400'000'000;  // the year 2200: sums with a slice stay in their range
 constexpr std::size_t kMaxUrlBytes = 1'024;
-constexpr std::array kFillModes = {FillMode::kNone, FillMode::kLts};
 
 /// Where an agent listens.
 std::string read_agent_url(JsonReader& in, const char* key) {
@@ -150,7 +149,7 @@ constexpr auto kSliceColumn = fields<SliceColumn>(
     Field{"epoch_us", &SliceColumn::epoch, to_microseconds, read_epoch},
     microseconds("slice_us", &SliceColumn::slice, limits::kMinSliceMicroseconds, limits::kMaxSliceMicroseconds),
     Field{"rows", &SliceColumn::rows, kAsIs, read_rows},
-    word("fill", &SliceColumn::fill, kFillModes),
+    word("fill", &SliceColumn::fill),
     Field{"fillers", &SliceColumn::fillers, kAsIs, read_fillers});
 
 constexpr auto kShare = fields<Share>(

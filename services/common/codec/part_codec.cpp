@@ -125,7 +125,7 @@ constexpr auto kRankPlace = fields<RankPlace>(
 
 constexpr auto kRankEnd = fields<RankEnd>(
     count("rank", &RankEnd::rank, limits::kMaxRanks),
-    word("how", &RankEnd::how, kRankEndKinds),
+    word("how", &RankEnd::how),
     integer("code", &RankEnd::code, INT32_MIN, INT32_MAX),
     boolean("before_finalize", &RankEnd::before_finalize),
     optional(boolean("before_init", &RankEnd::before_init)),
@@ -134,7 +134,7 @@ constexpr auto kRankEnd = fields<RankEnd>(
 constexpr auto kPartStatus = fields<PartStatus>(
     id("id", &PartStatus::id),
     text("zone", &PartStatus::zone, 64),
-    word("state", &PartStatus::state, kPartStates),
+    word("state", &PartStatus::state),
     count("token", &PartStatus::token),
     seconds("expires_in_s", &PartStatus::expires_in, 1e9),
     list("assignment", &PartStatus::assignment, limits::kMaxRanks, kRankPlace),
@@ -146,7 +146,7 @@ constexpr auto kPartStatus = fields<PartStatus>(
     optional(seconds("starts_in_s", &PartStatus::starts_in, 1e9)),
     optional(boolean("ready", &PartStatus::ready)),
     optional(name("file_system", &PartStatus::file_system)),
-    word("work", &PartStatus::work, kStepWorks),
+    word("work", &PartStatus::work),
     seconds("grace_s", &PartStatus::grace, limits::kMaxGraceSeconds),
     nested("queue", &PartStatus::queue, kQueueOutlook));
 
@@ -170,7 +170,7 @@ constexpr auto kLaunchRequest = fields<LaunchRequest>(
     list("proxies", &LaunchRequest::proxies, limits::kMaxRanks, kProxy),
     boolean("profile", &LaunchRequest::profile),
     boolean("preload", &LaunchRequest::preload),
-    optional(word("launcher", &LaunchRequest::launcher, kLaunchers)),
+    optional(word("launcher", &LaunchRequest::launcher)),
     nested("program", &LaunchRequest::program, kProgram)).checked(check_launch);
 // clang-format on
 

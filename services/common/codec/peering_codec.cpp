@@ -37,9 +37,9 @@ Result<TrustHistory> decode_history(const Json& json, const std::string& pointer
     TrustHistory history;
     history.initial = in.number("initial", 0, 1);
     history.at = read_time(in, "at_us");
-    const Json& weight = in.array("weight", kTrustEvents.size());
-    const Json& count = in.array("count", kTrustEvents.size());
-    if (in.ok() && (weight.size() != kTrustEvents.size() || weight.size() != count.size()))
+    const Json& weight = in.array("weight", kAll<TrustEvent>.size());
+    const Json& count = in.array("count", kAll<TrustEvent>.size());
+    if (in.ok() && (weight.size() != kAll<TrustEvent>.size() || weight.size() != count.size()))
         in.fail("weight", "must hold a number for each kind of event, as 'count' must");
     for (std::size_t i = 0; i < weight.size() && in.ok(); ++i) {
         if (!weight[i].is_number() || !(weight[i].get<double>() >= 0) || !count[i].is_number_unsigned()) {
@@ -103,7 +103,7 @@ constexpr auto kPeeringRecord = fields<PeeringRecord>(
     name("organisation", &PeeringRecord::organisation),
     text("fingerprint", &PeeringRecord::fingerprint, kMaxFingerprint),
     text("bundle", &PeeringRecord::bundle, limits::kMaxBundleBytes),
-    word("state", &PeeringRecord::state, kPeeringStates),
+    word("state", &PeeringRecord::state),
     nested("rights", &PeeringRecord::rights, kRightsRange),
     nested("history", &PeeringRecord::history, Functions{encode_history, decode_history}),
     text("by", &PeeringRecord::by, 256),
@@ -113,7 +113,7 @@ constexpr auto kPeeringRecord = fields<PeeringRecord>(
     time("changed_us", &PeeringRecord::changed));
 
 constexpr auto kPeeringChange = fields<PeeringChange>(
-    word("action", &PeeringChange::verb, kPeeringVerbs),
+    word("action", &PeeringChange::verb),
     optional(text("fingerprint", &PeeringChange::fingerprint, kMaxFingerprint)),
     optional(text("bundle", &PeeringChange::bundle, limits::kMaxBundleBytes)),
     number("initial_trust", &PeeringChange::initial_trust, 0, 1),

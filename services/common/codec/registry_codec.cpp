@@ -33,7 +33,7 @@ struct DirectionRow {
     void read(JsonReader& in, Peer& peer) const {
         const std::string word = in.text(key, 64);
         if (word == direction_word(std::nullopt)) return;
-        peer.*member = find_word(word, kPeeringStates);
+        peer.*member = find_word<PeeringState>(word);
         if (!(peer.*member)) in.fail(key, "must be one of none requested accepted rejected suspended");
     }
 };
@@ -71,7 +71,7 @@ constexpr auto kZoneEntry = fields<ZoneEntry>(
     texts("categories", &ZoneEntry::categories, 32, 2048),
     integer("interface_version", &ZoneEntry::interface_version, 1, 1'000),
     seconds("lease_s", &ZoneEntry::lease, 3'600),
-    word("standing", &ZoneEntry::standing, kZoneStandings),
+    word("standing", &ZoneEntry::standing),
     time("issued_us", &ZoneEntry::issued),
     text("bundle", &ZoneEntry::bundle, limits::kMaxBundleBytes));
 
@@ -127,11 +127,11 @@ constexpr auto kPeeringProof = fields<PeeringRequest>(
 constexpr auto kPeeringAnswer = fields<PeeringAnswer>(
     name("zone", &PeeringAnswer::zone),
     name("organisation", &PeeringAnswer::organisation),
-    word("state", &PeeringAnswer::state, kPeeringStates),
+    word("state", &PeeringAnswer::state),
     cut_text("reason", &PeeringAnswer::reason));
 
 constexpr auto kPeerCondition = fields<PeerCondition>(
-    word("state", &PeerCondition::state, kPeerStates),
+    word("state", &PeerCondition::state),
     seconds("age_s", &PeerCondition::age, 1e11),
     Field{"clock_ahead_s", &PeerCondition::clock_ahead, to_seconds, read_difference});
 

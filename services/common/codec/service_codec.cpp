@@ -1,7 +1,5 @@
 #include "services/common/codec/service_codec.hpp"
 
-#include <cstdint>
-
 #include "services/common/messages/limits.hpp"
 
 namespace zbs::codec {

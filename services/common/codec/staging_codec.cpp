@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <set>
 
-#include "services/common/codec/json/base64.hpp"
 #include "services/common/codec/json/fields.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/common/messages/text/base64.hpp"
 
 namespace zbs::codec {
 namespace {
@@ -141,6 +141,11 @@ Result<StagingRequest> decode_staging_request(const Json& json) { return kStagin
 Json encode(const FilePresence& file) { return kFilePresence.encode(file); }
 Result<FilePresence> decode_file_presence(const Json& json, const std::string& pointer) {
     return kFilePresence.decode(json, pointer);
+}
+Result<FilePresence> decode_presence_of(const std::string& digest, const Json& json) {
+    Result<FilePresence> file = decode_file_presence(json);
+    if (file && file->digest != digest) return invalid("is another file than " + digest, "/digest");
+    return file;
 }
 Json encode(const StagingStatus& status) { return kStagingStatus.encode(status); }
 Result<StagingStatus> decode_staging_status(const Json& json) { return kStagingStatus.decode(json); }

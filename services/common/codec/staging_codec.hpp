@@ -16,6 +16,8 @@ Result<StagingRequest> decode_staging_request(const Json& json);
 
 Json encode(const FilePresence& file);
 Result<FilePresence> decode_file_presence(const Json& json, const std::string& pointer = {});
+/// Of this file and of no other.
+Result<FilePresence> decode_presence_of(const std::string& digest, const Json& json);
 
 Json encode(const StagingStatus& status);
 Result<StagingStatus> decode_staging_status(const Json& json);

@@ -8,8 +8,6 @@
 namespace zbs::codec {
 namespace {
 
-constexpr std::array kStepStates = {StepState::kUnknown, StepState::kRunning, StepState::kExited};
-constexpr std::array kActivities = {StepActivity::kRunning, StepActivity::kBlocked, StepActivity::kSuspended};
 constexpr std::size_t kMaxReasonBytes = 1'024;
 constexpr std::size_t kMaxFileNameBytes = 128;
 
@@ -90,12 +88,12 @@ constexpr auto kStepUsage = fields<StepUsage>(
     count("processes", &StepUsage::processes, INT32_MAX),
     count("voluntary_switches", &StepUsage::voluntary_switches),
     count("involuntary_switches", &StepUsage::involuntary_switches),
-    word("activity", &StepUsage::activity, kActivities));
+    word("activity", &StepUsage::activity));
 
 constexpr auto kStepReport = fields<StepReport>(
     operation("operation", &StepReport::step_id),
-    word("state", &StepReport::state, kStepStates),
-    word("work", &StepReport::work, kStepWorks),
+    word("state", &StepReport::state),
+    word("work", &StepReport::work),
     ExitRow{},
     nested("usage", &StepReport::usage, kStepUsage));
 

@@ -8,13 +8,14 @@
 
 #include "algorithms/base/result.hpp"
 #include "algorithms/base/time.hpp"
+#include "algorithms/base/words.hpp"
 #include "services/common/failpoint/points.hpp"
 #include "services/common/ports/log.hpp"
 
 namespace zbs::failpoint {
 
 enum class Action { kCrash, kError, kStall };
-const char* to_string(Action action);
+constexpr auto words_of(Action) { return std::array{"crash", "error", "stall"}; }
 
 /// What is to happen the `at_hit`th time that a process comes by a point; the times before and after are as always.
 struct Arming {

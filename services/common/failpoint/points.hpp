@@ -3,7 +3,11 @@
 #include <cstddef>
 #include <string_view>
 
+#include "algorithms/base/words.hpp"
+
 namespace zbs::failpoint {
+
+using zbs::to_string;
 
 /// Places where a process can be made to die, to fail or to stall, so that tests can see what becomes of the work.
 enum class Point {
@@ -52,6 +56,7 @@ enum class Point {
 
 /// The program that comes by a point.
 enum class Program { kZone, kRegistry, kStep, kServices };
+constexpr auto words_of(Program) { return std::array{"zone", "registry", "step", "services"}; }
 
 struct Row {
     Point point;
@@ -154,7 +159,5 @@ constexpr bool is_in_order() {
     return true;
 }
 static_assert(is_in_order(), "a row for each point, in the order of the points");
-
-const char* to_string(Program program);
 
 }  // namespace zbs::failpoint

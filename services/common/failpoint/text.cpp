@@ -1,9 +1,9 @@
 // Failpoints as text: what the environment says, and the table.
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 
 #include "algorithms/base/duration_text.hpp"
+#include "algorithms/base/text.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/limits.hpp"
 
@@ -24,9 +24,8 @@ Result<Arming> parse_one(std::string_view text) {
     Arming arming{.point = row->point};
     std::string action(equals == std::string_view::npos ? std::string_view{} : text.substr(equals + 1));
     if (const std::size_t at = action.find('@'); at != std::string::npos) {
-        const char* const end = action.data() + action.size();
-        const auto [stop, fault] = std::from_chars(action.data() + at + 1, end, arming.at_hit);
-        if (fault != std::errc{} || stop != end || arming.at_hit == 0)
+        arming.at_hit = parse_number<unsigned>(std::string_view(action).substr(at + 1)).value_or(0);
+        if (arming.at_hit == 0)
             return invalid("after '@' of failpoint '" + name + "' comes how many times it is passed before, from 1");
         action.resize(at);
     }
@@ -53,32 +52,6 @@ bool comes_by(Program program, const Row& row) {
 }
 
 }  // namespace
-
-const char* to_string(Program program) {
-    switch (program) {
-        case Program::kZone:
-            return "zone";
-        case Program::kRegistry:
-            return "registry";
-        case Program::kStep:
-            return "step";
-        case Program::kServices:
-            return "services";
-    }
-    return "?";
-}
-
-const char* to_string(Action action) {
-    switch (action) {
-        case Action::kCrash:
-            return "crash";
-        case Action::kError:
-            return "error";
-        case Action::kStall:
-            return "stall";
-    }
-    return "?";
-}
 
 Result<std::vector<Arming>> parse(std::string_view text, Program program) {
     if (text.size() > limits::kMaxFailpointBytes)

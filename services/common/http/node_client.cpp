@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <utility>
 
 #include "services/common/codec/node_codec.hpp"
@@ -51,15 +52,6 @@ std::function<Result<StepPage>(const Json&)> decode_page_of(const std::vector<St
         if (!std::ranges::equal(page->steps, step_ids, {}, &StepReport::step_id))
             return invalid("are not the steps that were asked for", "/steps");
         return page;
-    };
-}
-
-/// Of this file and of no other.
-std::function<Result<FilePresence>(const Json&)> decode_presence_of(const std::string& digest) {
-    return [digest](const Json& json) -> Result<FilePresence> {
-        Result<FilePresence> file = codec::decode_file_presence(json);
-        if (file && file->digest != digest) return invalid("is another file than " + digest, "/digest");
-        return file;
     };
 }
 
@@ -193,7 +185,7 @@ void NodeClient::remove(const StepId& step_id, std::size_t at_most, Respond<Step
 void NodeClient::find_input(const std::string& digest, Respond<FilePresence> respond) const {
     send<FilePresence>(
         {.to = {}, .method = "GET", .path = "/v1/files/" + digest, .body = {}, .deadline = kNodeDeadline},
-        decode_presence_of(digest), std::move(respond));
+        std::bind_front(codec::decode_presence_of, digest), std::move(respond));
 }
 
 void NodeClient::put_input(const std::string& digest, const FileChunk& chunk, Respond<FilePresence> respond) const {
@@ -202,7 +194,7 @@ void NodeClient::put_input(const std::string& digest, const FileChunk& chunk, Re
                         .path = "/v1/files/" + digest,
                         .body = codec::dump(codec::encode(chunk)),
                         .deadline = kNodeStartDeadline},
-                       decode_presence_of(digest), std::move(respond));
+                       std::bind_front(codec::decode_presence_of, digest), std::move(respond));
 }
 
 void NodeClient::set_slices(const SliceColumn& column, Respond<void> respond) const {

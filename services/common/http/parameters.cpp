@@ -1,7 +1,9 @@
 #include "services/common/http/parameters.hpp"
 
 #include <algorithm>
-#include <charconv>
+
+#include "algorithms/base/text.hpp"
+#include "services/common/messages/text/checksum.hpp"
 
 namespace zbs::http {
 
@@ -16,11 +18,14 @@ Result<void> check_parameters(const Call& call, std::initializer_list<const char
 Result<std::uint64_t> number_parameter(const Call& call, const char* name, std::uint64_t fallback) {
     const auto at = call.query.find(name);
     if (at == call.query.end()) return fallback;
-    std::uint64_t value = 0;
-    const auto read = std::from_chars(at->second.data(), at->second.data() + at->second.size(), value);
-    if (read.ec != std::errc{} || read.ptr != at->second.data() + at->second.size())
-        return invalid("must be a whole number >= 0", name);
-    return value;
+    if (const auto value = parse_number<std::uint64_t>(at->second)) return *value;
+    return invalid("must be a whole number >= 0", name);
+}
+
+Result<std::string> digest_parameter(const Call& call) {
+    const std::string& digest = call.parameters.at("digest");
+    if (is_checksum(digest)) return digest;
+    return invalid("must be 64 hexadecimal digits in small letters (SHA-256)", "digest");
 }
 
 std::string text_parameter(const Call& call, const char* name, const char* fallback) {

@@ -12,6 +12,8 @@ Result<void> check_parameters(const Call& call, std::initializer_list<const char
 
 /// The parameter, or `fallback` where it is not there. Errors: not a whole number >= 0.
 Result<std::uint64_t> number_parameter(const Call& call, const char* name, std::uint64_t fallback);
+/// The `{digest}` of the path. Errors: not 64 hexadecimal digits in small letters.
+Result<std::string> digest_parameter(const Call& call);
 std::string text_parameter(const Call& call, const char* name, const char* fallback);
 
 }  // namespace zbs::http

@@ -107,6 +107,16 @@ Error read_problem_of_call(int status, std::string_view body) {
     return error;
 }
 
+Result<codec::Json> read_answer(const Result<HttpAnswer>& answer, const std::string& remedy) {
+    if (!answer) {
+        Error error = answer.error();
+        if (error.code == ErrorCode::kUnavailable) error.message += remedy;
+        return error;
+    }
+    if (answer->status >= 300) return read_problem_of_call(answer->status, answer->body);
+    return codec::parse(answer->body);
+}
+
 Reply ok(const codec::Json& json) { return {200, "application/json", codec::dump(json), {}}; }
 Reply created(const std::string& location, const codec::Json& json) {
     return {201, "application/json", codec::dump(json), {{"Location", location}}};

@@ -22,6 +22,9 @@ Error read_problem(int status, std::string_view body);
 /// The same for a caller that reports the error to its user: where the reply names a field, the pointer of the error is
 /// that, and its message the reason. Not for errors that are passed on: the field is one of this call.
 Error read_problem_of_call(int status, std::string_view body);
+/// What an answer says; its problem, read likewise, where it is no success. `remedy` is added to the message of a
+/// service that could not be reached.
+Result<codec::Json> read_answer(const Result<HttpAnswer>& answer, const std::string& remedy = {});
 
 Reply ok(const codec::Json& json);
 Reply created(const std::string& location, const codec::Json& json);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <set>
 
 #include "services/common/codec/message_codec.hpp"
@@ -82,14 +83,8 @@ class RestTransport : public ZoneTransport {
     }
     void put_part_file(const ServiceAddress& to, const PartId& id, const std::string& digest, const FileChunk& chunk,
                        zbs::Respond<FilePresence> respond) override {
-        send(
-            about(id, {to, "PUT", path(id) + "/files/" + digest, dump(codec::encode(chunk)), kPieceDeadline}),
-            [digest](const Json& json) -> Result<FilePresence> {
-                Result<FilePresence> file = codec::decode_file_presence(json);
-                if (file && file->digest != digest) return invalid("is another file than " + digest, "/digest");
-                return file;
-            },
-            std::move(respond));
+        send(about(id, {to, "PUT", path(id) + "/files/" + digest, dump(codec::encode(chunk)), kPieceDeadline}),
+             std::bind_front(codec::decode_presence_of, digest), std::move(respond));
     }
     void part_results(const ServiceAddress& to, const PartId& id, zbs::Respond<StagedResults> respond) override {
         send(

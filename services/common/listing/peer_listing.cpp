@@ -1,9 +1,9 @@
 #include "services/common/listing/peer_listing.hpp"
 
 #include <cmath>
-#include <cstdio>
 
 #include "algorithms/base/duration_text.hpp"
+#include "algorithms/base/text.hpp"
 #include "services/common/codec/json/audit_text.hpp"
 
 namespace zbs::listing {
@@ -63,9 +63,7 @@ Listing peerings_of(const Json& answer) {
     for (const codec::PeeringView& peering : codec::decode_peerings_view(answer).peerings) {
         Cell trust = "-", now = "-", used = "-", parts = "-", seconds = "-";
         if (peering.has_rights) {
-            char score[16];
-            std::snprintf(score, sizeof score, "%.3f", peering.score);
-            trust = Cell(score, peering.score);
+            trust = Cell(number_text("%.3f", peering.score), peering.score);
             now = peering.now.processors;
             parts = peering.now.concurrent_parts;
             seconds = Cell(codec::dump(peering.now.walltime_s), peering.now.walltime_s);

@@ -3,6 +3,7 @@
 #include <numeric>
 #include <utility>
 
+#include "algorithms/base/utf8.hpp"
 #include "services/common/codec/json/document_text.hpp"
 #include "services/common/listing/rows.hpp"
 #include "services/common/listing/text_width.hpp"
@@ -11,11 +12,6 @@ namespace zbs::listing {
 namespace {
 
 using codec::Json;
-
-bool drives_terminals(char32_t c) {
-    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
-           (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
-}
 
 /// Of a column as wide as an instant with milliseconds, or narrower, nothing is left out.
 constexpr std::size_t kMinCut = 26;
@@ -161,7 +157,7 @@ std::string harmless_line(std::string_view text) {
     while (!text.empty()) {
         const CodePoint c = front_of(text);
         const std::size_t length = std::max<std::size_t>(c.length, 1);
-        if (c.length == 0 || drives_terminals(c.value))
+        if (c.length == 0 || is_deceptive(c.value))
             out += '?';
         else
             out += text.substr(0, length);

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
 #include "algorithms/base/suggestion.hpp"
+#include "algorithms/base/text.hpp"
 
 namespace zbs::listing {
 namespace {
@@ -47,11 +47,8 @@ Result<NamedColumn> find_column(const Listing& listing, std::string_view name, c
 }
 
 std::optional<double> number_in(std::string_view text) {
-    double number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, number);
-    if (error != std::errc{} || stop != end || !std::isfinite(number)) return std::nullopt;
-    return number;
+    const auto number = parse_number<double>(text);
+    return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 /// Whether each row has its own item.

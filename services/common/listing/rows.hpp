@@ -49,7 +49,7 @@ struct Column {
 struct Listing {
     std::string noun;  ///< what the rows are, in the plural: the key of the list in `json`
     std::vector<Column> columns;
-    std::vector<std::vector<Cell>> rows;
+    std::vector<std::vector<Cell>> rows{};
     codec::Json items = codec::Json::array();
     std::size_t name = 0;    ///< the column that `-o name` prints
     bool truncated = false;  ///< there are or may be more rows: `json` has it

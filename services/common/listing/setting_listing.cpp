@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
 
+#include "algorithms/base/text.hpp"
 #include "services/common/codec/json/document_text.hpp"
 
 namespace zbs::listing {
@@ -51,19 +51,13 @@ std::string parameters_without_passwords(std::string_view parameters) {
     }
 }
 
-std::string number_text(double number) {
-    char text[48];
-    std::snprintf(text, sizeof text, "%.15g", number);
-    return text;
-}
-
 struct ToCell {
     Cell operator()(const std::string& text) const {
         const std::string shown = without_passwords(text);
         return {shown, Json(shown)};
     }
     Cell operator()(std::int64_t number) const { return number; }
-    Cell operator()(double number) const { return {number_text(number), Json(number)}; }
+    Cell operator()(double number) const { return {number_text("%.15g", number), Json(number)}; }
     Cell operator()(bool flag) const { return {flag ? "true" : "false", Json(flag)}; }
     Cell operator()(const std::vector<std::string>& texts) const {
         std::string shown;
@@ -101,7 +95,7 @@ std::string without_passwords(const std::string& text) {
 }
 
 Listing settings_of(const std::vector<ConfigValue>& values, bool with_origin) {
-    Listing listing{"settings", {"SETTING", "VALUE", {"ORIGIN", !with_origin}}, {}, Json::array()};
+    Listing listing{"settings", {"SETTING", "VALUE", {"ORIGIN", !with_origin}}};
     for (const ConfigValue& setting : values) {
         const std::string origin = setting.place.empty() ? "default" : setting.place;
         const Cell value = cell_of(setting);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "algorithms/base/utf8.hpp"
+
 namespace zbs::listing {
 namespace {
 
@@ -19,21 +21,6 @@ std::size_t width_of(char32_t c) {
 }
 
 }  // namespace
-
-CodePoint front_of(std::string_view text) {
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    if (byte(0) < 0x80) return {byte(0), 1};
-    const std::size_t length = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : byte(0) >= 0xc2 ? 2 : 0;
-    if (length == 0 || byte(0) > 0xf4 || text.size() < length) return {};
-    char32_t value = byte(0) & (0xffu >> (length + 1));
-    for (std::size_t i = 1; i < length; ++i) {
-        if ((byte(i) & 0xc0) != 0x80) return {};
-        value = (value << 6) | (byte(i) & 0x3fu);
-    }
-    constexpr char32_t kMin[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (value < kMin[length] || value > 0x10ffff || (value >= 0xd800 && value < 0xe000)) return {};
-    return {value, length};
-}
 
 std::size_t width_of(std::string_view text) {
     std::size_t width = 0;

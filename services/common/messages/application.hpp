@@ -10,6 +10,7 @@
 
 #include "algorithms/base/ids.hpp"
 #include "algorithms/base/time.hpp"
+#include "algorithms/base/words.hpp"
 #include "algorithms/model/task_graph.hpp"
 #include "services/common/messages/names/identity.hpp"
 #include "services/common/messages/names/name_types.hpp"
@@ -31,7 +32,10 @@ enum class ApplicationState {
     kCancelled,
     kRejected,
 };
-const char* to_string(ApplicationState state);
+constexpr auto words_of(ApplicationState) {
+    return std::array{"accepted", "planned",   "held",   "committed", "launching",
+                      "running",  "completed", "failed", "cancelled", "rejected"};
+}
 constexpr bool is_final(ApplicationState s) { return s >= ApplicationState::kCompleted; }
 
 /// Free text for people: one line of at most 200 characters.

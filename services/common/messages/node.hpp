@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "algorithms/base/time.hpp"
+#include "algorithms/base/words.hpp"
 #include "services/common/messages/names/name_types.hpp"
 #include "services/common/messages/steps/step_work.hpp"
 
@@ -44,7 +45,7 @@ enum class StepActivity {
     kBlocked,    ///< all wait: for a disk, a message, a timer, each other
     kSuspended,  ///< stopped by the agent
 };
-const char* to_string(StepActivity activity);
+constexpr auto words_of(StepActivity) { return std::array{"running", "blocked", "suspended"}; }
 
 /// What a step has used since its start.
 struct StepUsage {
@@ -61,7 +62,7 @@ struct StepUsage {
 };
 
 enum class StepState { kUnknown, kRunning, kExited };
-const char* to_string(StepState state);
+constexpr auto words_of(StepState) { return std::array{"unknown", "running", "exited"}; }
 
 /// A step as its agent sees it.
 struct StepReport {
@@ -100,7 +101,7 @@ struct StepRemoval {
 
 /// What runs in slots that would be idle. LTS: local task scheduler [DaSilva2000, section 6.2].
 enum class FillMode { kNone, kLts };
-const char* to_string(FillMode mode);
+constexpr auto words_of(FillMode) { return std::array{"none", "lts"}; }
 
 /// The part of a slice matrix that is one node's: what runs there in which row. Rows take turns, counted from `epoch`
 /// on, which all nodes have in common. Without rows: time sharing ends, everything runs.

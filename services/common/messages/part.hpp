@@ -8,6 +8,7 @@
 
 #include "algorithms/base/ids.hpp"
 #include "algorithms/base/time.hpp"
+#include "algorithms/base/words.hpp"
 #include "algorithms/model/task_graph.hpp"
 #include "services/common/messages/names/identity.hpp"
 #include "services/common/messages/names/name_types.hpp"
@@ -20,7 +21,9 @@ namespace zbs {
 /// `held -> committed -> running -> completed | failed`, or `released` (given back), `expired` (hold ran out
 /// uncommitted).
 enum class PartState { kHeld, kCommitted, kRunning, kCompleted, kFailed, kReleased, kExpired };
-const char* to_string(PartState state);
+constexpr auto words_of(PartState) {
+    return std::array{"held", "committed", "running", "completed", "failed", "released", "expired"};
+}
 constexpr bool is_final(PartState s) {
     return s == PartState::kCompleted || s == PartState::kFailed || s == PartState::kReleased ||
            s == PartState::kExpired;
@@ -147,7 +150,7 @@ enum class Launcher {
     kSrunPmi2,  ///< srun in home's own zone, where Slurm has its machines; programs of MPICH and its kin
     kSrunPmix,  ///< the same for programs of Open MPI
 };
-const char* to_string(Launcher launcher);
+constexpr auto words_of(Launcher) { return std::array{"mpich", "openmpi", "srun-pmi2", "srun-pmix"}; }
 constexpr bool is_srun(Launcher launcher) { return launcher >= Launcher::kSrunPmi2; }
 /// Whether the ranks' output lies with the parts instead of coming to the launcher at home.
 constexpr bool leaves_output_in_parts(Launcher launcher) { return launcher == Launcher::kOpenMpi; }

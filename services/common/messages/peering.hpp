@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "algorithms/base/time.hpp"
+#include "algorithms/base/words.hpp"
 #include "services/common/messages/registry.hpp"
 
 namespace zbs {
@@ -80,19 +81,18 @@ enum class TrustEvent {
     kBrokenWord,      ///< denied, without a reason, a part that it had promised us and still owed
     kCutAnswer,       ///< an answer that had begun and was not complete at the deadline
 };
-inline constexpr std::array kTrustEvents = {
-    TrustEvent::kHoldKept,    TrustEvent::kHoldDropped,    TrustEvent::kCleanEnd,   TrustEvent::kDirtyEnd,
-    TrustEvent::kFailedCheck, TrustEvent::kInvalidRequest, TrustEvent::kBrokenWord, TrustEvent::kCutAnswer};
-/// The word, e.g. "hold_kept".
-const char* to_string(TrustEvent event);
+constexpr auto words_of(TrustEvent) {
+    return std::array{"hold_kept",    "hold_dropped",    "clean_end",   "dirty_end",
+                      "failed_check", "invalid_request", "broken_word", "cut_answer"};
+}
 
 /// All that is remembered of a peer's behaviour; made and changed by `site_policy/trust_score`, stored as it is.
-/// Arrays are in the order of `kTrustEvents`.
+/// Arrays are in the order of `TrustEvent`.
 struct TrustHistory {
-    double initial = 0.5;                                    ///< score of a peer without history, 0..1
-    Time at{};                                               ///< the instant `weight` is of
-    std::array<double, kTrustEvents.size()> weight{};        ///< of each kind, faded to `at`; finite, >= 0
-    std::array<std::uint64_t, kTrustEvents.size()> count{};  ///< of each kind, ever
+    double initial = 0.5;                                        ///< score of a peer without history, 0..1
+    Time at{};                                                   ///< the instant `weight` is of
+    std::array<double, kAll<TrustEvent>.size()> weight{};        ///< of each kind, faded to `at`; finite, >= 0
+    std::array<std::uint64_t, kAll<TrustEvent>.size()> count{};  ///< of each kind, ever
     bool operator==(const TrustHistory&) const = default;
 };
 
@@ -131,9 +131,7 @@ enum class PeeringVerb {
     kSet,  ///< other rights
     kAsk,  ///< the other direction: believe that organisation, and ask its zones to accept our users
 };
-inline constexpr std::array kPeeringVerbs = {PeeringVerb::kAccept, PeeringVerb::kReject, PeeringVerb::kSuspend,
-                                             PeeringVerb::kResume, PeeringVerb::kSet,    PeeringVerb::kAsk};
-const char* to_string(PeeringVerb verb);
+constexpr auto words_of(PeeringVerb) { return std::array{"accept", "reject", "suspend", "resume", "set", "ask"}; }
 
 struct PeeringChange {
     PeeringVerb verb = PeeringVerb::kSet;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "algorithms/base/time.hpp"
+#include "algorithms/base/words.hpp"
 #include "services/common/messages/names/identity.hpp"
 #include "services/common/messages/names/name_types.hpp"
 
@@ -21,7 +22,7 @@ struct ServiceAddress {
 
 /// What a zone says of itself: takes new work; finishes what it has; has gone.
 enum class ZoneStanding { kActive, kDrain, kLeft };
-const char* to_string(ZoneStanding standing);
+constexpr auto words_of(ZoneStanding) { return std::array{"active", "drain", "left"}; }
 
 /// A text with its signature: the exact bytes that were signed, who signed (PEM chain, leaf first), and the signature
 /// (base64). The leaf names the signer in its URI SAN.
@@ -119,7 +120,7 @@ struct ZonePage {
 };
 
 enum class PeeringState { kRequested, kAccepted, kRejected, kSuspended };
-const char* to_string(PeeringState state);
+constexpr auto words_of(PeeringState) { return std::array{"requested", "accepted", "rejected", "suspended"}; }
 /// The same for one direction between two zones, in which nobody may have asked yet: then "none".
 const char* direction_word(const std::optional<PeeringState>& state);
 
@@ -147,7 +148,10 @@ struct PeeringAnswer {
 
 /// One word for how it stands with a peer. kUnlisted: the registry's list is there, and the peer is not in it.
 enum class PeerState { kUp, kDraining, kLeft, kDown, kUnlisted, kWaits, kRefusesUs, kCertificate, kClock, kUnknown };
-const char* to_string(PeerState state);
+constexpr auto words_of(PeerState) {
+    return std::array{"up",    "draining",   "left",        "down",  "unlisted",
+                      "waits", "refuses us", "certificate", "clock", "unknown"};
+}
 
 struct PeerCondition {
     PeerState state = PeerState::kUnknown;

@@ -24,11 +24,10 @@ Result<StepId> step_of(const Request& request) {
 }
 
 /// A handler that is given the step.
-template <class Handle>
-http::SyncHandler with_step(Handle handle) {
-    return [handle](const Request& request) {
+http::SyncHandler with_step(NodeService& node, Reply (*handle)(const Request&, NodeService&, const StepId&)) {
+    return [&node, handle](const Request& request) {
         const Result<StepId> step_id = step_of(request);
-        return step_id ? handle(request, *step_id) : http::problem(step_id.error());
+        return step_id ? handle(request, node, *step_id) : http::problem(step_id.error());
     };
 }
 
@@ -72,21 +71,14 @@ Reply read_file(const Request& request, NodeService& node, const StepId& step_id
     return {200, "application/octet-stream", *std::move(bytes), {{"Zbs-Next-Offset", std::to_string(next)}}};
 }
 
-Result<std::string> input_digest(const Request& request) {
-    const std::string& digest = request.call.parameters.at("digest");
-    if (digest.size() != 64 || digest.find_first_not_of("0123456789abcdef") != std::string::npos)
-        return invalid("must be 64 hexadecimal digits in small letters (SHA-256)", "digest");
-    return digest;
-}
-
 Reply find_input(const Request& request, InputStore& inputs) {
-    const Result<std::string> digest = input_digest(request);
+    const Result<std::string> digest = http::digest_parameter(request.call);
     if (!digest) return http::problem(digest.error());
     return http::reply(inputs.find(*digest), [](const FilePresence& file) { return codec::encode(file); });
 }
 
 Reply put_input(const Request& request, InputStore& inputs) {
-    const Result<std::string> digest = input_digest(request);
+    const Result<std::string> digest = http::digest_parameter(request.call);
     if (!digest) return http::problem(digest.error());
     const Result<FileChunk> chunk = codec::decode_file_chunk(request.json);
     if (!chunk) return http::problem(chunk.error());
@@ -146,25 +138,15 @@ void add_step_routes(http::Router& router, NodeService& node) {
     router.add("GET", "/v1/steps", Action::kListSteps, Body::kNone,
                [&node](const Request& request, Respond respond) { list_steps(request, node, std::move(respond)); });
     router.add_sync("PUT", "/v1/steps/{operation}", Action::kStartStep, Body::kLargeJson,
-                    with_step([&node](const Request& request, const StepId& step_id) {
-                        return start_step(request, node, step_id);
-                    }));
+                    with_step(node, start_step));
     router.add_sync("POST", "/v1/steps/{operation}/stop", Action::kStopStep, Body::kJson,
-                    with_step([&node](const Request& request, const StepId& step_id) {
-                        return stop_step(request, node, step_id);
-                    }));
+                    with_step(node, stop_step));
     router.add_sync("DELETE", "/v1/steps/{operation}", Action::kRemoveStep, Body::kNone,
-                    with_step([&node](const Request& request, const StepId& step_id) {
-                        return remove_step(request, node, step_id);
-                    }));
+                    with_step(node, remove_step));
     router.add_sync("GET", "/v1/steps/{operation}/files", Action::kListStepFiles, Body::kNone,
-                    with_step([&node](const Request& request, const StepId& step_id) {
-                        return list_files(request, node, step_id);
-                    }));
+                    with_step(node, list_files));
     router.add_sync("GET", "/v1/steps/{operation}/files/{name...}", Action::kReadStepFile, Body::kNone,
-                    with_step([&node](const Request& request, const StepId& step_id) {
-                        return read_file(request, node, step_id);
-                    }));
+                    with_step(node, read_file));
 }
 
 }  // namespace

@@ -3,11 +3,13 @@
 #include <vector>
 
 #include "algorithms/base/result.hpp"
-#include "services/common/adapters/command_line/output.hpp"
+#include "services/common/adapters/command_line/operator_command.hpp"
 #include "services/common/ports/config_value.hpp"
 
 /// The program `zbs-node`.
 namespace zbs::node_program {
+
+inline constexpr char kWhichNode[] = "which node? give --config FILE or set ZBS_NODE_CONFIG";
 
 /// Serves until SIGTERM. Exit code. `step_starter`, where not empty, goes before the setting of that name.
 int run(const std::string& config_path, const std::string& step_starter);
@@ -17,8 +19,8 @@ Result<Configuration> settings_in_force(const std::string& config_path);
 /// folders, accounts and a starter that it cannot have, keys that cannot be read. Makes nothing, also while it runs.
 /// Looks as the account whose the state folder is, and says in `notes` what it could not know.
 Result<void> check_settings(const std::string& config_path, std::vector<std::string>& notes);
-/// Asks the running agent whether it takes calls; its file must name a port. Exit code: 0 where it does.
-int ready(const std::string& config_path, const command_line::Output& output);
+/// Asks the running agent whether it takes calls; its file must name a port.
+void ready(const command_line::OperatorCommand& shared, const command_line::Output& output);
 /// Prints what the machine is and has to give. Exit code.
 int describe(const command_line::Output& output);
 /// "zbs-node: place: message" on stderr; the exit code for it.

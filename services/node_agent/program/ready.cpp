@@ -1,6 +1,3 @@
-#include <iostream>
-
-#include "services/common/adapters/command_line/exit_codes.hpp"
 #include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/adapters/openssl/own_keys.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
@@ -16,7 +13,6 @@ namespace zbs::node_program {
 namespace {
 
 Result<void> ask_agent(const std::string& config_path) {
-    if (config_path.empty()) return invalid("which node? give --config FILE or set ZBS_NODE_CONFIG");
     const Result<NodeSettings> settings = read_node_settings(config_path, {});
     if (!settings) return settings.error();
     if (settings->listen_port == 0)
@@ -37,15 +33,11 @@ Result<void> ask_agent(const std::string& config_path) {
 
 }  // namespace
 
-int ready(const std::string& config_path, const command_line::Output& output) {
-    const Result<void> good = output.check();
-    const Result<void> done = good ? ask_agent(config_path) : good;
-    if (done) {
-        output.print_document(codec::encode_is_ready(), "");
-        return 0;
-    }
-    if (output.for_json()) std::cout << http::problem(done.error()).body << "\n";
-    return fail(done.error()), good && !config_path.empty() ? command_line::kFailed : command_line::kUsage;
+void ready(const command_line::OperatorCommand& shared, const command_line::Output& output) {
+    if (!shared.can_begin(output)) return;
+    const Result<void> done = ask_agent(*shared.service);
+    if (!done) return shared.not_well(done.error(), output);
+    output.print_document(codec::encode_is_ready(), "");
 }
 
 }  // namespace zbs::node_program

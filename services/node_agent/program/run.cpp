@@ -9,9 +9,10 @@
 #include <iostream>
 #include <thread>
 
+#include "algorithms/base/text.hpp"
 #include "schemas/contract.hpp"
 #include "services/common/adapters/beast/port_rights.hpp"
-#include "services/common/adapters/command_line/exit_codes.hpp"
+#include "services/common/adapters/command_line/operator_command.hpp"
 #include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/adapters/files/file_depot.hpp"
 #include "services/common/adapters/hardware/machine_sensor.hpp"
@@ -169,11 +170,7 @@ class Refusals {
     int count_ = 0;
 };
 
-std::string rounded(double value) {
-    char text[48];
-    std::snprintf(text, sizeof text, "%.2f", value);
-    return text;
-}
+std::string rounded(double value) { return number_text("%.2f", value); }
 
 std::string mebibytes(std::uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
@@ -188,7 +185,7 @@ std::string description_text(const NodeDescription& machine, const NodeLoad& loa
 
 Result<NodeSettings> load_settings(const std::string& config_path) {
     const std::string folder = std::filesystem::canonical("/proc/self/exe").parent_path().string();
-    if (config_path.empty()) return invalid("which node? give --config FILE or set ZBS_NODE_CONFIG");
+    if (config_path.empty()) return invalid(kWhichNode);
     return read_node_settings(config_path, folder);
 }
 
@@ -233,10 +230,7 @@ Result<void> check_for_service(const NodeSettings& settings, const std::string& 
                            " --out FOLDER --config ZONE.toml', and bring the folder here",
                        identity);
     if (const auto good = openssl::check_identity(settings.identity, system::wall_clock()); !good)
-        return Error{good.error().code,
-                     "the agent's keys: " + (good.error().pointer.empty() ? "" : good.error().pointer + ": ") +
-                         good.error().message,
-                     identity};
+        return Error{good.error().code, "the agent's keys: " + text_with_pointer(good.error()), identity};
     return {};
 }
 
@@ -262,10 +256,7 @@ Result<void> check_settings(const std::string& config_path, std::vector<std::str
     return {};
 }
 
-int fail(const Error& error) {
-    std::cerr << "zbs-node: " << (error.pointer.empty() ? "" : error.pointer + ": ") << error.message << "\n";
-    return command_line::exit_code_of(error);
-}
+int fail(const Error& error) { return command_line::fail("zbs-node", error); }
 
 int describe(const command_line::Output& output) {
     if (const Result<void> good = output.check(); !good) return fail(good.error()), 2;

@@ -27,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include "services/common/adapters/descriptor/file_bytes.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/messages/steps/own_files.hpp"
 #include "services/common/messages/steps/rank_end.hpp"
@@ -55,16 +56,6 @@ std::optional<int> number_in(const char* variable) {
     const char* end = text + std::strlen(text);
     const auto [last, fault] = std::from_chars(text, end, number);
     return fault == std::errc{} && last == end && number >= 0 ? std::optional(number) : std::nullopt;
-}
-
-bool write_all(int fd, std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t put = write(fd, text.data(), text.size());
-        if (put < 0 && errno == EINTR) continue;
-        if (put <= 0) return false;
-        text.remove_prefix(static_cast<std::size_t>(put));
-    }
-    return true;
 }
 
 /// One rank under way.

@@ -79,21 +79,17 @@ void add_backup_commands(CLI::App& cli, Options& options, int& exit_code) {
     backup->add_option("FILE", *file, "must not exist; made with mode 0600: it holds all that the registry knows")
         ->required();
     const auto made = command_line::add_outcome(*backup);
-    backup->callback([&options, &exit_code, made, file] {
-        const Printer printer{made.get(), &exit_code};
-        if (!printer.can_begin(options)) return;
-        if (auto done = back_up({options.state}, *made, *file); !done) printer.fail(done.error());
-    });
+    const auto shared = operator_command(options, exit_code);
+    backup->callback(
+        [&options, shared, made, file] { shared.run(*made, [&] { return back_up({options.state}, *made, *file); }); });
     CLI::App* again = cli.add_subcommand(
         "restore",
         "a backup in place of the database of a registry that is not running; what was there is kept "
         "beside\n\nExample: zbs-registry restore /backup/registry-2026-01-31.db --state /var/lib/zbs-registry");
     again->add_option("FILE", *file, "made by 'zbs-registry backup' of this registry")->required();
     const auto restored = command_line::add_outcome(*again);
-    again->callback([&options, &exit_code, restored, file] {
-        const Printer printer{restored.get(), &exit_code};
-        if (!printer.can_begin(options)) return;
-        if (auto done = restore({options.state}, *restored, *file); !done) printer.fail(done.error());
+    again->callback([&options, shared, restored, file] {
+        shared.run(*restored, [&] { return restore({options.state}, *restored, *file); });
     });
 }
 

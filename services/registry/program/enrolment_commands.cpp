@@ -42,33 +42,33 @@ std::string removed_text(const Json& answer) {
 }  // namespace
 
 void add_enrolment_commands(CLI::App& cli, Options& options, int& exit_code) {
+    const auto shared = operator_command(options, exit_code);
     auto name = std::make_shared<std::string>();
     // `rest` is printed behind the zones that went.
-    const auto removes = [&options, &exit_code, name](CLI::App* command, const std::string& path,
-                                                      const std::string& rest) {
+    const auto removes = [&options, shared, name](CLI::App* command, const std::string& path, const std::string& rest) {
         const auto output = command_line::add_outcome(*command);
-        command->callback([&options, &exit_code, output, name, path, rest] {
-            const Printer printer{output.get(), &exit_code};
-            if (!printer.can_begin(options)) return;
-            const Result<Json> answer = call(options, "DELETE", path + http::encode_percent(*name));
-            if (!answer) return printer.fail(answer.error());
-            output->print_document(*answer, removed_text(*answer) + (rest.empty() ? rest : rest + *name + "\n"));
+        command->callback([&options, shared, output, name, path, rest] {
+            shared.run(*output, [&]() -> Result<void> {
+                const Result<Json> answer = call(options, "DELETE", path + http::encode_percent(*name));
+                if (!answer) return answer.error();
+                output->print_document(*answer, removed_text(*answer) + (rest.empty() ? rest : rest + *name + "\n"));
+                return {};
+            });
         });
     };
     CLI::App* zone = cli.add_subcommand("zone", "zones that are enrolled here");
     zone->require_subcommand(1);
-    const auto prints = [&options, &exit_code](CLI::App* command,
-                                               listing::Listing (*rows_of)(const codec::EnrolmentsView&)) {
+    const auto prints = [&options, shared](CLI::App* command,
+                                           listing::Listing (*rows_of)(const codec::EnrolmentsView&)) {
         const auto output = std::make_shared<command_line::Output>(command_line::Output::Kind::kList);
         output->add_to(*command, rows_of({}));
-        command->callback([&options, &exit_code, output, rows_of] {
-            const Printer printer{output.get(), &exit_code};
-            if (!printer.can_begin(options)) return;
-            const Result<Json> answer = call(options, "GET", "/v1/enrolments");
-            if (answer)
-                printer.print(rows_of(codec::decode_enrolments(*answer)), *answer);
-            else
-                printer.fail(answer.error());
+        command->callback([&options, shared, output, rows_of] {
+            shared.run(*output, [&]() -> Result<void> {
+                const Result<Json> answer = call(options, "GET", "/v1/enrolments");
+                if (!answer) return answer.error();
+                shared.print(*output, rows_of(codec::decode_enrolments(*answer)), *answer);
+                return {};
+            });
         });
     };
     CLI::App* zones =

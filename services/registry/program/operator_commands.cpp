@@ -21,6 +21,7 @@ namespace {
 using system::wall_clock;
 
 using codec::Json;
+using command_line::Output;
 
 /// What each zone has said of itself, all pages in one.
 Result<Json> all_zones(const Options& options) {
@@ -49,16 +50,42 @@ listing::Listing listed_zones(const Json& zones) {
     return rows;
 }
 
-void list(const Options& options, const Printer& printer) {
-    if (!printer.can_begin(options)) return;
-    const Result<Json> zones = all_zones(options);
-    if (!zones) return printer.fail(zones.error());
-    printer.print(listed_zones(*zones), {});
+Result<void> make_identity(const StateFolder& state, const Output& output, const std::string& organisation,
+                           const std::string& name) {
+    if (auto own = process::check_owner(state.path); !own) return own;
+    std::error_code fault;
+    std::filesystem::create_directories(state.path, fault);
+    chmod(state.path.c_str(), 0700);
+    if (auto keys = openssl::make_registry(state.identity(), OrganisationName(organisation), name, wall_clock()); !keys)
+        return keys.error();
+    const std::string uri = "spiffe://" + organisation + "/registry/" + name;
+    output.print_document(codec::encode_identity(uri, state.identity()),
+                          "made the identity of " + uri + " in " + state.identity() + "\n");
+    return {};
+}
+
+Result<void> make_operator(const StateFolder& state, const Output& output, const std::string& name) {
+    if (auto own = process::check_owner(state.path); !own) return own;
+    if (auto keys = openssl::issue_operator(state.identity(), name, wall_clock()); !keys) return keys.error();
+    output.print_document(codec::encode_identity(name, state.operator_identity()),
+                          "operator '" + name + "' has a new certificate in " + state.operator_identity() + "\n");
+    return {};
+}
+
+Result<void> put_certificate(const StateFolder& state, const Output& output, const std::string& path) {
+    const auto chain = process::read_file(path, limits::kMaxChainBytes);
+    if (auto own = process::check_owner(state.path); !own) return own;
+    if (!chain) return Error{ErrorCode::kNotFound, "cannot be read", path};
+    if (auto put = openssl::replace_certificate(state.identity(), *chain, wall_clock()); !put) return put;
+    output.print_document(codec::encode_folder(state.identity()),
+                          "the new certificate is in place; a running registry takes it with SIGHUP\n");
+    return {};
 }
 
 }  // namespace
 
 void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
+    const auto shared = operator_command(options, exit_code);
     auto organisation = std::make_shared<std::string>();
     auto name = std::make_shared<std::string>("registry");
     auto hours = std::make_shared<int>(24);
@@ -71,20 +98,8 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
         ->check(command_line::name_of("a registry"))
         ->capture_default_str();
     const auto made = command_line::add_outcome(*init);
-    init->callback([&options, &exit_code, made, organisation, name] {
-        const Printer printer{made.get(), &exit_code};
-        if (!printer.can_begin(options)) return;
-        const StateFolder state{options.state};
-        if (auto own = process::check_owner(state.path); !own) return printer.fail(own.error());
-        std::error_code fault;
-        std::filesystem::create_directories(state.path, fault);
-        chmod(state.path.c_str(), 0700);
-        if (auto keys = openssl::make_registry(state.identity(), OrganisationName(*organisation), *name, wall_clock());
-            !keys)
-            return printer.fail(keys.error());
-        const std::string uri = "spiffe://" + *organisation + "/registry/" + *name;
-        made->print_document(codec::encode_identity(uri, state.identity()),
-                             "made the identity of " + uri + " in " + state.identity() + "\n");
+    init->callback([&options, shared, made, organisation, name] {
+        shared.run(*made, [&] { return make_identity({options.state}, *made, *organisation, *name); });
     });
     auto operator_name = std::make_shared<std::string>("operator");
     CLI::App* person = cli.add_subcommand(
@@ -95,16 +110,8 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
         ->check(command_line::name_of("an operator"))
         ->capture_default_str();
     const auto issued = command_line::add_outcome(*person);
-    person->callback([&options, &exit_code, issued, operator_name] {
-        const Printer printer{issued.get(), &exit_code};
-        if (!printer.can_begin(options)) return;
-        const StateFolder state{options.state};
-        if (auto own = process::check_owner(state.path); !own) return printer.fail(own.error());
-        if (auto keys = openssl::issue_operator(state.identity(), *operator_name, wall_clock()); !keys)
-            return printer.fail(keys.error());
-        issued->print_document(
-            codec::encode_identity(*operator_name, state.operator_identity()),
-            "operator '" + *operator_name + "' has a new certificate in " + state.operator_identity() + "\n");
+    person->callback([&options, shared, issued, operator_name] {
+        shared.run(*issued, [&] { return make_operator({options.state}, *issued, *operator_name); });
     });
     auto path = std::make_shared<std::string>();
     CLI::App* renew = cli.add_subcommand(
@@ -113,18 +120,8 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
         "that holds the CA key renews by itself)\n\nExample: zbs-registry renew --certificate new.pem --state DIR");
     renew->add_option("--certificate", *path, "it and what leads to the bundle, PEM, leaf first")->required();
     const auto renewed = command_line::add_outcome(*renew);
-    renew->callback([&options, &exit_code, renewed, path] {
-        const Printer printer{renewed.get(), &exit_code};
-        if (!printer.can_begin(options)) return;
-        const std::string identity = StateFolder{options.state}.identity();
-        const auto chain = process::read_file(*path, limits::kMaxChainBytes);
-        Result<void> put = process::check_owner(options.state);
-        if (put)
-            put = chain ? openssl::replace_certificate(identity, *chain, wall_clock())
-                        : Error{ErrorCode::kNotFound, "cannot be read", *path};
-        if (!put) return printer.fail(put.error());
-        renewed->print_document(codec::encode_folder(identity),
-                                "the new certificate is in place; a running registry takes it with SIGHUP\n");
+    renew->callback([&options, shared, renewed, path] {
+        shared.run(*renewed, [&] { return put_certificate({options.state}, *renewed, *path); });
     });
     auto whose = std::make_shared<std::string>();
     CLI::App* token = cli.add_subcommand(
@@ -137,29 +134,36 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
         ->check(command_line::whole_number_in(1, 720))
         ->capture_default_str();
     const auto given = command_line::add_outcome(*token);
-    token->callback([&options, &exit_code, given, whose, hours] {
-        const Printer printer{given.get(), &exit_code};
-        if (!printer.can_begin(options)) return;
-        const codec::NewToken wanted{OrganisationName(*whose), std::chrono::hours{*hours}};
-        const Result<Json> answer = call(options, "POST", "/v1/enrolment-tokens", codec::encode(wanted));
-        if (!answer) return printer.fail(answer.error());
-        given->print_document(*answer, codec::decode_token(*answer) + "\n");
+    token->callback([&options, shared, given, whose, hours] {
+        shared.run(*given, [&]() -> Result<void> {
+            const codec::NewToken wanted{OrganisationName(*whose), std::chrono::hours{*hours}};
+            const Result<Json> answer = call(options, "POST", "/v1/enrolment-tokens", codec::encode(wanted));
+            if (!answer) return answer.error();
+            given->print_document(*answer, codec::decode_token(*answer) + "\n");
+            return {};
+        });
     });
     CLI::App* zones = cli.add_subcommand(
         "list", "zones that are here: name, organisation, standing, address\n\nExample: zbs-registry list --state DIR");
-    const auto output = std::make_shared<command_line::Output>(command_line::Output::Kind::kList);
+    const auto output = std::make_shared<Output>(Output::Kind::kList);
     output->add_to(*zones, listed_zones(Json::array()));
-    zones->callback([&options, &exit_code, output] { list(options, {output.get(), &exit_code}); });
+    zones->callback([&options, shared, output] {
+        shared.run(*output, [&]() -> Result<void> {
+            const Result<Json> here = all_zones(options);
+            if (!here) return here.error();
+            shared.print(*output, listed_zones(*here));
+            return {};
+        });
+    });
     CLI::App* ready =
         cli.add_subcommand("ready",
                            "exits with 0 where the registry runs and takes calls: for health checks of containers and "
                            "watchdogs\n\nExample: zbs-registry ready --state DIR");
     const auto readiness = command_line::add_outcome(*ready);
-    ready->callback([&options, &exit_code, readiness] {
-        const Printer printer{readiness.get(), &exit_code};
-        if (!printer.can_begin(options)) return;
+    ready->callback([&options, shared, readiness] {
+        if (!shared.can_begin(*readiness)) return;
         const Result<Json> answer = call(options, "GET", "/readyz");
-        if (!answer) return printer.not_well(answer.error());
+        if (!answer) return shared.not_well(answer.error(), *readiness);
         readiness->print_document(codec::encode_is_ready(), "");
     });
     add_enrolment_commands(cli, options, exit_code);

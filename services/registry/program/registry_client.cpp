@@ -1,9 +1,7 @@
 #include "services/registry/program/registry_client.hpp"
 
 #include <algorithm>
-#include <iostream>
 
-#include "services/common/adapters/command_line/exit_codes.hpp"
 #include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
@@ -32,43 +30,14 @@ Result<Json> call(const Options& options, const std::string& method, const std::
     if (auto pinned = trust.pin((*keys)->name().organisation, (*keys)->bundle()); !pinned) return pinned.error();
     cpprest::HttpCaller caller(
         {.self = {}, .local_token = {}, .tls = std::make_shared<openssl::TlsClient>(**keys, trust)});
-    const Result<HttpAnswer> answer =
-        caller.call({{*address, (*own)->name()}, method, path, body.is_null() ? std::string{} : codec::dump(body)});
-    if (!answer) {
-        Error error = answer.error();
-        if (error.code == ErrorCode::kUnavailable)
-            error.message +=
-                "; is the registry running? Start it with 'zbs-registry run --state " + options.state + "'";
-        return error;
-    }
-    if (answer->status >= 300) return http::read_problem_of_call(answer->status, answer->body);
-    return codec::parse(answer->body);
+    return http::read_answer(
+        caller.call({{*address, (*own)->name()}, method, path, body.is_null() ? std::string{} : codec::dump(body)}),
+        "; is the registry running? Start it with 'zbs-registry run --state " + options.state + "'");
 }
 
-void Printer::fail(const Error& error) const {
-    if (output->for_json()) std::cout << http::problem(error).body << "\n";
-    *exit_code = registry_program::fail(error);
-}
-
-void Printer::not_well(const Error& error) const {
-    fail(error);
-    *exit_code = command_line::kFailed;
-}
-
-bool Printer::can_begin(const Options& options) const {
-    Result<void> good = output->check();
-    if (good && options.state.empty()) good = invalid("which registry? give --state FOLDER or set ZBS_REGISTRY_STATE");
-    if (good) return true;
-    fail(good.error());
-    *exit_code = command_line::kUsage;
-    return false;
-}
-
-void Printer::print(const listing::Listing& listing, const Json& whole) const {
-    const Result<void> printed = output->print(listing, whole);
-    if (printed) return;
-    fail(printed.error());
-    *exit_code = command_line::kUsage;
+command_line::OperatorCommand operator_command(const Options& options, int& exit_code) {
+    return {"zbs-registry", &options.state, "which registry? give --state FOLDER or set ZBS_REGISTRY_STATE",
+            &exit_code};
 }
 
 }  // namespace zbs::registry_program

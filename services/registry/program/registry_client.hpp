@@ -1,8 +1,7 @@
 #pragma once
-#include <optional>
 #include <string>
 
-#include "services/common/adapters/command_line/output.hpp"
+#include "services/common/adapters/command_line/operator_command.hpp"
 #include "services/common/codec/json/json.hpp"
 #include "services/registry/program/registry_program.hpp"
 
@@ -13,19 +12,6 @@ namespace zbs::registry_program {
 Result<codec::Json> call(const Options& options, const std::string& method, const std::string& path,
                          const codec::Json& body = {});
 
-/// What an operator's command needs besides: how it prints, and where its exit code goes. Both must outlive it.
-struct Printer {
-    const command_line::Output* output;
-    int* exit_code;
-
-    /// Says it, and sets the exit code; where the command prints JSON, also as a problem on standard output.
-    void fail(const Error& error) const;
-    /// The same of a command that asks whether all is well: a no is `kFailed`, whatever the fault.
-    void not_well(const Error& error) const;
-    /// Whether it is known which registry is meant, and the output can be that of this command; else says why not.
-    bool can_begin(const Options& options) const;
-    /// See `Output::print`; what cannot be printed is wrong usage.
-    void print(const listing::Listing& listing, const codec::Json& whole) const;
-};
+command_line::OperatorCommand operator_command(const Options& options, int& exit_code);
 
 }  // namespace zbs::registry_program

@@ -4,7 +4,7 @@
 #include <iostream>
 
 #include "schemas/contract.hpp"
-#include "services/common/adapters/command_line/exit_codes.hpp"
+#include "services/common/adapters/command_line/operator_command.hpp"
 #include "services/common/adapters/openssl/issuing/self_renewal.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
@@ -35,10 +35,7 @@ constexpr const char* kPortOption =
 
 }  // namespace
 
-int fail(const Error& error) {
-    std::cerr << "zbs-registry: " << (error.pointer.empty() ? "" : error.pointer + ": ") << error.message << "\n";
-    return command_line::exit_code_of(error);
-}
+int fail(const Error& error) { return command_line::fail("zbs-registry", error); }
 
 int run(const Options& options) {
     const std::string& advertised = options.advertised.empty() ? options.address : options.advertised;

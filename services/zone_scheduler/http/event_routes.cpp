@@ -1,6 +1,6 @@
 // Server-sent events: what happens to applications, and to operators also parts.
-#include <charconv>
 
+#include "algorithms/base/text.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/http/parameters.hpp"
 #include "services/common/http/rate_limit.hpp"
@@ -23,11 +23,9 @@ constexpr Duration kComeAgain = std::chrono::seconds{10};
 Result<std::optional<std::uint64_t>> seen_by(const http::Call& call) {
     if (auto good = http::check_parameters(call, {"after"}); !good) return good.error();
     if (!call.last_event_id.empty()) {
-        std::uint64_t id = 0;
-        const char* const end = call.last_event_id.data() + call.last_event_id.size();
-        const auto read = std::from_chars(call.last_event_id.data(), end, id);
-        if (read.ec != std::errc{} || read.ptr != end) return invalid("must be the id of an event", "Last-Event-ID");
-        return std::optional(id);
+        const auto id = parse_number<std::uint64_t>(call.last_event_id);
+        if (!id) return invalid("must be the id of an event", "Last-Event-ID");
+        return id;
     }
     if (!call.query.contains("after")) return std::optional<std::uint64_t>{};
     const Result<std::uint64_t> after = http::number_parameter(call, "after", 0);

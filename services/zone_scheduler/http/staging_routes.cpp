@@ -10,13 +10,6 @@ using http::Body;
 using http::Reply;
 using http::Request;
 
-Result<std::string> digest_in(const Request& request) {
-    const std::string& digest = request.call.parameters.at("digest");
-    if (digest.size() != 64 || digest.find_first_not_of("0123456789abcdef") != std::string::npos)
-        return invalid("must be 64 hexadecimal digits in small letters (SHA-256)", "digest");
-    return digest;
-}
-
 Reply file_reply(const Result<FilePresence>& file) {
     return http::reply(file, [](const FilePresence& f) { return codec::encode(f); });
 }
@@ -38,7 +31,7 @@ Reply piece_reply(const Request& request, const Answer& answer) {
 }
 
 Reply put_file(const Request& request, ZoneServices& services) {
-    const Result<std::string> digest = digest_in(request);
+    const Result<std::string> digest = http::digest_parameter(request.call);
     if (!digest) return http::problem(digest.error());
     const Result<FileChunk> chunk = codec::decode_file_chunk(request.json);
     if (!chunk) return http::problem(chunk.error());
@@ -48,7 +41,7 @@ Reply put_file(const Request& request, ZoneServices& services) {
 Reply put_part_file(const Request& request, ZoneServices& services) {
     const Result<PartId> id = codec::decode_id<PartId>(request.call.parameters.at("id"), "id");
     if (!id) return http::problem(id.error());
-    const Result<std::string> digest = digest_in(request);
+    const Result<std::string> digest = http::digest_parameter(request.call);
     if (!digest) return http::problem(digest.error());
     const Result<FileChunk> chunk = codec::decode_file_chunk(request.json);
     if (!chunk) return http::problem(chunk.error());
@@ -68,7 +61,7 @@ Reply stage(const Request& request, ZoneServices& services) {
 
 void add_staging_routes(http::Router& router, ZoneServices& services) {
     router.add_sync("GET", "/v1/files/{digest}", Action::kGetFile, Body::kNone, [&services](const Request& request) {
-        const Result<std::string> digest = digest_in(request);
+        const Result<std::string> digest = http::digest_parameter(request.call);
         if (!digest) return http::problem(digest.error());
         return file_reply(services.files.find(request.call.caller(), *digest));
     });

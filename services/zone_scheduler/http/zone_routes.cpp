@@ -1,10 +1,10 @@
 #include "services/zone_scheduler/http/zone_routes.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "algorithms/base/instant_text.hpp"
+#include "algorithms/base/text.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/node_codec.hpp"
@@ -64,9 +64,8 @@ Reply read_log(const Request& request, ZoneServices& services) {
     const std::string& rank_text = request.call.parameters.at("rank");
     int rank = -1;
     if (rank_text != "launcher") {
-        const auto read = std::from_chars(rank_text.data(), rank_text.data() + rank_text.size(), rank);
-        if (read.ec != std::errc{} || read.ptr != rank_text.data() + rank_text.size() || rank < 0)
-            return http::problem(invalid("must be a rank or 'launcher'", "rank"));
+        rank = parse_number<int>(rank_text).value_or(-1);
+        if (rank < 0) return http::problem(invalid("must be a rank or 'launcher'", "rank"));
     }
     const std::string stream = http::text_parameter(request.call, "stream", "stdout");
     if (stream != "stdout" && stream != "stderr") return http::problem(invalid("must be stdout or stderr", "stream"));

@@ -1,7 +1,6 @@
 #pragma once
 #include <atomic>
 #include <functional>
-#include <memory>
 #include <string>
 
 #include "services/common/host/service_host.hpp"

@@ -1,8 +1,7 @@
 #include <filesystem>
-#include <iostream>
 
 #include "services/common/adapters/beast/server.hpp"
-#include "services/common/adapters/command_line/exit_codes.hpp"
+#include "services/common/adapters/command_line/operator_command.hpp"
 #include "services/common/adapters/openssl/own_keys.hpp"
 #include "services/common/adapters/openssl/trust/trust_store.hpp"
 #include "services/common/adapters/process/account.hpp"
@@ -20,7 +19,7 @@ namespace zbs::zone_program {
 
 Result<ZoneSettings> load_settings(const std::string& config_path) {
     const std::string folder = std::filesystem::canonical("/proc/self/exe").parent_path().string();
-    if (config_path.empty()) return invalid("which zone? give --config FILE or set ZBS_ZONE_CONFIG");
+    if (config_path.empty()) return invalid(kWhichZone);
     const openssl::TrustStore trust(system::wall_clock);
     const ConfigChecks checks{.trust = &trust, .check_account = check_account};
     Result<ZoneSettings> settings = read_zone_settings(config_path, folder, checks);
@@ -85,9 +84,7 @@ Result<void> check_keys(const ZoneSettings& settings, const std::string& config_
             good = keys ? check_name((*keys)->name(), settings) : Result<void>{keys.error()};
         }
         if (good) return {};
-        return Error{good.error().code,
-                     "the zone's keys: " + (good.error().pointer.empty() ? "" : good.error().pointer + ": ") +
-                         good.error().message,
+        return Error{good.error().code, "the zone's keys: " + text_with_pointer(good.error()),
                      place_of(settings.values, "state", config_path)};
     }
     if (beast::is_loopback_address(settings.listen_address)) return {};
@@ -113,9 +110,6 @@ bool StateFolder::has_identity() const {
     return std::filesystem::exists(identity(), fault);
 }
 
-int fail(const Error& error) {
-    std::cerr << "zbs-zone: " << (error.pointer.empty() ? "" : error.pointer + ": ") << error.message << "\n";
-    return command_line::exit_code_of(error);
-}
+int fail(const Error& error) { return command_line::fail("zbs-zone", error); }
 
 }  // namespace zbs::zone_program

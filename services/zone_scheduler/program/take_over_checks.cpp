@@ -1,6 +1,5 @@
 #include "services/zone_scheduler/program/take_over_checks.hpp"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>

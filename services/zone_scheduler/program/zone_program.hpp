@@ -1,5 +1,4 @@
 #pragma once
-#include <memory>
 #include <string>
 
 #include "algorithms/base/result.hpp"
@@ -12,6 +11,8 @@ class App;
 
 /// The program `zbs-zone`: the service itself (`run`), and an operator's commands, each one step.
 namespace zbs::zone_program {
+
+inline constexpr char kWhichZone[] = "which zone? give --config FILE or set ZBS_ZONE_CONFIG";
 
 /// Settings as the file says, with an absolute state folder. `program_folder` is where this program lies.
 Result<ZoneSettings> load_settings(const std::string& config_path);

@@ -10,18 +10,6 @@ constexpr int kSmallProbes = 3;
 
 }  // namespace
 
-const char* to_string(LinkView::Source source) {
-    switch (source) {
-        case LinkView::Source::kDeclared:
-            return "declared";
-        case LinkView::Source::kMeasured:
-            return "measured";
-        case LinkView::Source::kAssumed:
-            return "assumed";
-    }
-    return "?";
-}
-
 const LinkToZone* declared_link(const ZoneConfig& config, const ZoneName& zone) {
     const auto at = std::find_if(config.links.begin(), config.links.end(),
                                  [&](const LinkToZone& link) { return link.zone == zone; });

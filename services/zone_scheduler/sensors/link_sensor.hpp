@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/base/words.hpp"
 #include "algorithms/model/resource_graph.hpp"
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/log.hpp"
@@ -27,7 +28,7 @@ struct LinkView {
     std::optional<Time> measured;
     int failures = 0;  ///< probes without an answer since the last good one
 };
-const char* to_string(LinkView::Source source);
+constexpr auto words_of(LinkView::Source) { return std::array{"declared", "measured", "assumed"}; }
 
 /// Measures delay and bandwidth to other zones by small probes, a zone at a time and at most one probe under way: three
 /// short calls, of which the fastest is the round trip, and one that brings some hundred KiB. What the operator has

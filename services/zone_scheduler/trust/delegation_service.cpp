@@ -1,8 +1,8 @@
 #include "services/zone_scheduler/trust/delegation_service.hpp"
 
 #include <algorithm>
-#include <charconv>
 
+#include "algorithms/base/text.hpp"
 #include "services/common/messages/clock_difference.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/names/owned_id.hpp"
@@ -39,11 +39,9 @@ std::optional<Time> time_of(const std::string& text, const PartRequest& part, co
     const std::size_t head = before.size() - 2;  // up to the number
     if (text.size() < head + 2 || text.compare(0, head, before, 0, head) != 0 || text.back() != '\n')
         return std::nullopt;
-    std::int64_t us = 0;
-    const char* end = text.data() + text.size() - 1;
-    const auto read = std::from_chars(text.data() + head, end, us);
-    if (read.ec != std::errc{} || read.ptr != end || us < 0) return std::nullopt;
-    return time_from_microseconds(us);
+    const auto us = parse_number<std::int64_t>(std::string_view(text).substr(head, text.size() - 1 - head));
+    if (!us || *us < 0) return std::nullopt;
+    return time_from_microseconds(*us);
 }
 
 }  // namespace

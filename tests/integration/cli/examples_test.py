@@ -306,7 +306,7 @@ class Story(unittest.TestCase):
         self.try_example("zbs-registry zone remove org-a-one --state DIR")
         self.try_example("zbs-registry organisation remove org-a --state DIR")
         self.try_example("zbs-registry audit verify --state DIR")
-        self.try_as({"1200": "1"}, "zbs-registry audit list --after 1200 --state DIR", "createEnrolmentToken")
+        self.try_as({"1200": "1"}, "zbs-registry audit list --after 1200 --json --state DIR", "createEnrolmentToken")
 
     def into_postgresql(self, example):
         if missing():

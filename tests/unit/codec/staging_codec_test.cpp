@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "services/common/codec/json/base64.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/common/messages/text/base64.hpp"
 
 namespace zbs::codec {
 namespace {
@@ -22,7 +22,8 @@ TEST(Base64, GoesThereAndBackAndHasOneSpelling) {
     std::string all;
     for (int i = 0; i < 256; ++i) all += static_cast<char>(i);
     EXPECT_EQ(from_base64(to_base64(all)), all);
-    for (const char* bad : {"Zg", "Zg=", "Zh==", "Zm9=", "Z===", "====", "Zg==Zg==", "Zm 9", "Zm9v\n", "Zm-_"})
+    for (const char* bad :
+         {"Zg", "Zg=", "Zh==", "Zm9=", "Z===", "====", "Zg==Zg==", "Zm 9", "Zm9v\n", "\nZm9", "=Zm9", "Zm=9", "Zm-_"})
         EXPECT_FALSE(from_base64(bad)) << bad;
 }
 

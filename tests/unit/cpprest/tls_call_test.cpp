@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "services/common/adapters/beast/server.hpp"
 #include "services/common/adapters/beast/server_tls.hpp"
 #include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/adapters/openssl/tls.hpp"

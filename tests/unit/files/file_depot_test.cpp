@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "services/common/adapters/files/checksum.hpp"
+#include "services/common/messages/text/checksum.hpp"
 #include "tests/support/memory_depot.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -18,11 +18,7 @@ namespace {
 struct OnDisk {
     TemporaryFolder folder;
     std::unique_ptr<FileDepot> depot = files::open_file_depot(folder.path("files")).value();
-    static std::string digest_of(std::string_view bytes) {
-        files::Checksum sum;
-        sum.add(bytes);
-        return sum.text();
-    }
+    static std::string digest_of(std::string_view bytes) { return sha256(bytes); }
 };
 struct InMemory {
     std::unique_ptr<FileDepot> depot = std::make_unique<MemoryDepot>();

@@ -20,12 +20,6 @@ TEST(XmlEscaped, KeepsTextsFromBeingMarkup) {
     EXPECT_EQ(xml_escaped("\xef\xbf\xbf"), "???");
 }
 
-TEST(ShortBytes, HaveAUnit) {
-    EXPECT_EQ(short_bytes(12), "12 B");
-    EXPECT_EQ(short_bytes(1536), "1.5 KiB");
-    EXPECT_EQ(short_bytes(5.0 * (1LL << 40)), "5.0 TiB");
-}
-
 TEST(MatrixSvg, DrawsCellsInTheOrderGivenWithZoneBlocks) {
     // 0-2 is heavy, 1-3 light; in the order 0 2 1 3 the heavy pair is in rows 0 and 1.
     const TaskGraph graph = *TaskGraph::make({1, 1, 1, 1}, {{0, 2, 1 << 20, 1}, {1, 3, 1024, 1}});

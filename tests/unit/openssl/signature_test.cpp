@@ -119,13 +119,5 @@ TEST(Delegation, IsProvedByTheKeyOfTheProxy) {
     EXPECT_FALSE(w.trust.verify_delegation("zbs-other", w.proof(chain)));
 }
 
-TEST(Base64, IsReadAsItIsWrittenAndInNoOtherWay) {
-    for (const std::string text : {"", "a", "ab", "abc", "abcd"})
-        EXPECT_EQ(openssl::from_base64(openssl::to_base64(text)), text);
-    EXPECT_EQ(openssl::to_base64("ab"), "YWI=");
-    for (const char* bad : {"YWI", "YWI==", "YWJ=", "Y WI=", "YWI=\n", "\nYWI", "====", "=YWI", "YW=I", "YW-_"})
-        EXPECT_FALSE(openssl::from_base64(bad)) << bad;
-}
-
 }  // namespace
 }  // namespace zbs::test

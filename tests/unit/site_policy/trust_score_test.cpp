@@ -22,7 +22,7 @@ struct Seen {
 std::vector<Seen> random_events(Rng& rng, std::uint64_t most) {
     std::vector<Seen> events(rng.below(most) + 1);
     for (Seen& seen : events)
-        seen = {kTrustEvents[rng.below(kTrustEvents.size())], kStart + std::chrono::hours{rng.below(24 * 200)}};
+        seen = {kAll<TrustEvent>[rng.below(kAll<TrustEvent>.size())], kStart + std::chrono::hours{rng.below(24 * 200)}};
     return events;
 }
 TrustHistory history_of(const std::vector<Seen>& events, double initial) {
@@ -119,7 +119,7 @@ TEST(TrustScoreProperty, EachEventMovesItsOwnWayAtAnyTime) {
         SCOPED_TRACE(seed);
         Rng rng(seed);
         const TrustHistory before = history_of(random_events(rng, 30), random_initial(rng));
-        const Seen one{kTrustEvents[rng.below(6)], kStart + std::chrono::hours{rng.below(24 * 250)}};
+        const Seen one{kAll<TrustEvent>[rng.below(6)], kStart + std::chrono::hours{rng.below(24 * 250)}};
         const TrustHistory after = apply(before, one.event, one.at);
         const Time now = std::max(before.at, after.at) + std::chrono::hours{rng.below(5'000)};
         const double change = explain(after, now).score - explain(before, now).score;

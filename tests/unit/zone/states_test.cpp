@@ -37,17 +37,17 @@ std::string steps_of(const States& states) {
 }
 
 TEST(States, AllowedAreTheseStepsAndNoOthers) {
-    EXPECT_EQ(steps_of(codec::kApplicationStates), kApplicationSteps);
-    EXPECT_EQ(steps_of(codec::kPartStates), kPartSteps);
+    EXPECT_EQ(steps_of(kAll<ApplicationState>), kApplicationSteps);
+    EXPECT_EQ(steps_of(kAll<PartState>), kPartSteps);
 }
 
 TEST(States, NothingFollowsAnEndAndEverythingCanEnd) {
-    for (const ApplicationState s : codec::kApplicationStates) {
+    for (const ApplicationState s : kAll<ApplicationState>) {
         int next = 0;
         for (const auto& t : kApplicationTransitions) next += t.from == s;
         EXPECT_EQ(next == 0, is_final(s)) << to_string(s);
     }
-    for (const PartState s : codec::kPartStates) {
+    for (const PartState s : kAll<PartState>) {
         int next = 0;
         for (const auto& t : kPartTransitions) next += t.from == s;
         EXPECT_EQ(next == 0, is_final(s)) << to_string(s);

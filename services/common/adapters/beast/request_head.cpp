@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "algorithms/base/text.hpp"
 #include "services/common/http/trace.hpp"
 
 namespace zbs::beast {
@@ -13,15 +14,6 @@ namespace bh = boost::beast::http;
 
 constexpr const char* kIdentityHeader = "Zbs-Identity";
 constexpr const char* kTokenHeader = "Zbs-Token";
-
-/// Takes the same time wherever the texts differ.
-bool same_secret(bb::string_view shown, const std::string& secret) {
-    if (shown.size() != secret.size()) return false;
-    unsigned char difference = 0;
-    for (std::size_t i = 0; i < secret.size(); ++i)
-        difference = static_cast<unsigned char>(difference | (shown[i] ^ secret[i]));
-    return difference == 0;
-}
 
 }  // namespace
 
@@ -91,7 +83,8 @@ Result<PeerIdentity> read_local_identity(const bh::request<bh::string_body>& req
     if (!caller) return refused("Zbs-Identity must be spiffe://ORGANISATION/user/NAME");
     if (caller->kind != CallerKind::kUser && caller->kind != CallerKind::kOperator)
         return refused("only users and operators have a name without TLS; zones and registries need certificates");
-    if (token.empty() || request.count(kTokenHeader) != 1 || !same_secret(request[kTokenHeader], token))
+    const bb::string_view shown = request[kTokenHeader];
+    if (token.empty() || request.count(kTokenHeader) != 1 || !is_same_secret({shown.data(), shown.size()}, token))
         return refused(
             "without TLS a name counts only with the token that lies in the zone's state folder (file local_token); "
             "give it in Zbs-Token");

@@ -10,20 +10,9 @@
 #include "services/common/adapters/beast/byte_budget.hpp"
 #include "services/common/http/call.hpp"
 
-struct ssl_st;      // OpenSSL's SSL
-struct ssl_ctx_st;  // and SSL_CTX
-
 namespace zbs::beast {
 
-/// Where a server's TLS comes from: keys, and who a finished handshake has brought.
-class TlsGate {
-  public:
-    virtual ~TlsGate() = default;
-    /// The context for the next connection; another one after certificates were read anew. From any thread.
-    virtual std::shared_ptr<ssl_ctx_st> context() const = 0;
-    /// Called once for every connection, after its handshake. Anonymous where no certificate came.
-    virtual PeerIdentity identify(ssl_st* connection) const = 0;
-};
+class ServerTls;
 
 /// What says where a server listens, for messages to whoever can change it.
 struct ListenSetting {
@@ -73,7 +62,7 @@ struct ServerOptions {
     /// Asked for each new connection, with where it comes from as in `http::Call::address`; one that is refused is
     /// closed before its handshake. None: all may come.
     std::function<bool(const std::string& address)> admit;
-    std::shared_ptr<const TlsGate> tls;  ///< none: plain HTTP, on loopback addresses only
+    std::shared_ptr<const ServerTls> tls;  ///< none: plain HTTP, on loopback addresses only
     /// Plain HTTP: what a caller must show in `Zbs-Token` beside the name in `Zbs-Identity`. Whoever can read it may be
     /// any user or operator; empty: names are not taken at all.
     std::string local_token;

@@ -21,6 +21,7 @@
 #include "services/common/adapters/beast/request_head.hpp"
 #include "services/common/adapters/beast/response_text.hpp"
 #include "services/common/adapters/beast/server.hpp"
+#include "services/common/adapters/beast/server_tls.hpp"
 #include "services/common/adapters/beast/validator.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/common/http/rate_limit.hpp"

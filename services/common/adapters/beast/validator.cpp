@@ -1,21 +1,12 @@
 #include "services/common/adapters/beast/validator.hpp"
 
-#include <openssl/sha.h>
-
 #include <algorithm>
-#include <array>
+
+#include "services/common/messages/text/checksum.hpp"
 
 namespace zbs::beast {
 
-std::string entity_tag(std::string_view body) {
-    constexpr std::string_view kHex = "0123456789abcdef";
-    constexpr std::size_t kBytes = 16;
-    std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
-    SHA256(reinterpret_cast<const unsigned char*>(body.data()), body.size(), digest.data());
-    std::string tag = "\"";
-    for (std::size_t i = 0; i < kBytes; ++i) tag += {kHex[digest[i] >> 4], kHex[digest[i] & 15]};
-    return tag + '"';
-}
+std::string entity_tag(std::string_view body) { return '"' + sha256(body).substr(0, 32) + '"'; }
 
 bool names_tag(std::string_view if_none_match, std::string_view tag) {
     const auto skip = [&if_none_match](std::string_view letters) {

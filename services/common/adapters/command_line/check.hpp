@@ -2,11 +2,16 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/base/time.hpp"
+#include "algorithms/base/words.hpp"
+
 /// What a command that looks for faults ("doctor") has found.
 namespace zbs::command_line {
 
+using zbs::to_string;
+
 enum class CheckResult { kOk, kWarn, kFail };
-std::string to_string(CheckResult verdict);  ///< "ok", "warn", "fail"
+constexpr auto words_of(CheckResult) { return std::array{"ok", "warn", "fail"}; }
 
 struct Check {
     std::string name;  ///< "certificate"
@@ -14,6 +19,10 @@ struct Check {
     std::string found;
     std::string remedy;  ///< what to do; empty where all is well
 };
+
+/// Whether the kernel believes this clock to be kept right, and by how much it may be wrong at most.
+Check check_clock(bool kept, Duration at_most);
+Check check_clock_of_host();
 
 /// The worst of them; kOk of none.
 CheckResult worst_of(const std::vector<Check>& checks);

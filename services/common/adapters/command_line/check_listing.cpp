@@ -8,7 +8,7 @@ namespace zbs::command_line {
 using listing::harmless_line;
 
 listing::Listing listing_of(const std::vector<Check>& checks) {
-    listing::Listing listing{"checks", {"CHECK", "VERDICT", "FOUND", "REMEDY"}, {}, codec::Json::array()};
+    listing::Listing listing{"checks", {"CHECK", "VERDICT", "FOUND", "REMEDY"}};
     for (const Check& check : checks) {
         listing.rows.push_back({check.name, to_string(check.verdict), check.found, check.remedy});
         listing.items.push_back(encode(check));

@@ -4,25 +4,21 @@
 #include <vector>
 
 #include "algorithms/base/result.hpp"
-#include "services/common/adapters/command_line/output.hpp"
+#include "services/common/adapters/command_line/operator_command.hpp"
 #include "services/common/ports/config_value.hpp"
 
 namespace zbs::command_line {
 
 /// What `config` needs of a program with a configuration file.
 struct ConfigSource {
-    std::string program;  ///< "zbs-zone"
-    std::string file;     ///< of the examples: "zone.toml"
+    std::string file;  ///< of the examples: "zone.toml"
     std::function<Result<Configuration>()> read;
-    /// What else would keep the service from starting with what was read last; it can be shown all the same.
-    std::function<Result<void>()> check;
-    /// What `check` could not know, asked after it; sentences for whoever reads its answer.
-    std::function<std::vector<std::string>()> notes;
-    /// Says a fault, with the code that the program ends with.
-    std::function<void(const Error&, const Output&, int exit_code)> fail;
+    /// What else would keep the service from starting with that; it can be shown all the same. `notes`: what this
+    /// could not know, sentences for whoever reads the answer.
+    std::function<Result<void>(std::vector<std::string>& notes)> check;
 };
 
 /// `config check` and `config show`.
-void add_config_commands(CLI::App& cli, ConfigSource source);
+void add_config_commands(CLI::App& cli, const OperatorCommand& shared, ConfigSource source);
 
 }  // namespace zbs::command_line

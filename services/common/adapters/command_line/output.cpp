@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "algorithms/base/suggestion.hpp"
+#include "algorithms/base/text.hpp"
 #include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/adapters/command_line/terminal.hpp"
 #include "services/common/adapters/command_line/values.hpp"
@@ -17,19 +18,12 @@ namespace {
 
 constexpr const char* kVariable = "ZBS_OUTPUT";
 
-std::string joined(const std::vector<std::string>& words, const std::string& last) {
-    std::string text;
-    for (std::size_t i = 0; i < words.size(); ++i)
-        text += (i == 0 ? "" : i + 1 == words.size() ? last : ", ") + words[i];
-    return text;
-}
-
 /// Empty where it is one.
 std::string fault_of(const std::string& word, const std::vector<std::string>& formats) {
     if (std::ranges::find(formats, word) != formats.end()) return {};
     const std::vector<std::string>& all = listing::output_formats();
     if (std::ranges::find(all, word) != all.end())
-        return word + " is for lists; this command prints " + joined(formats, " or ");
+        return word + " is for lists; this command prints " + joined(formats, ", ", " or ");
     const std::vector<std::string_view> names(formats.begin(), formats.end());
     return "there is no format '" + listing::harmless_line(word) + "'" + did_you_mean(word, names);
 }
@@ -46,7 +40,7 @@ CLI::Option* add_format_option(CLI::App& command, std::string& format, const std
     std::string words;  // as CLI11 writes a set: man pages and completion read it
     for (const std::string& word : formats) words += (words.empty() ? "{" : ",") + word;
     const CLI::Validator known([formats](const std::string& word) { return fault_of(word, formats); }, words + "}");
-    return command.add_option("-o,--output", format, joined(formats, " or ") + more)->check(known);
+    return command.add_option("-o,--output", format, joined(formats, ", ", " or ") + more)->check(known);
 }
 
 void add_list_options(CLI::App& command, listing::RowChoice& choice, const listing::Listing& empty,

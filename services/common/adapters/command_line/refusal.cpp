@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "algorithms/base/suggestion.hpp"
+#include "algorithms/base/text.hpp"
 #include "services/common/adapters/command_line/output.hpp"
 #include "services/common/adapters/command_line/pages/command_tree.hpp"
 #include "services/common/adapters/command_line/pages/program_words.hpp"
@@ -69,13 +70,6 @@ void add_options(const CLI::App& command, std::vector<const CLI::Option*>& optio
         add_options(*group, options);
 }
 
-std::string listed(const std::vector<std::string>& words, const char* last) {
-    std::string text;
-    for (std::size_t i = 0; i < words.size(); ++i)
-        text += (i == 0 ? "" : i + 1 == words.size() ? last : ", ") + words[i];
-    return text;
-}
-
 bool is_argument(const CLI::Option& option) { return option.get_lnames().empty() && option.get_snames().empty(); }
 
 /// "a whole number from 1 to 9", "json or table"; empty where anything is taken.
@@ -84,7 +78,7 @@ std::string accepted(const CLI::Option& option) {
     const std::string kind = type.starts_with("INT") || type.starts_with("UINT") ? "a whole number"
                              : type.starts_with("FLOAT")                         ? "a number"
                                                                                  : "";
-    if (const std::vector<std::string> known = known_words(option); !known.empty()) return listed(known, " or ");
+    if (const std::vector<std::string> known = known_words(option); !known.empty()) return joined(known, ", ", " or ");
     if (const std::size_t range = type.find(" in ["); range != std::string::npos && type.back() == ']') {
         const std::string limits = type.substr(range + 5, type.size() - range - 6);
         if (const std::size_t middle = limits.find(" - "); middle != std::string::npos)
@@ -216,7 +210,7 @@ class FaultText {
         for (const CLI::App* sub : command.get_subcommands([](const CLI::App* a) { return !a->get_group().empty(); }))
             if (!sub->get_name().empty()) known.push_back(sub->get_name());
         if (known.empty()) return said_;
-        return "which command? '" + path_of_command(app_, program_) + "' has " + listed(known, " and ");
+        return "which command? '" + path_of_command(app_, program_) + "' has " + joined(known, ", ", " and ");
     }
 
     const CLI::App& app_;

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "algorithms/base/suggestion.hpp"
+#include "algorithms/base/text.hpp"
 #include "services/common/listing/rows.hpp"
 #include "services/common/messages/names/identity.hpp"
 #include "services/common/messages/names/join_token.hpp"
@@ -23,22 +24,12 @@ bool is_decimal(std::string_view text) {
     return !text.empty() && !has_leading_zero && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-std::vector<std::string> elements_of(const std::string& list) {
-    std::vector<std::string> elements;
-    for (std::size_t begin = 0;;) {
-        const std::size_t end = list.find(',', begin);
-        elements.push_back(list.substr(begin, end - begin));
-        if (end == std::string::npos) return elements;
-        begin = end + 1;
-    }
-}
-
 /// None of its elements is empty.
 CLI::Validator comma_list() {
     return {[](const std::string& text) -> std::string {
-                const std::vector<std::string> elements = elements_of(text);
-                const auto empty = std::ranges::find_if(elements, [](const std::string& element) {
-                    return element.find_first_not_of(' ') == std::string::npos;
+                const std::vector<std::string_view> elements = split(text, ',');
+                const auto empty = std::ranges::find_if(elements, [](std::string_view element) {
+                    return element.find_first_not_of(' ') == std::string_view::npos;
                 });
                 if (empty == elements.end()) return {};
                 if (elements.size() == 1) return "it is empty; give a value, or leave the option out";
@@ -91,7 +82,8 @@ CLI::Option* add_list(CLI::App& command, const std::string& name, std::vector<st
                       const std::string& text) {
     const auto divide = [&into](const std::vector<std::string>& lists) {
         into.clear();
-        for (const std::string& list : lists) std::ranges::move(elements_of(list), std::back_inserter(into));
+        for (const std::string& list : lists)
+            for (const std::string_view element : split(list, ',')) into.emplace_back(element);
     };
     return command.add_option_function<std::vector<std::string>>(name, divide, text)
         ->check(comma_list())

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <boost/asio/ip/address.hpp>
 #include <cerrno>
-#include <charconv>
 #include <condition_variable>
 #include <future>
 #include <map>
@@ -17,6 +16,7 @@
 #include <system_error>
 #include <thread>
 
+#include "algorithms/base/text.hpp"
 #include "services/common/adapters/cpprest/address_rules.hpp"
 #include "services/common/adapters/openssl/no_system_authorities.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
@@ -341,10 +341,9 @@ struct Sending {
 std::optional<std::chrono::seconds> wait_asked_for(const wh::http_response& response) {
     std::string text;
     if (response.status_code() != 429 || !response.headers().match("Retry-After", text)) return std::nullopt;
-    unsigned seconds = 0;
-    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-    if (fault != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    return std::chrono::seconds{std::clamp(seconds, 1U, 3'600U)};
+    const auto seconds = parse_number<unsigned>(text);
+    if (!seconds) return std::nullopt;
+    return std::chrono::seconds{std::clamp(*seconds, 1U, 3'600U)};
 }
 
 /// What the header Date says; none where it is not there or is no date.

@@ -13,7 +13,8 @@
 #include <map>
 
 #include "services/common/adapters/descriptor/descriptor.hpp"
-#include "services/common/adapters/files/checksum.hpp"
+#include "services/common/adapters/descriptor/file_bytes.hpp"
+#include "services/common/messages/text/checksum.hpp"
 
 namespace zbs::files {
 namespace {
@@ -51,31 +52,6 @@ Result<void> check_reserve(const std::string& folder, const Reserve& reserve, st
                  "the disk of staged files is nearly full: its last " + std::to_string(kept >> 20) +
                      " MiB are kept for the service itself; make room there, or try again later",
                  {}};
-}
-
-Result<std::string> read_piece(int fd, std::uint64_t offset, std::size_t limit) {
-    std::string text(limit, '\0');
-    std::size_t filled = 0;
-    while (filled < limit) {
-        const ssize_t got = pread(fd, text.data() + filled, limit - filled, static_cast<off_t>(offset + filled));
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return fault_of("read a staged file", errno);
-        if (got == 0) break;
-        filled += static_cast<std::size_t>(got);
-    }
-    text.resize(filled);
-    return text;
-}
-
-Result<void> write_piece(int fd, std::uint64_t offset, std::string_view bytes) {
-    while (!bytes.empty()) {
-        const ssize_t put = pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-        if (put < 0 && errno == EINTR) continue;
-        if (put < 0) return fault_of("write a staged file", errno);
-        offset += static_cast<std::uint64_t>(put);
-        bytes.remove_prefix(static_cast<std::size_t>(put));
-    }
-    return {};
 }
 
 class FolderDepot : public FileDepot {
@@ -134,9 +110,10 @@ class FolderDepot : public FileDepot {
         const auto known_bytes =
             static_cast<std::size_t>(std::min<std::uint64_t>(have - piece.offset, piece.bytes.size()));
         const std::string_view fresh = piece.bytes.substr(known_bytes);
-        if (auto written = write_piece(file.get(), have, fresh); !written) {
+        if (!write_at(file.get(), have, fresh)) {
+            const Error fault = fault_of("write a staged file", errno);
             if (ftruncate(file.get(), static_cast<off_t>(have)) != 0) forget(shelf, name);
-            return written.error();
+            return fault;
         }
         bytes_ += fresh.size();
         // Written out by and by: the last piece has to wait for all that is left, and nobody is answered meanwhile.
@@ -159,8 +136,10 @@ class FolderDepot : public FileDepot {
         struct stat info {};
         if (!file || fstat(file.get(), &info) != 0) return Error{ErrorCode::kNotFound, "no file " + name, {}};
         const auto size = static_cast<std::uint64_t>(info.st_size);
-        return read_piece(file.get(), offset,
-                          offset >= size ? 0 : static_cast<std::size_t>(std::min<std::uint64_t>(limit, size - offset)));
+        const std::uint64_t rest = size - std::min(offset, size);
+        auto piece = read_at(file.get(), offset, static_cast<std::size_t>(std::min<std::uint64_t>(limit, rest)));
+        if (!piece) return fault_of("read a staged file", errno);
+        return *std::move(piece);
     }
 
     Result<std::vector<File>> list(const std::string& shelf) override {
@@ -273,8 +252,8 @@ class FolderDepot : public FileDepot {
             sums_.erase(std::ranges::min_element(sums_, {}, [](const auto& one) { return one.second.turn; }));
         Checksum sum;
         while (sum.taken() < bytes) {
-            const Result<std::string> piece = read_piece(fd, sum.taken(), kReadPiece);
-            if (!piece) return piece.error();
+            const auto piece = read_at(fd, sum.taken(), kReadPiece);
+            if (!piece) return fault_of("read a staged file", errno);
             if (piece->empty()) break;
             sum.add(*piece);
         }

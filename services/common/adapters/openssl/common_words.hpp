@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "algorithms/base/result.hpp"
-#include "services/common/messages/names/identity.hpp"
 
 namespace zbs::openssl {
 

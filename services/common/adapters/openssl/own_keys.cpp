@@ -42,11 +42,8 @@ KeyFolder::KeyFolder(std::string folder, Now now, std::shared_ptr<const State> s
 KeyFolder::~KeyFolder() = default;
 
 Result<std::unique_ptr<KeyFolder>> KeyFolder::open(const std::string& folder, Now now) {
-    Result<IdentityFiles> files = read_identity_files(folder);
-    if (!files) return files.error();
     const Time at = now();
-    Result<OwnIdentity> identity = make_identity(*files, folder + "/", at);
-    wipe(*files);
+    Result<OwnIdentity> identity = open_identity(folder, at);
     if (!identity) return identity.error();
     const bool expired = identity->info.not_after <= at;
     std::unique_ptr<KeyFolder> keys(
@@ -58,19 +55,12 @@ Result<std::unique_ptr<KeyFolder>> KeyFolder::open(const std::string& folder, No
 }
 
 Result<void> check_identity(const std::string& folder, Time now) {
-    Result<IdentityFiles> files = read_identity_files(folder);
-    if (!files) return files.error();
-    const Result<OwnIdentity> identity = make_identity(*files, folder + "/", now);
-    wipe(*files);
-    if (!identity) return identity.error();
-    return {};
+    const Result<OwnIdentity> identity = open_identity(folder, now);
+    return identity ? Result<void>{} : identity.error();
 }
 
 Result<void> KeyFolder::reload() {
-    Result<IdentityFiles> files = read_identity_files(folder_);
-    if (!files) return files.error();
-    Result<OwnIdentity> identity = make_identity(*files, folder_ + "/", now_());
-    wipe(*files);
+    Result<OwnIdentity> identity = open_identity(folder_, now_());
     if (!identity) return identity.error();
     if (!(identity->info.name == name_))
         return invalid("the certificate is of " + to_uri(identity->info.name) + " now, this service is " +
@@ -196,10 +186,7 @@ Result<bool> KeyFolder::renew_if_due(Time now) {
     if (issued->info.not_after <= own->info.not_after && !lacks_host(*own)) return false;  // the CA's own end is near
     if (Result<void> written = replace_file(folder_, {kCertificateFile, issued->certificate}); !written)
         return written.error();
-    Result<IdentityFiles> files = read_identity_files(folder_);
-    if (!files) return files.error();
-    Result<OwnIdentity> identity = make_identity(*files, folder_ + "/", now);
-    wipe(*files);
+    Result<OwnIdentity> identity = open_identity(folder_, now);
     if (!identity) return identity.error();
     const std::lock_guard lock(mutex_);
     state_ = std::make_shared<const State>(*std::move(identity));

@@ -3,8 +3,6 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 
-#include <array>
-
 #include "services/common/adapters/openssl/trust/certificate_view.hpp"
 #include "services/common/messages/limits.hpp"
 

@@ -1,12 +1,11 @@
 #include "services/common/adapters/openssl/random_secrets.hpp"
 
-#include <openssl/evp.h>
 #include <openssl/rand.h>
 
 #include <array>
-#include <cstdint>
 
 #include "algorithms/base/expects.hpp"
+#include "services/common/messages/text/checksum.hpp"
 
 namespace zbs::openssl {
 
@@ -20,14 +19,6 @@ std::string RandomSecrets::fresh() {
     return text;
 }
 
-std::string RandomSecrets::digest(std::string_view text) const {
-    constexpr char kHex[] = "0123456789abcdef";
-    std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
-    unsigned length = 0;
-    ZBS_EXPECTS(EVP_Digest(text.data(), text.size(), bytes.data(), &length, EVP_sha256(), nullptr) == 1);
-    std::string out;
-    for (unsigned i = 0; i < length; ++i) out += {kHex[bytes[i] >> 4], kHex[bytes[i] & 15]};
-    return out;
-}
+std::string RandomSecrets::digest(std::string_view text) const { return sha256(text); }
 
 }  // namespace zbs::openssl

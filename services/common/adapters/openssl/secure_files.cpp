@@ -13,6 +13,7 @@
 #include <filesystem>
 
 #include "services/common/adapters/descriptor/descriptor.hpp"
+#include "services/common/adapters/descriptor/file_bytes.hpp"
 
 namespace zbs::openssl {
 namespace {
@@ -30,12 +31,7 @@ Result<void> sync_folder(const std::string& folder) {
 Result<void> write_new(const std::string& path, std::string_view content) {
     const Descriptor fd(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!fd) return disk_fault(path + " cannot be made");
-    while (!content.empty()) {
-        const ssize_t wrote = write(fd.get(), content.data(), content.size());
-        if (wrote < 0 && errno == EINTR) continue;
-        if (wrote < 0) return disk_fault(path + " cannot be written");
-        content.remove_prefix(static_cast<std::size_t>(wrote));
-    }
+    if (!write_all(fd.get(), content)) return disk_fault(path + " cannot be written");
     if (fsync(fd.get()) != 0) return disk_fault(path + " cannot be written to disk");
     return {};
 }
@@ -97,21 +93,11 @@ Result<std::optional<std::string>> read_secure_file(const std::string& path, std
     if (secrecy == Secrecy::kPrivate && status.st_uid != geteuid() && status.st_uid != 0)
         return Error{
             ErrorCode::kDenied, path + " belongs to user " + user_name(status.st_uid) + "; run this as that user", {}};
-    std::string content;
-    std::string piece(16 * 1024, '\0');
-    for (;;) {
-        const ssize_t count = read(fd.get(), piece.data(), piece.size());
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0) return disk_fault(path + " cannot be read");
-        if (count == 0) break;
-        content.append(piece, 0, static_cast<std::size_t>(count));
-        if (content.size() > limit) {
-            wipe(content);
-            return Error{ErrorCode::kTooLarge, path + " is over " + std::to_string(limit) + " bytes", {}};
-        }
-    }
-    wipe(piece);
-    return std::optional(std::move(content));
+    std::optional<std::string> content = read_at(fd.get(), 0, limit + 1);
+    if (!content) return disk_fault(path + " cannot be read");
+    if (content->size() <= limit) return content;
+    wipe(*content);
+    return Error{ErrorCode::kTooLarge, path + " is over " + std::to_string(limit) + " bytes", {}};
 }
 
 Result<void> check_folder(const std::string& folder) {

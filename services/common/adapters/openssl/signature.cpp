@@ -1,9 +1,8 @@
 #include "services/common/adapters/openssl/signature.hpp"
 
-#include <vector>
-
 #include "services/common/adapters/openssl/pem.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/common/messages/text/base64.hpp"
 
 namespace zbs::openssl {
 namespace {
@@ -21,28 +20,6 @@ std::string with_purpose(std::string_view purpose, std::string_view text) {
 }
 
 }  // namespace
-
-std::string to_base64(std::string_view bytes) {
-    std::string out((bytes.size() + 2) / 3 * 4 + 1, '\0');  // one more: OpenSSL ends it with a NUL
-    const int size =
-        EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()), bytes_of(bytes), static_cast<int>(bytes.size()));
-    out.resize(static_cast<std::size_t>(size));
-    return out;
-}
-
-std::optional<std::string> from_base64(std::string_view text) {
-    if (text.empty()) return std::string{};
-    if (text.size() % 4 != 0) return std::nullopt;
-    std::string out(text.size() / 4 * 3, '\0');
-    const int size =
-        EVP_DecodeBlock(reinterpret_cast<unsigned char*>(out.data()), bytes_of(text), static_cast<int>(text.size()));
-    if (size < 0) return std::nullopt;
-    const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with("=") ? 1 : 0;
-    if (static_cast<std::size_t>(size) < padding) return std::nullopt;
-    out.resize(static_cast<std::size_t>(size) - padding);
-    if (to_base64(out) != text) return std::nullopt;
-    return out;
-}
 
 const EVP_MD* digest_for(const EVP_PKEY* key) {
     return EVP_PKEY_get_base_id(key) == EVP_PKEY_ED25519 ? nullptr : EVP_sha256();

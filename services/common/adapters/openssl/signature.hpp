@@ -1,5 +1,4 @@
 #pragma once
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -7,11 +6,6 @@
 #include "services/common/adapters/openssl/handles.hpp"
 
 namespace zbs::openssl {
-
-/// Base64 with padding, without line ends.
-std::string to_base64(std::string_view bytes);
-/// Exactly what `to_base64` writes; nothing for any other text, so one signature has one spelling.
-std::optional<std::string> from_base64(std::string_view text);
 
 /// The digest that goes with `key`; null for Ed25519, which brings its own.
 const EVP_MD* digest_for(const EVP_PKEY* key);

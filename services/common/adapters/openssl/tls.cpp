@@ -1,13 +1,12 @@
 #include "services/common/adapters/openssl/tls.hpp"
 
-#include <openssl/bio.h>
-#include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
-#include <cstring>
 #include <stdexcept>
+
+#include "services/common/adapters/openssl/pem.hpp"
 
 namespace zbs::openssl {
 namespace {
@@ -18,15 +17,6 @@ constexpr const char* kCiphersTls12 =
     "ECDHE-RSA-AES256-GCM-SHA384:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-RSA-CHACHA20-POLY1305";
 constexpr const char* kCurves = "X25519:P-256:P-384";
 constexpr unsigned char kHttp[] = "\x08http/1.1";
-
-std::string openssl_word() {
-    const unsigned long code = ERR_get_error();
-    ERR_clear_error();
-    if (code == 0) return "unknown fault";
-    char text[256];
-    ERR_error_string_n(code, text, sizeof text);
-    return text;
-}
 
 int choose_protocol(SSL*, const unsigned char** out, unsigned char* out_length, const unsigned char* offered,
                     unsigned offered_length, void*) {
@@ -54,33 +44,15 @@ bool set_common(SSL_CTX* context, int oldest) {
 /// say why.
 int accept_for_now(X509_STORE_CTX*, void*) { return 1; }
 
-struct FreeBio {
-    void operator()(BIO* bio) const { BIO_free(bio); }
-};
-using BioPointer = std::unique_ptr<BIO, FreeBio>;
-
-BioPointer reader_of(const std::string& text) {
-    return BioPointer(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
-}
-
 bool use_certificate(SSL_CTX* context, const ClientCertificate& own) {
-    const BioPointer chain = reader_of(own.chain), key_text = reader_of(own.key);
-    X509* leaf = PEM_read_bio_X509(chain.get(), nullptr, nullptr, nullptr);
-    if (leaf == nullptr) return false;
-    bool good = SSL_CTX_use_certificate(context, leaf) == 1;
-    X509_free(leaf);
-    while (X509* next = good ? PEM_read_bio_X509(chain.get(), nullptr, nullptr, nullptr) : nullptr) {
-        if (SSL_CTX_add0_chain_cert(context, next) != 1) {
-            X509_free(next);
-            good = false;
-        }
-    }
-    ERR_clear_error();  // the end of the text is reported as an error
-    EVP_PKEY* key = PEM_read_bio_PrivateKey(key_text.get(), nullptr, nullptr, nullptr);
-    good =
-        good && key != nullptr && SSL_CTX_use_PrivateKey(context, key) == 1 && SSL_CTX_check_private_key(context) == 1;
-    EVP_PKEY_free(key);
-    return good;
+    const Result<std::vector<Certificate>> chain = read_certificates(own.chain, kChainLimits, "the own chain");
+    // As the chain, it may be a text that holds both.
+    const Bio text(BIO_new_mem_buf(own.key.data(), static_cast<int>(own.key.size())));
+    const Key key(PEM_read_bio_PrivateKey(text.get(), nullptr, nullptr, nullptr));
+    if (!chain || !key || SSL_CTX_use_certificate(context, chain->front().get()) != 1) return false;
+    for (std::size_t i = 1; i < chain->size(); ++i)
+        if (SSL_CTX_add1_chain_cert(context, (*chain)[i].get()) != 1) return false;
+    return SSL_CTX_use_PrivateKey(context, key.get()) == 1 && SSL_CTX_check_private_key(context) == 1;
 }
 
 }  // namespace
@@ -96,7 +68,7 @@ Result<std::shared_ptr<TlsServer>> TlsServer::make(const KeyFolder& keys, const 
 Result<void> TlsServer::reload() {
     std::shared_ptr<SSL_CTX> fresh(SSL_CTX_new(TLS_server_method()), [](SSL_CTX* c) { SSL_CTX_free(c); });
     if (fresh == nullptr || !set_common(fresh.get(), TLS1_2_VERSION))
-        return Error{ErrorCode::kUnavailable, "TLS cannot be set up: " + openssl_word(), {}};
+        return Error{ErrorCode::kUnavailable, "TLS cannot be set up: " + last_fault(), {}};
     if (auto installed = keys_.install(fresh.get()); !installed) return installed.error();
     SSL_CTX_set_num_tickets(fresh.get(), 0);
     SSL_CTX_set_alpn_select_cb(fresh.get(), choose_protocol, nullptr);
@@ -151,13 +123,12 @@ void TlsClient::configure(ssl_ctx_st* context, Expectation& expectation) const {
     const auto fail = [](const std::string& what) { throw std::runtime_error(what); };
     const std::lock_guard lock(expectation.mutex_);
     if (expectation.is_closed_) fail("no connection is made any more");
-    if (!set_common(context, newest_ ? TLS1_3_VERSION : TLS1_2_VERSION))
-        fail("TLS cannot be set up: " + openssl_word());
+    if (!set_common(context, newest_ ? TLS1_3_VERSION : TLS1_2_VERSION)) fail("TLS cannot be set up: " + last_fault());
     SSL_CTX_set_alpn_protos(context, kHttp, sizeof kHttp - 1);
     if (keys_ != nullptr) {
         if (const auto installed = keys_->install(context); !installed) fail(installed.error().message);
     } else if (!certificate_.key.empty() && !use_certificate(context, certificate_)) {
-        fail("the own certificate cannot be used: " + openssl_word());
+        fail("the own certificate cannot be used: " + last_fault());
     }
     SSL_CTX_set_cert_verify_callback(
         context,

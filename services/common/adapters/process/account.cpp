@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 
 #include "services/common/messages/limits.hpp"
 
@@ -25,6 +26,17 @@ int with_room(LookUp look_up) {
         if (fault != ERANGE || room.size() >= kMaxEntryBytes) return fault;
         room.resize(room.size() * 2);
     }
+}
+
+/// Calls `take` with the entry of this user, if there is one.
+void with_user(uid_t uid, const std::function<void(const passwd&)>& take) {
+    with_room([&](char* room, std::size_t size) {
+        passwd entry{};
+        passwd* found = nullptr;
+        const int outcome = getpwuid_r(uid, &entry, room, size, &found);
+        if (outcome == 0 && found != nullptr) take(entry);
+        return outcome;
+    });
 }
 
 Error refused(std::string_view name, const std::string& why) {
@@ -79,13 +91,7 @@ namespace {
 Result<void> become(uid_t uid) {
     const std::string name = user_name(uid);
     gid_t group = static_cast<gid_t>(uid);
-    with_room([&](char* room, std::size_t size) {
-        passwd entry{};
-        passwd* found = nullptr;
-        const int outcome = getpwuid_r(uid, &entry, room, size, &found);
-        if (outcome == 0 && found != nullptr) group = entry.pw_gid;
-        return outcome;
-    });
+    with_user(uid, [&](const passwd& entry) { group = entry.pw_gid; });
     if (initgroups(name.c_str(), group) == 0 && setresgid(group, group, group) == 0 && setresuid(uid, uid, uid) == 0)
         return {};
     return Error{ErrorCode::kUnavailable, "cannot go on as '" + name + "': " + std::strerror(errno), {}};
@@ -108,29 +114,17 @@ std::string check_as_owner(const std::string& folder) {
 
 std::vector<std::pair<std::string, std::string>> login_environment(uid_t uid) {
     std::string name = std::to_string(uid), home = "/", shell = "/bin/sh";
-    with_room([&](char* room, std::size_t size) {
-        passwd entry{};
-        passwd* found = nullptr;
-        const int outcome = getpwuid_r(uid, &entry, room, size, &found);
-        if (outcome == 0 && found != nullptr) {
-            name = entry.pw_name;
-            home = entry.pw_dir;
-            if (*entry.pw_shell != '\0') shell = entry.pw_shell;
-        }
-        return outcome;
+    with_user(uid, [&](const passwd& entry) {
+        name = entry.pw_name;
+        home = entry.pw_dir;
+        if (*entry.pw_shell != '\0') shell = entry.pw_shell;
     });
     return {{"HOME", home}, {"USER", name}, {"LOGNAME", name}, {"SHELL", shell}};
 }
 
 std::string user_name(uid_t uid) {
     std::string name = std::to_string(uid);
-    with_room([&](char* room, std::size_t size) {
-        passwd entry{};
-        passwd* found = nullptr;
-        const int outcome = getpwuid_r(uid, &entry, room, size, &found);
-        if (outcome == 0 && found != nullptr) name = entry.pw_name;
-        return outcome;
-    });
+    with_user(uid, [&](const passwd& entry) { name = entry.pw_name; });
     return name;
 }
 

@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <thread>
 
+#include "algorithms/base/text.hpp"
+#include "services/common/adapters/descriptor/descriptor.hpp"
 #include "services/common/adapters/process/start/starter_message.hpp"
 
 namespace zbs::process {
@@ -20,11 +22,8 @@ constexpr std::chrono::milliseconds kFreezeWithin{100};
 
 /// Files of control groups take one write of the whole text.
 bool put(const std::string& path, const std::string& text) {
-    const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (fd < 0) return false;
-    const bool good = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-    close(fd);
-    return good;
+    const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    return file && write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
 
 constexpr int kSharesAsWithout = 1'024;  ///< of v1
@@ -33,14 +32,11 @@ constexpr int kMinShares = 2, kMaxShares = 262'144;
 /// The path of a process in the v1 hierarchy of the processor controller; empty where there is none.
 std::string processor_group_of(const std::string& process) {
     const std::string text = read_file("/proc/" + process + "/cgroup").value_or("");
-    for (std::size_t at = 0; at < text.size();) {  // lines as 4:cpu,cpuacct:/a/b
-        const std::size_t end = std::min(text.find('\n', at), text.size());
-        const std::string line = text.substr(at, end - at);
-        at = end + 1;
+    for (const std::string_view line : split(text, '\n')) {  // as 4:cpu,cpuacct:/a/b
         const std::size_t first = line.find(':'), second = line.find(':', first + 1);
-        if (second == std::string::npos) continue;
-        if (("," + line.substr(first + 1, second - first - 1) + ",").find(",cpu,") != std::string::npos)
-            return line.substr(second + 1);
+        if (second == std::string_view::npos) continue;
+        if (std::ranges::count(split(line.substr(first + 1, second - first - 1), ','), "cpu") > 0)
+            return std::string(line.substr(second + 1));
     }
     return {};
 }

@@ -10,9 +10,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <limits>
 #include <memory>
 
+#include "services/common/adapters/descriptor/descriptor.hpp"
+#include "services/common/adapters/descriptor/file_bytes.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/staging.hpp"
 #include "services/common/messages/steps/own_files.hpp"
@@ -30,7 +31,7 @@ bool is_own_file(const struct stat& info, uid_t owner) { return S_ISREG(info.st_
 
 /// The folder itself, and who owns it; -1 where it is not there.
 int open_folder(const std::string& folder, uid_t& owner) {
-    const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const int fd = open(folder.c_str(), kFolderFlags);
     struct stat info {};
     if (fd >= 0 && fstat(fd, &info) == 0) {
         owner = info.st_uid;
@@ -51,37 +52,19 @@ Result<std::string> read_job_file(const std::string& folder, const std::string& 
                                   std::size_t limit) {
     const Error missing{ErrorCode::kNotFound, "no file " + file, {}};
     uid_t owner = 0;
-    const int parent = open_folder(folder, owner);
-    if (parent < 0) return missing;
     std::string leaf;
-    const int inside = open_parent(parent, file, leaf);
-    close(parent);
-    if (inside < 0) return missing;
-    const int fd = openat(inside, leaf.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    const int fault = errno;
-    close(inside);
-    if (fd < 0) {
-        if (fault == EWOULDBLOCK || fault == EACCES)
-            return Error{ErrorCode::kUnavailable, "the job keeps its file " + file + " from being read", {}};
-        return missing;
-    }
+    const Descriptor top(open_folder(folder, owner)), inside(top ? open_parent(top.get(), file, leaf) : -1);
+    if (!inside) return missing;
+    const Descriptor opened(
+        openat(inside.get(), leaf.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    if (!opened && (errno == EWOULDBLOCK || errno == EACCES))
+        return Error{ErrorCode::kUnavailable, "the job keeps its file " + file + " from being read", {}};
     struct stat info {};
-    if (fstat(fd, &info) != 0 || !is_own_file(info, owner)) {
-        close(fd);
-        return missing;
-    }
+    const int fd = opened.get();
+    if (!opened || fstat(fd, &info) != 0 || !is_own_file(info, owner)) return missing;
     const auto size = static_cast<std::uint64_t>(info.st_size);
-    std::string text(offset >= size ? 0 : static_cast<std::size_t>(std::min<std::uint64_t>(limit, size - offset)),
-                     '\0');
-    std::size_t filled = 0;
-    while (filled < text.size()) {
-        const ssize_t got = pread(fd, text.data() + filled, text.size() - filled, static_cast<off_t>(offset + filled));
-        if (got <= 0) break;
-        filled += static_cast<std::size_t>(got);
-    }
-    close(fd);
-    text.resize(filled);
-    return text;
+    const std::uint64_t rest = size - std::min(offset, size);
+    return read_at(fd, offset, static_cast<std::size_t>(std::min<std::uint64_t>(limit, rest))).value_or("");
 }
 
 std::vector<Executor::File> list_job_files(const std::string& folder, const std::string& prefix) {
@@ -237,9 +220,9 @@ class TreeRemoval {
             return renameat(parent, name.c_str(), top_, moved.c_str()) == 0 ? ++removed_ > 0 : fail(errno, name);
         }
         // A job may have taken its own rights away. Only a folder is changed: a link in its place is not followed.
-        int fd = openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        int fd = openat(parent, name.c_str(), kFolderFlags);
         if (fd < 0 && errno == EACCES && fchmodat(parent, name.c_str(), 0700, AT_SYMLINK_NOFOLLOW) == 0)
-            fd = openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+            fd = openat(parent, name.c_str(), kFolderFlags);
         if (fd < 0) return fail(errno, name);
         struct stat info {};
         if (fstat(fd, &info) != 0 || info.st_dev != device) {
@@ -271,21 +254,16 @@ class TreeRemoval {
 
 Result<void> remove_job_files(const std::string& folder, const std::vector<std::string>& names) {
     uid_t owner = 0;
-    const int fd = open_folder(folder, owner);
-    if (fd < 0) return {};
+    const Descriptor fd(open_folder(folder, owner));
+    if (!fd) return {};
     Result<void> all;
     for (const std::string& name : names) {
         if (!file_name_fault(name).empty()) continue;
         std::string leaf;
-        const int inside = open_parent(fd, name, leaf);
-        const bool gone = inside < 0 || unlinkat(inside, leaf.c_str(), 0) == 0;
-        const int fault = errno;
-        if (inside >= 0) close(inside);
-        errno = fault;
-        if (gone || errno == ENOENT || errno == EISDIR) continue;
+        const Descriptor inside(open_parent(fd.get(), name, leaf));
+        if (!inside || unlinkat(inside.get(), leaf.c_str(), 0) == 0 || errno == ENOENT || errno == EISDIR) continue;
         if (all) all = Error{ErrorCode::kUnavailable, "cannot remove " + name + ": " + std::strerror(errno), {}};
     }
-    close(fd);
     return all;
 }
 

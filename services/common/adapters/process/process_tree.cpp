@@ -11,45 +11,26 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <map>
+
+#include "services/common/adapters/descriptor/descriptor.hpp"
+#include "services/common/adapters/descriptor/file_bytes.hpp"
 
 namespace zbs::process {
 namespace {
 
-struct Stat {
-    char state;
-    pid_t parent;
-    std::uint64_t start_time;
-};
+std::optional<ProcessStat> stat_of(pid_t pid) { return read_stat("/proc/" + std::to_string(pid) + "/stat"); }
 
-std::optional<Stat> read_stat(pid_t pid) {
-    const auto text = read_file("/proc/" + std::to_string(pid) + "/stat", 4096);
-    if (!text) return std::nullopt;
-    const std::size_t name_end = text->rfind(')');  // the name may hold spaces and brackets
-    if (name_end == std::string::npos || name_end + 2 >= text->size()) return std::nullopt;
-    const char* rest = text->c_str() + name_end + 2;
-    Stat stat{rest[0], 0, 0};
-    char* end = nullptr;
-    stat.parent = static_cast<pid_t>(std::strtol(rest + 1, &end, 10));
-    for (int field = 5; field <= 22; ++field) {
-        if (field == 22)
-            stat.start_time = std::strtoull(end, &end, 10);
-        else
-            std::strtoll(end, &end, 10);
-    }
-    return stat;
-}
-
-std::map<pid_t, Stat> read_processes() {
-    std::map<pid_t, Stat> processes;
+std::map<pid_t, ProcessStat> read_processes() {
+    std::map<pid_t, ProcessStat> processes;
     DIR* proc = opendir("/proc");
     if (proc == nullptr) return processes;
     while (const dirent* entry = readdir(proc)) {
         const pid_t pid = static_cast<pid_t>(std::atoi(entry->d_name));
         if (pid <= 0) continue;
-        if (const auto stat = read_stat(pid)) processes.emplace(pid, *stat);
+        if (const auto stat = stat_of(pid)) processes.emplace(pid, *stat);
     }
     closedir(proc);
     return processes;
@@ -57,7 +38,7 @@ std::map<pid_t, Stat> read_processes() {
 
 /// Zombies are links of the chain too. The steps are counted: numbers that were given anew while the processes were
 /// read could make a circle.
-bool descends(const std::map<pid_t, Stat>& processes, pid_t pid, pid_t ancestor) {
+bool descends(const std::map<pid_t, ProcessStat>& processes, pid_t pid, pid_t ancestor) {
     if (ancestor <= 0) return false;
     for (std::size_t steps = 0; steps <= processes.size(); ++steps) {
         const auto at = processes.find(pid);
@@ -76,31 +57,41 @@ bool carries(pid_t pid, const std::string& mark) {
 
 }  // namespace
 
+std::optional<ProcessStat> read_stat(const std::string& path) {
+    const auto text = read_file(path, 4096);
+    if (!text) return std::nullopt;
+    const std::size_t name_end = text->rfind(')');  // the name may hold spaces and brackets
+    if (name_end == std::string::npos || name_end + 2 >= text->size()) return std::nullopt;
+    ProcessStat stat;
+    const int got = std::sscanf(text->c_str() + name_end + 2,
+                                "%c %d %*d %d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu %*d %*d %ld %*d %llu",
+                                &stat.state, &stat.parent, &stat.session, &stat.user, &stat.system, &stat.children_user,
+                                &stat.children_system, &stat.threads, &stat.start_time);
+    return got == 9 ? std::optional(stat) : std::nullopt;
+}
+
 std::optional<std::string> read_file(const std::string& path, std::size_t limit) {
-    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return std::nullopt;
+    const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file) return std::nullopt;
     std::string text;
     char chunk[4096];
     while (text.size() < limit) {
-        const ssize_t got = read(fd, chunk, std::min(sizeof chunk, limit - text.size()));
+        const ssize_t got = read(file.get(), chunk, std::min(sizeof chunk, limit - text.size()));
         if (got <= 0) break;
         text.append(chunk, static_cast<std::size_t>(got));
     }
-    close(fd);
     return text;
 }
 
 bool write_file(const std::string& path, const std::string& text) {
     const std::string temporary = path + ".new";
-    const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0) return false;
-    const bool good = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && fsync(fd) == 0;
-    close(fd);
-    return good && rename(temporary.c_str(), path.c_str()) == 0;
+    const Descriptor file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+    return file && write_all(file.get(), text) && fsync(file.get()) == 0 &&
+           rename(temporary.c_str(), path.c_str()) == 0;
 }
 
 std::optional<ProcessRef> find_process(pid_t pid) {
-    const auto stat = read_stat(pid);
+    const auto stat = stat_of(pid);
     if (!stat || stat->state == 'Z' || stat->state == 'X') return std::nullopt;
     return ProcessRef{pid, stat->start_time};
 }
@@ -131,12 +122,9 @@ bool sees_closed_processes() {
 }
 
 bool send_signal(const ProcessRef& process, int signal) {
-    const int fd = static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0));
-    if (fd < 0) return false;
+    const Descriptor target(static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0)));
     // The descriptor is bound to whatever has the number now; only then is the start time compared.
-    const bool sent = is_alive(process) && syscall(SYS_pidfd_send_signal, fd, signal, nullptr, 0) == 0;
-    close(fd);
-    return sent;
+    return target && is_alive(process) && syscall(SYS_pidfd_send_signal, target.get(), signal, nullptr, 0) == 0;
 }
 
 std::string step_variable(const StepId& step_id) {
@@ -158,7 +146,7 @@ std::optional<ProcessRef> find_first_child(pid_t parent) {
 
 std::vector<ProcessRef> find_marked(const std::string& variable, pid_t parent) {
     std::vector<ProcessRef> found;
-    const std::map<pid_t, Stat> processes = read_processes();
+    const std::map<pid_t, ProcessStat> processes = read_processes();
     for (const auto& [pid, stat] : processes) {
         if (pid <= 1 || pid == getpid() || stat.state == 'Z' || stat.state == 'X') continue;
         if (descends(processes, pid, parent) || carries(pid, variable + "=")) found.push_back({pid, stat.start_time});

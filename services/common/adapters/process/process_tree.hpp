@@ -17,6 +17,16 @@ struct ProcessRef {
     bool operator==(const ProcessRef&) const = default;
 };
 
+/// What /proc/PID/stat says, or the file of one of its threads. Times are clock ticks.
+struct ProcessStat {
+    char state = 0;  ///< the kernel's letter
+    pid_t parent = 0, session = 0;
+    unsigned long long user = 0, system = 0, children_user = 0, children_system = 0;
+    long threads = 0;
+    unsigned long long start_time = 0;
+};
+std::optional<ProcessStat> read_stat(const std::string& path);
+
 /// The process `pid` as it is now; nothing where it is gone or a zombie.
 std::optional<ProcessRef> find_process(pid_t pid);
 bool is_alive(const ProcessRef& process);

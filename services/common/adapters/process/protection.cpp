@@ -4,10 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+
+#include "algorithms/base/text.hpp"
 
 namespace zbs::process {
 namespace {
@@ -47,12 +48,6 @@ Result<std::vector<std::string>> real_folders(const std::vector<std::string>& pa
 }
 
 bool is_there(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
-
-std::string list(const std::vector<std::string>& words) {
-    std::string text;
-    for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-    return text;
-}
 
 }  // namespace
 
@@ -98,7 +93,7 @@ Protection describe_protection(const StepExecutorOptions& options, const HostAbi
               "their parents and environment only (" +
                   host.namespaces_fault + ")"
             : "jobs do not see " +
-                  list(options.hidden_paths.empty() ? std::vector{options.folder} : options.hidden_paths) +
+                  joined(options.hidden_paths.empty() ? std::vector{options.folder} : options.hidden_paths, ", ") +
                   (processes ? " nor any process but their own" : " nor processes of other users");
     if (!host.is_root) {
         const std::string common = "all jobs run as this service's own user " + host.user;

@@ -15,35 +15,6 @@ namespace {
 
 std::string proc(pid_t pid) { return "/proc/" + std::to_string(pid); }
 
-/// The fields of a stat file behind the name, state first (field 3).
-struct StatFields {
-    char state = 0;
-    pid_t session = 0;
-    std::uint64_t user = 0, system = 0, children_user = 0, children_system = 0;  ///< clock ticks
-    long threads = 0;
-    std::uint64_t start_time = 0;
-};
-
-std::optional<StatFields> read_fields(const std::string& path) {
-    const auto text = read_file(path, 4096);
-    if (!text) return std::nullopt;
-    const std::size_t name_end = text->rfind(')');
-    if (name_end == std::string::npos || name_end + 2 >= text->size()) return std::nullopt;
-    StatFields fields;
-    unsigned long long user = 0, system = 0, children_user = 0, children_system = 0, start = 0;
-    const int got =
-        std::sscanf(text->c_str() + name_end + 2,
-                    "%c %*d %*d %d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu %*d %*d %ld %*d %llu", &fields.state,
-                    &fields.session, &user, &system, &children_user, &children_system, &fields.threads, &start);
-    if (got != 8) return std::nullopt;
-    fields.user = user;
-    fields.system = system;
-    fields.children_user = children_user;
-    fields.children_system = children_system;
-    fields.start_time = start;
-    return fields;
-}
-
 Duration ticks(std::uint64_t count) {
     static const long per_second = sysconf(_SC_CLK_TCK);
     return Duration{static_cast<std::int64_t>(count) * 1'000'000 / per_second};
@@ -57,7 +28,7 @@ std::uint64_t number_after(std::string_view text, std::string_view key) {
 }
 
 std::optional<StepProcess> read_process(pid_t pid) {
-    const auto fields = read_fields(proc(pid) + "/stat");
+    const auto fields = read_stat(proc(pid) + "/stat");
     if (!fields) return std::nullopt;
     StepProcess process{.ref = {pid, fields->start_time}, .states = {}, .session = fields->session};
     if (fields->threads <= 1) {
@@ -65,7 +36,7 @@ std::optional<StepProcess> read_process(pid_t pid) {
         return process;
     }
     for (const pid_t thread : threads_of(pid)) {
-        if (const auto of_thread = read_fields(proc(pid) + "/task/" + std::to_string(thread) + "/stat"))
+        if (const auto of_thread = read_stat(proc(pid) + "/task/" + std::to_string(thread) + "/stat"))
             process.states += of_thread->state;
     }
     if (process.states.empty()) return std::nullopt;
@@ -147,7 +118,7 @@ StepWalk walk_step(const std::string& folder, const StepId& step_id) {
 
 ProcessUsage read_usage(pid_t pid) {
     ProcessUsage usage;
-    if (const auto fields = read_fields(proc(pid) + "/stat")) {
+    if (const auto fields = read_stat(proc(pid) + "/stat")) {
         usage.children_cpu = ticks(fields->children_user + fields->children_system);
         usage.cpu = ticks(fields->user + fields->system) + usage.children_cpu;
     }

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -13,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/base/text.hpp"
 #include "services/common/adapters/process/job_folder.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/process/step_input.hpp"
@@ -60,10 +60,8 @@ class TextReader {
         return text;
     }
     std::int64_t number() {
-        const std::string digits = text();
-        std::int64_t number = -1;
-        const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-        if (read.ec != std::errc{} || read.ptr != digits.data() + digits.size() || number < 0) fail();
+        const std::int64_t number = parse_number<std::int64_t>(text()).value_or(-1);
+        if (number < 0) fail();
         return number;
     }
     std::size_t count() {

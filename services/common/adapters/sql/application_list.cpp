@@ -94,7 +94,7 @@ Result<std::map<ApplicationState, std::size_t>> count_applications(Database& dat
     if (owner) query.bind(to_uri(*owner));
     std::map<ApplicationState, std::size_t> counts;
     const Result<void> read = for_each_row(query, [&](const Query& row) -> Result<void> {
-        const std::optional<ApplicationState> state = codec::find_word(row.text(0), codec::kApplicationStates);
+        const std::optional<ApplicationState> state = find_word<ApplicationState>(row.text(0));
         if (!state) return corrupt(invalid("bad state"));
         counts[*state] += static_cast<std::size_t>(row.integer(1));  // an ended one may still be open
         return {};

@@ -243,6 +243,17 @@ struct ConfigFile::Impl {
         values[at->second] = {key, value, node == nullptr ? std::string{} : place(node)};
         return value;
     }
+    /// The value for `key`, as `take` has it of what stands there; `fallback` where nothing does, or nothing that can
+    /// be taken.
+    template <class Value, class Take>
+    Value read(const std::string& key, const Value& fallback, const std::string& kind, const Take& take) {
+        known.insert(key);
+        const toml::node* const node = find(key);
+        if (node == nullptr) return answer(key, fallback);
+        if (const std::optional<Value> value = take(*node)) return answer(key, *value);
+        fail(node, "'" + key + "' must be " + kind);
+        return fallback;
+    }
     /// The table that `key` is or would be in, where there is one: what is missing is to be put there.
     const toml::node* holder(std::string key) const {
         for (std::size_t dot = key.rfind('.'); dot != std::string::npos; dot = key.rfind('.')) {
@@ -368,11 +379,8 @@ Result<ConfigFile> ConfigFile::read(const std::string& path) {
 }
 
 std::string ConfigFile::text(const std::string& key, const std::string& fallback) {
-    impl_->known.insert(key);
-    const toml::node* node = impl_->find(key);
-    if (node == nullptr) return impl_->answer(key, fallback);
-    if (!node->is_string()) return impl_->fail(node, "'" + key + "' must be a text in quotes"), fallback;
-    return impl_->answer(key, *node->value<std::string>());
+    return impl_->read(key, fallback, "a text in quotes",
+                       [](const toml::node& node) { return node.value_exact<std::string>(); });
 }
 
 std::string ConfigFile::required_text(const std::string& key) {
@@ -384,37 +392,24 @@ std::string ConfigFile::required_text(const std::string& key) {
 }
 
 std::int64_t ConfigFile::integer(const std::string& key, std::int64_t fallback, std::int64_t min, std::int64_t max) {
-    impl_->known.insert(key);
-    const toml::node* node = impl_->find(key);
-    if (node == nullptr) return impl_->answer(key, fallback);
-    const auto value = node->is_integer() ? node->value<std::int64_t>() : std::nullopt;
-    if (!value || *value < min || *value > max) {
-        return impl_->fail(node, "'" + key + "' must be a whole number from " + std::to_string(min) + " to " +
-                                     std::to_string(max)),
-               fallback;
-    }
-    return impl_->answer(key, *value);
+    const std::string kind = "a whole number from " + std::to_string(min) + " to " + std::to_string(max);
+    return impl_->read(key, fallback, kind, [&](const toml::node& node) {
+        const auto value = node.value_exact<std::int64_t>();
+        return value && *value >= min && *value <= max ? value : std::nullopt;
+    });
 }
 
 double ConfigFile::number(const std::string& key, double fallback, double min, double max) {
-    impl_->known.insert(key);
-    const toml::node* node = impl_->find(key);
-    if (node == nullptr) return impl_->answer(key, fallback);
-    const auto value = node->is_number() ? node->value<double>() : std::nullopt;
-    if (!value || !(*value >= min && *value <= max)) {
-        std::ostringstream range;
-        range << "'" << key << "' must be a number from " << min << " to " << max;
-        return impl_->fail(node, range.str()), fallback;
-    }
-    return impl_->answer(key, *value);
+    std::ostringstream kind;
+    kind << "a number from " << min << " to " << max;
+    return impl_->read(key, fallback, kind.str(), [&](const toml::node& node) {
+        const auto value = node.is_number() ? node.value<double>() : std::nullopt;
+        return value && *value >= min && *value <= max ? value : std::nullopt;
+    });
 }
 
 bool ConfigFile::boolean(const std::string& key, bool fallback) {
-    impl_->known.insert(key);
-    const toml::node* node = impl_->find(key);
-    if (node == nullptr) return impl_->answer(key, fallback);
-    if (!node->is_boolean()) return impl_->fail(node, "'" + key + "' must be true or false"), fallback;
-    return impl_->answer(key, *node->value<bool>());
+    return impl_->read(key, fallback, "true or false", [](const toml::node& node) { return node.value_exact<bool>(); });
 }
 
 std::pair<std::string, int> ConfigFile::address(const std::string& key, const std::string& fallback, int example_port) {

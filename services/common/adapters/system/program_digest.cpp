@@ -1,47 +1,32 @@
 #include "services/common/adapters/system/program_digest.hpp"
 
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <memory>
 #include <utility>
+
+#include "services/common/messages/text/checksum.hpp"
 
 namespace zbs::system {
 namespace {
 
 constexpr std::size_t kPiece = 1 << 18;
 
-std::string hexadecimal(const unsigned char* bytes, unsigned length) {
-    constexpr char kHex[] = "0123456789abcdef";
-    std::string out;
-    for (unsigned i = 0; i < length; ++i) out += {kHex[bytes[i] >> 4], kHex[bytes[i] & 15]};
-    return out;
-}
-
-/// Empty where it cannot be read, or is longer than it was said to be.
+/// Empty where it cannot be read, or is of another length than it was said to be.
 std::string digest_of(int file, std::uint64_t bytes) {
-    const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), EVP_MD_CTX_free);
-    if (!context || EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) != 1) return {};
+    Checksum sum;
     std::string piece(kPiece, '\0');
-    std::uint64_t taken = 0;
-    for (;;) {
+    while (sum.taken() <= bytes) {
         const ssize_t got = read(file, piece.data(), piece.size());
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return {};
-        if (got == 0) break;
-        taken += static_cast<std::uint64_t>(got);
-        if (taken > bytes || EVP_DigestUpdate(context.get(), piece.data(), static_cast<std::size_t>(got)) != 1)
-            return {};
+        if (got == 0) return sum.taken() == bytes ? sum.text() : std::string();
+        sum.add(std::string_view(piece).substr(0, static_cast<std::size_t>(got)));
     }
-    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-    unsigned length = 0;
-    if (taken != bytes || EVP_DigestFinal_ex(context.get(), digest.data(), &length) != 1) return {};
-    return hexadecimal(digest.data(), length);
+    return {};
 }
 
 bool is_for_everybody(const struct stat& file) {

@@ -3,6 +3,8 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "algorithms/base/text.hpp"
+
 namespace zbs::system {
 namespace {
 
@@ -12,15 +14,12 @@ std::string escaped(const std::string& value) {
             std::string::npos)
         return value;
     std::string out = "\"";
-    for (const char c : value) {
+    for (const char& c : value) {
         if (c == '"' || c == '\\') {
             out += '\\';
             out += c;
         } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-            constexpr char kHex[] = "0123456789abcdef";
-            out += "\\x";
-            out += kHex[(static_cast<unsigned char>(c) >> 4) & 15];
-            out += kHex[static_cast<unsigned char>(c) & 15];
+            out += "\\x" + hexadecimal({&c, 1});
         } else {
             out += c;
         }

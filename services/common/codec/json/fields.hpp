@@ -163,9 +163,9 @@ constexpr auto id(const char* key, auto member) {
     using Id = Value<decltype(member)>;
     return Field{key, member, [](const Id& value) { return to_string(value); }, read_id<Id>};
 }
-constexpr auto word(const char* key, auto member, const auto& all) {
-    return Field{key, member, [](auto value) { return to_string(value); },
-                 [&all](JsonReader& in, const char* k) { return read_word(in, k, all); }};
+constexpr auto word(const char* key, auto member) {
+    using Word = Value<decltype(member)>;
+    return Field{key, member, [](Word value) { return to_string(value); }, read_word<Word>};
 }
 
 /// A message in a message; `codec` is its table or its `Functions`.

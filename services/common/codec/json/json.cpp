@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <set>
 
 #include "algorithms/base/utf8.hpp"
 #include "services/common/messages/limits.hpp"

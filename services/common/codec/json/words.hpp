@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,47 +12,19 @@
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/names/name_types.hpp"
 #include "services/common/messages/steps/environment.hpp"
+#include "services/common/messages/text/checksum.hpp"
 
 /// Field readers shared by the message codecs.
 namespace zbs::codec {
 
-inline constexpr std::array kPartStates = {PartState::kHeld,      PartState::kCommitted, PartState::kRunning,
-                                           PartState::kCompleted, PartState::kFailed,    PartState::kReleased,
-                                           PartState::kExpired};
-inline constexpr std::array kApplicationStates = {ApplicationState::kAccepted,  ApplicationState::kPlanned,
-                                                  ApplicationState::kHeld,      ApplicationState::kCommitted,
-                                                  ApplicationState::kLaunching, ApplicationState::kRunning,
-                                                  ApplicationState::kCompleted, ApplicationState::kFailed,
-                                                  ApplicationState::kCancelled, ApplicationState::kRejected};
-inline constexpr std::array kZoneStandings = {ZoneStanding::kActive, ZoneStanding::kDrain, ZoneStanding::kLeft};
-inline constexpr std::array kPeerStates = {
-    PeerState::kUp,    PeerState::kDraining,  PeerState::kLeft,        PeerState::kDown,  PeerState::kUnlisted,
-    PeerState::kWaits, PeerState::kRefusesUs, PeerState::kCertificate, PeerState::kClock, PeerState::kUnknown};
-inline constexpr std::array kPeeringStates = {PeeringState::kRequested, PeeringState::kAccepted,
-                                              PeeringState::kRejected, PeeringState::kSuspended};
-inline constexpr std::array kRankEndKinds = {RankEndKind::kExited, RankEndKind::kSignalled, RankEndKind::kAborted};
-inline constexpr std::array kLaunchers = {Launcher::kMpich, Launcher::kOpenMpi, Launcher::kSrunPmi2,
-                                          Launcher::kSrunPmix};
-
 /// An enumeration as its word.
-template <class Enum, std::size_t N>
-Enum read_word(JsonReader& in, const char* key, const std::array<Enum, N>& all) {
-    const std::string word = in.text(key, 64);
+template <HasWords Enum>
+Enum read_word(JsonReader& in, const char* key) {
+    const std::optional<Enum> value = find_word<Enum>(in.text(key, 64));
+    if (value) return *value;
     std::string words = "must be one of";
-    for (const Enum value : all) {
-        if (word == to_string(value)) return value;
-        words += std::string(" ") + to_string(value);
-    }
-    in.fail(key, words);
-    return all[0];
-}
-
-/// The value whose word this is; none where it is none's.
-template <class Enum, std::size_t N>
-std::optional<Enum> find_word(std::string_view word, const std::array<Enum, N>& all) {
-    for (const Enum value : all)
-        if (word == to_string(value)) return value;
-    return std::nullopt;
+    for (const Enum known : kAll<Enum>) words += std::string(" ") + to_string(known);
+    return in.fail(key, words), Enum{};
 }
 
 template <class Id>
@@ -99,8 +70,7 @@ inline Time read_time(JsonReader& in, const char* key) { return time_from_micros
 /// SHA-256 as 64 hexadecimal digits in small letters.
 inline std::string read_digest(JsonReader& in, const char* key) {
     std::string digest = in.text(key, 64);
-    if (in.ok() && (digest.size() != 64 || digest.find_first_not_of("0123456789abcdef") != std::string::npos))
-        in.fail(key, "must be 64 hexadecimal digits in small letters (SHA-256)");
+    if (in.ok() && !is_checksum(digest)) in.fail(key, "must be 64 hexadecimal digits in small letters (SHA-256)");
     return digest;
 }
 

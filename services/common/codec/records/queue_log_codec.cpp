@@ -1,6 +1,5 @@
 #include "services/common/codec/records/queue_log_codec.hpp"
 
-#include <limits>
 #include <utility>
 
 #include "services/common/codec/json/words.hpp"
@@ -51,8 +50,6 @@ Duration read_start(JsonReader& in, const char* key) {
     return Duration{in.integer(key, -kFarAwayUs, kFarAwayUs)};
 }
 Duration read_steady(JsonReader& in, const char* key) { return Duration{in.integer(key, -kFarAwayUs, kFarAwayUs)}; }
-
-constexpr std::array kReasons = {WaitsFor::kTurn, WaitsFor::kReservation, WaitsFor::kRight};
 
 struct Writer {
     Json operator()(const QueueOpened& e) const { return {{"event", "opened"}, {"processors", e.processors}}; }
@@ -158,7 +155,7 @@ Result<QueueEvent> read_decided(JsonReader& in) {
                         .place = static_cast<std::size_t>(o.integer("place", 1, limits::kMaxPartsInQueue)),
                         .start = read_start(o, "start_us"),
                         .promised = read_start(o, "promised_us"),
-                        .reason = read_word(o, "waits_for", kReasons)};
+                        .reason = read_word<WaitsFor>(o, "waits_for")};
         Result<Outlook> done = o.finish(outlook);
         if (!done) return done.error();
         event.decision.outlooks.push_back(*done);

@@ -1,8 +1,8 @@
 #include "services/common/messages/names/host_port.hpp"
 
 #include <algorithm>
-#include <charconv>
 
+#include "algorithms/base/text.hpp"
 #include "services/common/messages/names/host_name.hpp"
 #include "services/common/messages/text/printable.hpp"
 
@@ -51,8 +51,8 @@ Result<HostPort> HostPort::parse(std::string_view text, int default_port, int mi
     }
     const std::string_view port = rest.substr(1);
     if (port.empty()) return invalid("the port is missing behind the colon");
-    const auto [end, fault] = std::from_chars(port.data(), port.data() + port.size(), read.port);
-    if (fault != std::errc{} || end != port.data() + port.size() || read.port < min_port || read.port > kMaxPort)
+    read.port = parse_number<int>(port).value_or(-1);
+    if (read.port < min_port || read.port > kMaxPort)
         return invalid("the port must be " + std::to_string(min_port) + " to " + std::to_string(kMaxPort) +
                        ", and is '" + printable_text(port, 100) + "'");
     return read;

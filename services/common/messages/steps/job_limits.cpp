@@ -1,7 +1,8 @@
 #include "services/common/messages/steps/job_limits.hpp"
 
 #include <algorithm>
-#include <charconv>
+
+#include "algorithms/base/text.hpp"
 
 namespace zbs {
 namespace {
@@ -14,11 +15,9 @@ std::optional<std::uint64_t> read_size(std::string_view text) {
         shift = 10 * (static_cast<int>(unit) + 1);
         text.remove_suffix(1);
     }
-    std::uint64_t value = 0;
-    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (text.empty() || fault != std::errc{} || end != text.data() + text.size() || value > (UINT64_MAX >> 1 >> shift))
-        return std::nullopt;
-    return value << shift;
+    const auto value = parse_number<std::uint64_t>(text);
+    if (!value || *value > (UINT64_MAX >> 1 >> shift)) return std::nullopt;
+    return *value << shift;
 }
 
 }  // namespace
@@ -30,11 +29,9 @@ const std::vector<std::string>& job_limit_names() {
 }
 
 Result<unsigned> parse_umask(std::string_view text) {
-    unsigned mask = 0;
-    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), mask, 8);
-    if (text.empty() || fault != std::errc{} || end != text.data() + text.size() || mask > 0777)
-        return invalid("must be octal, 0 to 777, as 027");
-    return mask;
+    const auto mask = parse_number<unsigned>(text, 8);
+    if (!mask || *mask > 0777) return invalid("must be octal, 0 to 777, as 027");
+    return *mask;
 }
 
 Result<std::vector<JobLimit>> parse_job_limits(std::string_view text) {
@@ -48,12 +45,10 @@ Result<std::vector<JobLimit>> parse_job_limits(std::string_view text) {
         const std::string_view value = word.substr(std::min(equals + 1, word.size()));
         if (value != "unlimited") limit.value = read_size(value);
         const auto& names = job_limit_names();
-        if (std::ranges::find(names, limit.name) == names.end() || (value != "unlimited" && !limit.value)) {
-            std::string known;
-            for (const std::string& name : names) known += (known.empty() ? "" : ", ") + name;
-            return invalid("'" + std::string(word) +
-                           "' must be NAME=NUMBER, with K, M or G behind it, or NAME=unlimited; names: " + known);
-        }
+        if (std::ranges::find(names, limit.name) == names.end() || (value != "unlimited" && !limit.value))
+            return invalid(
+                "'" + std::string(word) +
+                "' must be NAME=NUMBER, with K, M or G behind it, or NAME=unlimited; names: " + joined(names, ", "));
         limits.push_back(std::move(limit));
     }
     return limits;

@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 
+#include "algorithms/base/text.hpp"
 #include "services/common/messages/steps/own_files.hpp"
 
 namespace zbs {
 namespace {
 
-constexpr std::array kKinds = {RankEndKind::kExited, RankEndKind::kSignalled, RankEndKind::kAborted};
 constexpr std::string_view kEarly = "early", kBeforeInit = "before_init", kInStop = "in_stop";
 constexpr Duration kNoticed = std::chrono::seconds{2};
 
@@ -24,11 +23,8 @@ std::string_view take_word(std::string_view& text) {
 }
 
 std::optional<std::int64_t> number(std::string_view word, std::int64_t most, std::int64_t least = 0) {
-    std::int64_t value = 0;
-    const auto [end, fault] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (word.empty() || fault != std::errc{} || end != word.data() + word.size() || value < least || value > most)
-        return std::nullopt;
-    return value;
+    const auto value = parse_number<std::int64_t>(word);
+    return value && *value >= least && *value <= most ? value : std::nullopt;
 }
 
 constexpr std::array kFindings = {RankFinding::kPreloadRemoved, RankFinding::kNotPreloadable, RankFinding::kAlone};
@@ -39,18 +35,6 @@ constexpr std::string_view word_of(RankFinding finding) {
 Time latest(const RankEnd& end) { return end.how == RankEndKind::kAborted ? end.at + kNoticed : end.at; }
 
 }  // namespace
-
-const char* to_string(RankEndKind kind) {
-    switch (kind) {
-        case RankEndKind::kExited:
-            return "exited";
-        case RankEndKind::kSignalled:
-            return "signalled";
-        case RankEndKind::kAborted:
-            return "aborted";
-    }
-    return "unknown";
-}
 
 std::string rank_end_file(TaskIndex rank) { return std::string(own_files::kEnd) + std::to_string(rank); }
 
@@ -79,7 +63,7 @@ std::optional<RankEnd> read_rank_end(std::string_view file, std::string_view tex
     if (!rank || !at || !code) return std::nullopt;
     const std::string_view when = take_word(text);
     const bool in_stop = when == kInStop || take_word(text) == kInStop;
-    for (const RankEndKind kind : kKinds)
+    for (const RankEndKind kind : kAll<RankEndKind>)
         if (how == to_string(kind))
             return RankEnd{.rank = static_cast<TaskIndex>(*rank),
                            .how = kind,

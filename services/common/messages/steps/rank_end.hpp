@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "algorithms/base/time.hpp"
+#include "algorithms/base/words.hpp"
 #include "algorithms/model/task_graph.hpp"
 
 namespace zbs {
@@ -13,7 +14,7 @@ enum class RankEndKind {
     kSignalled,
     kAborted,  ///< it called MPI_Abort, or MPI did so for it
 };
-const char* to_string(RankEndKind kind);
+constexpr auto words_of(RankEndKind) { return std::array{"exited", "signalled", "aborted"}; }
 
 /// How a rank ended that did not end well: with a code or by a signal, before MPI_Finalize, or without MPI in a stop.
 struct RankEnd {

@@ -1,6 +1,8 @@
 #pragma once
 #include <array>
 
+#include "algorithms/base/words.hpp"
+
 namespace zbs {
 
 /// What programs mostly do, as the agent of their machine saw it lately.
@@ -10,8 +12,6 @@ enum class StepWork {
     kCommunication,  ///< waits for messages again and again
     kMixed,          ///< several of these alike
 };
-const char* to_string(StepWork work);
-inline constexpr std::array kStepWorks = {StepWork::kComputation, StepWork::kIo, StepWork::kCommunication,
-                                          StepWork::kMixed};
+constexpr auto words_of(StepWork) { return std::array{"computation", "io", "communication", "mixed"}; }
 
 }  // namespace zbs

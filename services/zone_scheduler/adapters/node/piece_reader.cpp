@@ -1,36 +1,20 @@
 #include "services/zone_scheduler/adapters/node/piece_reader.hpp"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
+#include "services/common/adapters/descriptor/descriptor.hpp"
+#include "services/common/adapters/descriptor/file_bytes.hpp"
+
 namespace zbs::node {
 
 Result<std::string> read_piece(const FilePiece& piece) {
-    const auto fault = [&] {
-        return Error{ErrorCode::kUnavailable, "cannot read " + piece.path + ": " + std::strerror(errno), {}};
-    };
-    const int fd = ::open(piece.path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0) return fault();
-    std::string bytes(piece.limit, '\0');
-    std::size_t filled = 0;
-    while (filled < bytes.size()) {
-        const ssize_t got =
-            ::pread(fd, bytes.data() + filled, bytes.size() - filled, static_cast<off_t>(piece.offset + filled));
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) {
-            const Error error = fault();
-            ::close(fd);
-            return error;
-        }
-        if (got == 0) break;
-        filled += static_cast<std::size_t>(got);
-    }
-    ::close(fd);
-    bytes.resize(filled);
-    return bytes;
+    const Descriptor file(::open(piece.path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    std::optional<std::string> bytes = file ? read_at(file.get(), piece.offset, piece.limit) : std::nullopt;
+    if (bytes) return *std::move(bytes);
+    return Error{ErrorCode::kUnavailable, "cannot read " + piece.path + ": " + std::strerror(errno), {}};
 }
 
 PieceReader::PieceReader(Post post) : post_(std::move(post)), thread_([this] { work(); }) {}

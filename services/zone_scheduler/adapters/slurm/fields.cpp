@@ -1,7 +1,6 @@
 #include "services/zone_scheduler/adapters/slurm/fields.hpp"
 
-#include <charconv>
-
+#include "algorithms/base/text.hpp"
 #include "services/common/messages/text/printable.hpp"
 
 namespace zbs::slurm {
@@ -40,11 +39,9 @@ std::optional<std::string_view> word_of(std::string_view text, std::string_view 
 }
 
 std::optional<std::int64_t> number_of(std::string_view text, std::int64_t max) {
-    std::int64_t value = 0;
-    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (text.empty() || text.front() == '-' || fault != std::errc{} || end != text.data() + text.size() || value > max)
-        return std::nullopt;
-    return value;
+    const auto value = parse_number<std::uint64_t>(text);
+    if (!value || *value > static_cast<std::uint64_t>(max)) return std::nullopt;
+    return static_cast<std::int64_t>(*value);
 }
 
 std::string_view without_null(std::string_view text) { return text == "(null)" || text == "N/A" ? "" : text; }

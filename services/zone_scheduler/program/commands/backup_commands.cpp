@@ -150,10 +150,8 @@ void add_backup_commands(CLI::App& cli, std::string& config_path, int& exit_code
         ->required();
     const OperatorCommand shared{&config_path, &exit_code};
     const auto made = command_line::add_outcome(*backup);
-    backup->callback([shared, made, file] {
-        if (!shared.can_begin(*made)) return;
-        if (auto done = back_up(*shared.config, *made, *file); !done) shared.fail(done.error(), *made);
-    });
+    backup->callback(
+        [shared, made, file] { shared.run(*made, [&] { return back_up(*shared.service, *made, *file); }); });
     CLI::App* again = cli.add_subcommand(
         "restore",
         "a backup in place of the database of a zone that is not running; what was there is kept "
@@ -168,10 +166,10 @@ void add_backup_commands(CLI::App& cli, std::string& config_path, int& exit_code
     const auto restored = command_line::add_outcome(*again);
     again->callback([shared, restored, file, in_postgresql] {
         if (!*in_postgresql && file->empty()) throw CLI::RequiredError("FILE");
-        if (!shared.can_begin(*restored)) return;
-        const Result<void> done =
-            *in_postgresql ? go_on_from_restored(*shared.config, *restored) : restore(*shared.config, *restored, *file);
-        if (!done) shared.fail(done.error(), *restored);
+        shared.run(*restored, [&] {
+            return *in_postgresql ? go_on_from_restored(*shared.service, *restored)
+                                  : restore(*shared.service, *restored, *file);
+        });
     });
 }
 

@@ -1,6 +1,4 @@
 // zbs-zone database move: a zone's database from its own file into PostgreSQL.
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -138,10 +136,7 @@ void add_database_command(CLI::App& cli, std::string& config_path, int& exit_cod
         "database move --config /etc/zbs/zone.toml");
     const auto output = command_line::add_outcome(*move);
     const OperatorCommand shared{&config_path, &exit_code};
-    move->callback([shared, output] {
-        if (!shared.can_begin(*output)) return;
-        if (auto done = move_database(*shared.config, *output); !done) shared.fail(done.error(), *output);
-    });
+    move->callback([shared, output] { shared.run(*output, [&] { return move_database(*shared.service, *output); }); });
 }
 
 }  // namespace zbs::zone_program

@@ -3,7 +3,6 @@
 #include "services/zone_scheduler/program/commands/doctor_command.hpp"
 
 #include <sys/stat.h>
-#include <sys/timex.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -33,7 +32,6 @@
 #include "services/common/codec/peering_view.hpp"
 #include "services/common/messages/clock_difference.hpp"
 #include "services/common/messages/names/host_port.hpp"
-#include "services/common/messages/text/printable.hpp"
 #include "services/zone_scheduler/adapters/postgresql/lease.hpp"
 #include "services/zone_scheduler/adapters/postgresql/zone_store.hpp"
 #include "services/zone_scheduler/program/commands/operator_client.hpp"
@@ -55,21 +53,6 @@ using Checks = std::vector<Check>;
 constexpr std::uint64_t kLittleDisk = std::uint64_t{2} << 30;
 constexpr std::uint64_t kNoDisk = std::uint64_t{64} << 20;
 constexpr const char* kAsOwner = "run this as the user that the zone runs as, e.g. 'sudo -u zbs zbs-zone doctor'";
-
-std::string sentence_of(const Error& error) {
-    return (error.pointer.empty() ? "" : error.pointer + ": ") + error.message;
-}
-
-void check_clock_of_host(Checks& checks) {
-    timex state{};
-    if (adjtimex(&state) != TIME_ERROR && (state.status & STA_UNSYNC) == 0)
-        return checks.push_back(
-            {"clock", CheckResult::kOk, "kept right, to " + format_duration(Duration{state.maxerror}), {}});
-    checks.push_back(
-        {"clock", CheckResult::kWarn,
-         "nothing keeps this machine's clock right; certificates and leases need it within seconds",
-         "start a time service (chrony, systemd-timesyncd), or that of the machine that this container runs on"});
-}
 
 void check_state_folder(const StateFolder& state, Checks& checks) {
     struct stat info {};
@@ -127,11 +110,11 @@ bool check_own_keys(const ZoneSettings& settings, const StateFolder& state, Chec
         if (!keys) {
             can_ask = can_ask && !is_operator;
             checks.push_back(
-                {name, CheckResult::kFail, sentence_of(keys.error()), remedy_of(keys.error(), folder, remedy)});
+                {name, CheckResult::kFail, text_with_pointer(keys.error()), remedy_of(keys.error(), folder, remedy)});
             continue;
         }
         if (const Result<void> own = is_operator ? Result<void>{} : check_name((*keys)->name(), settings); !own) {
-            checks.push_back({name, CheckResult::kFail, sentence_of(own.error()),
+            checks.push_back({name, CheckResult::kFail, text_with_pointer(own.error()),
                               "'name' and 'organisation' in the configuration, or 'state', which names the folder"});
             continue;
         }
@@ -158,7 +141,7 @@ void check_audit_log(const Result<AuditSummary>& verified, Checks& checks) {
         return checks.push_back(
             {"audit log", CheckResult::kOk, "whole, " + std::to_string(verified->head.entries) + " entries", {}});
     checks.push_back(
-        {"audit log", CheckResult::kFail, sentence_of(verified.error()),
+        {"audit log", CheckResult::kFail, text_with_pointer(verified.error()),
          "keep a copy of the log, and compare it with a backup; 'zbs-zone audit verify' checks each entry again"});
 }
 
@@ -182,12 +165,12 @@ void check_server(const ZoneSettings& settings, Checks& checks) {
     } else if (version.error().code == ErrorCode::kNotFound) {
         checks.push_back({"database", CheckResult::kOk, "none yet; the first start makes it", {}});
     } else {
-        checks.push_back(
-            {"database", CheckResult::kFail, sentence_of(version.error()), "'url' of [database], or what it says"});
+        checks.push_back({"database", CheckResult::kFail, text_with_pointer(version.error()),
+                          "'url' of [database], or what it says"});
     }
     const auto lease = postgresql::ask_lease(address);
     if (!lease) {
-        if (version) checks.push_back({"active", CheckResult::kFail, sentence_of(lease.error()), "what it says"});
+        if (version) checks.push_back({"active", CheckResult::kFail, text_with_pointer(lease.error()), "what it says"});
         return;
     }
     if (lease->left > Duration{0})
@@ -201,7 +184,7 @@ void check_database(const ZoneSettings& settings, const StateFolder& state, Chec
     if (settings.database) return check_server(settings, checks);
     if (auto kept = sqlite::check_database_kept(sqlite::zone_backups(), zone_files(settings, state), {state.steps()});
         !kept) {
-        return checks.push_back({"database", CheckResult::kFail, sentence_of(kept.error()),
+        return checks.push_back({"database", CheckResult::kFail, text_with_pointer(kept.error()),
                                  "'zbs-zone restore FILE', or a new, empty 'state' folder"});
     }
     if (access(state.database().c_str(), R_OK) != 0) {
@@ -213,7 +196,7 @@ void check_database(const ZoneSettings& settings, const StateFolder& state, Chec
     const auto version = sqlite::examine_zone_database(state.database());
     if (!version)
         return checks.push_back(
-            {"database", CheckResult::kFail, sentence_of(version.error()),
+            {"database", CheckResult::kFail, text_with_pointer(version.error()),
              "install the program that made it, where that is newer; for a damaged one 'zbs-zone restore FILE'"});
     checks.push_back({"database", CheckResult::kOk, "whole, of schema version " + std::to_string(*version), {}});
     check_audit_log(verify_with_note(state), checks);
@@ -243,7 +226,7 @@ Result<void> check_take_over(const ZoneSettings& settings, const StateFolder& st
     TakeOverWatch watch([own = TakeOverChecks(settings, state)] { return own.while_standing_by(); });
     const Result<void> good = watch.found_now();
     checks.push_back({"take-over", good ? CheckResult::kOk : CheckResult::kFail,
-                      good ? state.path + " goes with the database" : sentence_of(good.error()),
+                      good ? state.path + " goes with the database" : text_with_pointer(good.error()),
                       good ? "" : "what it says; until then this host does not take over"});
     return good;
 }
@@ -254,15 +237,16 @@ bool check_own_service(const std::string& config_path, const ZoneSettings& setti
                        Checks& checks) {
     const Result<OwnScheduler> own = check_own_scheduler(config_path);
     if (!own && !first.empty()) {
-        checks.push_back({"service", CheckResult::kWarn, "cannot be asked: " + sentence_of(own.error()),
+        checks.push_back({"service", CheckResult::kWarn, "cannot be asked: " + text_with_pointer(own.error()),
                           "first what '" + first + "' says: whoever asks needs the state folder and its keys"});
     } else if (!own) {
         checks.push_back({"service", CheckResult::kWarn,
-                          "does not run, or does not answer: " + sentence_of(own.error()),
+                          "does not run, or does not answer: " + text_with_pointer(own.error()),
                           "start it: 'systemctl start zbs-zone' or 'zbs-zone run --config FILE'"});
         check_port(settings, checks);
     } else if (own->not_ready) {
-        checks.push_back({"service", CheckResult::kWarn, "runs, and is not ready: " + sentence_of(*own->not_ready),
+        checks.push_back({"service", CheckResult::kWarn,
+                          "runs, and is not ready: " + text_with_pointer(*own->not_ready),
                           "'zbs-zone undrain' ends a drain; else look at the zone's log"});
     } else if (!own->fault.empty()) {
         checks.push_back({"service", CheckResult::kFail, "stands by, and could not take over: " + own->fault,
@@ -301,7 +285,8 @@ void check_service(const std::string& config_path, const ZoneSettings& settings,
     if (!client) return;  // nobody has been active yet
     const auto peers = (*client)->call("GET", "/v1/peerings");
     if (!peers)
-        return checks.push_back({"peers", CheckResult::kFail, sentence_of(peers.error()), "look at the zone's log"});
+        return checks.push_back(
+            {"peers", CheckResult::kFail, text_with_pointer(peers.error()), "look at the zone's log"});
     if (std::optional<Check> registry = check_registry(*peers)) checks.push_back(*std::move(registry));
     check_peers_of_zone(*peers, checks);
 }
@@ -324,7 +309,8 @@ void check_programs(const ZoneSettings& settings, Checks& checks) {
         checks.push_back({"profiler", CheckResult::kOk, zone.profiler, {}});
     const auto interface = system::resolve_interface(zone.mpi_interface);
     if (!interface)
-        checks.push_back({"MPI interface", CheckResult::kFail, sentence_of(interface.error()), "set [mpi] interface"});
+        checks.push_back(
+            {"MPI interface", CheckResult::kFail, text_with_pointer(interface.error()), "set [mpi] interface"});
     else if (!std::filesystem::exists("/sys/class/net/" + *interface))
         checks.push_back({"MPI interface", CheckResult::kFail, "this host has no interface " + *interface,
                           "set [mpi] interface to one of 'ip -br link', or to a network as 10.1.0.0/16"});
@@ -336,7 +322,7 @@ void check_slurm(ZoneSettings settings, Checks& checks) {
     if (!settings.slurm) return;
     const auto opened = open_slurm(settings, [](const std::function<void()>&) {});
     if (!opened)
-        return checks.push_back({"Slurm", CheckResult::kFail, sentence_of(opened.error()),
+        return checks.push_back({"Slurm", CheckResult::kFail, text_with_pointer(opened.error()),
                                  "'scontrol ping', munge, [slurm] in the zone's file"});
     checks.push_back({"Slurm", CheckResult::kOk, std::to_string(settings.zone.zone.machines.size()) + " nodes", {}});
 }
@@ -362,14 +348,13 @@ void check_own_settings(const std::string& config_path, ZoneSettings settings, b
     if (beast::own_port_rights().needs_right(settings.listen_port)) settings.listen_port = 0;
     if (const Result<void> good = check_for_service(settings, config_path); !good)
         return checks.push_back(
-            {"settings", CheckResult::kFail, sentence_of(good.error()),
+            {"settings", CheckResult::kFail, text_with_pointer(good.error()),
              is_owner ? "correct that setting; until then 'zbs-zone run' does not start" : kAsOwner});
     checks.push_back({"settings", CheckResult::kOk, config_path + ", zone " + settings.zone.zone.name, {}});
 }
 
 Checks examine(const std::string& config_path) {
-    Checks checks;
-    check_clock_of_host(checks);
+    Checks checks{command_line::check_clock_of_host()};
     Result<ZoneSettings> settings = load_settings(config_path);
     bool is_owner = true;
     if (settings) {
@@ -377,8 +362,8 @@ Checks examine(const std::string& config_path) {
         settings = load_settings(config_path);  // may this account read the files, too?
     }
     if (!settings) {
-        checks.push_back(
-            {"settings", CheckResult::kFail, sentence_of(settings.error()), "mend the file; nothing else was checked"});
+        checks.push_back({"settings", CheckResult::kFail, text_with_pointer(settings.error()),
+                          "mend the file; nothing else was checked"});
         return checks;
     }
     const StateFolder state{settings->state_folder};
@@ -419,7 +404,7 @@ void add_doctor_command(CLI::App& cli, std::string& config_path, int& exit_code)
     const OperatorCommand shared{&config_path, &exit_code};
     doctor->callback([shared, output] {
         if (!shared.can_begin(*output)) return;
-        const Checks checks = examine(*shared.config);
+        const Checks checks = examine(*shared.service);
         print(shared, *output, checks);
         if (*shared.exit_code == 0 && worst_of(checks) == CheckResult::kFail) *shared.exit_code = 1;
     });

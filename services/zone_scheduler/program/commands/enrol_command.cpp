@@ -2,17 +2,13 @@
 #include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <filesystem>
 
-#include "services/common/adapters/cpprest/http_caller.hpp"
-#include "services/common/adapters/openssl/tls.hpp"
+#include "services/common/adapters/cpprest/published_bundle.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/codec/command_codec.hpp"
-#include "services/common/codec/site_codec.hpp"
-#include "services/common/http/reply.hpp"
 #include "services/common/messages/names/join_token.hpp"
 #include "services/zone_scheduler/program/commands/operator_client.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
@@ -22,7 +18,7 @@ namespace {
 
 using system::wall_clock;
 
-Result<ServiceAddress> enrol(const std::string& config_path, const std::string& text) {
+Result<void> enrol(const std::string& config_path, const command_line::Output& output, const std::string& text) {
     const Result<ZoneSettings> settings = load_settings(config_path);
     if (!settings) return settings.error();
     const StateFolder state{settings->state_folder};
@@ -36,34 +32,20 @@ Result<ServiceAddress> enrol(const std::string& config_path, const std::string& 
     if (token->name != "any" && token->name != settings->zone.organisation)
         return invalid("this token is for a zone of '" + token->name + "', this one is of '" +
                        settings->zone.organisation + "'");
-    // Nobody is believed yet: the bundle counts because its fingerprint is the one in the token.
-    cpprest::HttpCaller anybody({.self = {}, .local_token = {}, .tls = std::make_shared<openssl::TlsClient>()});
-    const Result<HttpAnswer> answer = anybody.call({{token->url, token->service}, "GET", "/v1/trust"});
-    if (!answer) return answer.error();
-    if (answer->status >= 300) return http::read_problem(answer->status, answer->body);
-    const Result<codec::Json> json = codec::parse(answer->body);
-    if (!json) return json.error();
-    const Result<TrustStatement> statement = codec::decode_trust_statement(*json);
-    if (!statement) return statement.error();
-    const openssl::TrustStore trust(wall_clock);
-    const Result<std::string> fingerprint = trust.fingerprint(statement->bundle);
-    if (!fingerprint) return fingerprint.error();
-    if (*fingerprint != token->fingerprint) {
-        return Error{ErrorCode::kDenied,
-                     token->url + " shows the bundle " + *fingerprint + ", but the token is of " + token->fingerprint +
-                         ": somebody else answers there; nothing was kept",
-                     {}};
-    }
+    const Result<std::string> bundle = cpprest::fetch_bundle(*token, wall_clock);
+    if (!bundle) return bundle.error();
     std::error_code fault;
     std::filesystem::create_directories(state.registry(), fault);
     chmod(state.registry().c_str(), 0700);
-    for (const auto& [name, content] : {std::pair<std::string, std::string>{"bundle.pem", statement->bundle},
+    for (const auto& [name, content] : {std::pair<std::string, std::string>{"bundle.pem", *bundle},
                                         {"code", token->code},
                                         {"address", token->url + " " + to_uri(token->service) + "\n"}}) {
         if (!process::write_file(state.registry() + "/" + name, content))
             return Error{ErrorCode::kUnavailable, "cannot be written", state.registry() + "/" + name};
     }
-    return ServiceAddress{token->url, token->service};
+    output.print_document(codec::encode_registry({token->url, token->service}),
+                          "the registry is known now; the zone enrols when it starts\n");
+    return {};
 }
 
 }  // namespace
@@ -77,13 +59,8 @@ void add_enrol_command(CLI::App& cli, std::string& config_path, int& exit_code) 
     command->add_option("TOKEN", *token, "the word, whole")->required();
     const auto output = command_line::add_outcome(*command);
     const OperatorCommand shared{&config_path, &exit_code};
-    command->callback([shared, output, token] {
-        if (!shared.can_begin(*output)) return;
-        const Result<ServiceAddress> registry = enrol(*shared.config, *token);
-        if (!registry) return shared.fail(registry.error(), *output);
-        output->print_document(codec::encode_registry(*registry),
-                               "the registry is known now; the zone enrols when it starts\n");
-    });
+    command->callback(
+        [shared, output, token] { shared.run(*output, [&] { return enrol(*shared.service, *output, *token); }); });
 }
 
 Result<void> read_registry(const StateFolder& state, ZoneConfig& config, TrustBundles& trust) {

@@ -2,7 +2,6 @@
 #include "services/common/adapters/command_line/exit_codes.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 
-#include <chrono>
 #include <iostream>
 
 #include "services/common/adapters/process/process_tree.hpp"
@@ -79,16 +78,8 @@ Result<std::unique_ptr<OperatorClient>> OperatorClient::connect(const std::strin
 }
 
 Result<codec::Json> OperatorClient::call(const std::string& method, const std::string& path, const codec::Json& body) {
-    const Result<HttpAnswer> answer =
-        caller_->call({zone_, method, path, body.is_null() ? std::string{} : codec::dump(body)});
-    if (!answer) {
-        Error error = answer.error();
-        if (error.code == ErrorCode::kUnavailable)
-            error.message += "; is the zone running? Start it with 'zbs-zone run'";
-        return error;
-    }
-    if (answer->status >= 300) return http::read_problem_of_call(answer->status, answer->body);
-    return codec::parse(answer->body);
+    return http::read_answer(caller_->call({zone_, method, path, body.is_null() ? std::string{} : codec::dump(body)}),
+                             "; is the zone running? Start it with 'zbs-zone run'");
 }
 
 Error point_to_option(Error error, const Places& places) {
@@ -97,38 +88,14 @@ Error point_to_option(Error error, const Places& places) {
     return error;
 }
 
-void OperatorCommand::fail(const Error& error, const command_line::Output& output) const {
-    if (output.for_json()) std::cout << http::problem(error).body << "\n";
-    *exit_code = zone_program::fail(error);
-}
-
-void OperatorCommand::not_well(const Error& error, const command_line::Output& output) const {
-    fail(error, output);
-    *exit_code = command_line::kFailed;
-}
-
-bool OperatorCommand::can_begin(const command_line::Output& output) const {
-    Result<void> good = output.check();
-    if (good && config->empty()) good = invalid("which zone? give --config FILE or set ZBS_ZONE_CONFIG");
-    if (good) return true;
-    fail(good.error(), output);
-    *exit_code = command_line::kUsage;
-    return false;
-}
-
-void OperatorCommand::print(const command_line::Output& output, const listing::Listing& listing,
-                            const codec::Json& whole) const {
-    const Result<void> printed = output.print(listing, whole);
-    if (printed) return;
-    fail(printed.error(), output);
-    *exit_code = command_line::kUsage;
-}
+OperatorCommand::OperatorCommand(const std::string* config_path, int* ending)
+    : command_line::OperatorCommand{"zbs-zone", config_path, kWhichZone, ending} {}
 
 std::optional<codec::Json> OperatorCommand::call(const command_line::Output& output, const std::string& method,
                                                  const std::string& path, const codec::Json& body,
                                                  const Places& places) const {
     if (!can_begin(output)) return std::nullopt;
-    auto client = OperatorClient::connect(*config);
+    auto client = OperatorClient::connect(*service);
     Result<codec::Json> answer = client ? (*client)->call(method, path, body) : Result<codec::Json>(client.error());
     if (answer) return *std::move(answer);
     fail(point_to_option(answer.error(), places), output);

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "services/common/adapters/command_line/output.hpp"
+#include "services/common/adapters/command_line/operator_command.hpp"
 #include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/adapters/openssl/own_keys.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
@@ -38,24 +38,15 @@ using Places = std::vector<std::pair<std::string, std::string>>;
 /// The same error, with the typed option as its pointer where `places` knows it.
 Error point_to_option(Error error, const Places& places);
 
-/// What an operator's command needs: which zone, and where its exit code goes. Both must outlive it.
-struct OperatorCommand {
-    std::string* config;
-    int* exit_code;
+/// A command of the zone's operator.
+struct OperatorCommand : command_line::OperatorCommand {
+    OperatorCommand(const std::string* config_path, int* ending);
 
-    /// Says it, and sets the exit code; where the command prints JSON, also as a problem on standard output.
-    void fail(const Error& error, const command_line::Output& output) const;
-    /// The same of a command that asks whether all is well: a no is `kFailed`, whatever the fault.
-    void not_well(const Error& error, const command_line::Output& output) const;
     /// The answer of the running zone, or nothing after saying what is wrong; nothing is asked where the command could
     /// not print it.
     std::optional<codec::Json> call(const command_line::Output& output, const std::string& method,
                                     const std::string& path, const codec::Json& body = {},
                                     const Places& places = {}) const;
-    /// See `Output::print`; what cannot be printed is wrong usage.
-    void print(const command_line::Output& output, const listing::Listing& listing, const codec::Json& whole) const;
-    /// Whether it is known which zone is meant, and the output can be that of this command; else says why not.
-    bool can_begin(const command_line::Output& output) const;
 };
 
 }  // namespace zbs::zone_program

@@ -3,21 +3,18 @@
 #include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <filesystem>
 #include <iostream>
 
-#include "services/common/adapters/command_line/since.hpp"
+#include "services/common/adapters/command_line/audit_command.hpp"
 #include "services/common/adapters/command_line/values.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/codec/command_codec.hpp"
-#include "services/common/codec/json/audit_text.hpp"
 #include "services/common/codec/site_codec.hpp"
 #include "services/common/http/call.hpp"
-#include "services/common/listing/audit_listing.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/names/host_name.hpp"
 #include "services/zone_scheduler/adapters/postgresql/zone_store.hpp"
@@ -52,19 +49,13 @@ Result<std::string> read_pem(const std::string& path) {
 
 Result<void> import(const StateFolder& state, const InitOptions& options) {
     openssl::IdentityFiles files;
-    const std::pair<const std::string*, std::string*> parts[] = {{&options.key, &files.key},
-                                                                 {&options.certificate, &files.chain},
-                                                                 {&options.bundle, &files.bundle},
-                                                                 {&options.ca_key, &files.ca_key},
-                                                                 {&options.ca, &files.ca}};
+    openssl::IdentityFiles person;
+    const std::pair<const std::string*, std::string*> parts[] = {
+        {&options.key, &files.key},           {&options.certificate, &files.chain},
+        {&options.bundle, &files.bundle},     {&options.bundle, &person.bundle},
+        {&options.ca_key, &files.ca_key},     {&options.ca, &files.ca},
+        {&options.operator_key, &person.key}, {&options.operator_certificate, &person.chain}};
     for (const auto& [path, text] : parts) {
-        Result<std::string> read = read_pem(*path);
-        if (!read) return read.error();
-        *text = *std::move(read);
-    }
-    openssl::IdentityFiles person{.bundle = files.bundle};
-    for (const auto& [path, text] :
-         {std::pair{&options.operator_key, &person.key}, std::pair{&options.operator_certificate, &person.chain}}) {
         Result<std::string> read = read_pem(*path);
         if (!read) return read.error();
         *text = *std::move(read);
@@ -77,18 +68,15 @@ Result<void> import(const StateFolder& state, const InitOptions& options) {
     return openssl::import_identity(state.operator_identity(), person, wall_clock());
 }
 
-void init(const OperatorCommand& shared, const Output& output, const InitOptions& options) {
-    if (!shared.can_begin(output)) return;
-    const Result<ZoneSettings> settings = load_settings(*shared.config);
-    if (!settings) return shared.fail(settings.error(), output);
+Result<void> init(const std::string& config, const Output& output, const InitOptions& options) {
+    const Result<ZoneSettings> settings = load_settings(config);
+    if (!settings) return settings.error();
     const StateFolder state{settings->state_folder};
-    if (state.has_identity()) {
-        return shared.fail(
-            {ErrorCode::kConflict,
-             "this zone has its keys already; nothing was changed (to start anew, move them away)", state.identity()},
-            output);
-    }
-    if (auto own = process::check_owner(state.path); !own) return shared.fail(own.error(), output);
+    if (state.has_identity())
+        return Error{ErrorCode::kConflict,
+                     "this zone has its keys already; nothing was changed (to start anew, move them away)",
+                     state.identity()};
+    if (auto own = process::check_owner(state.path); !own) return own.error();
     std::error_code fault;
     std::filesystem::create_directories(state.path, fault);
     chmod(state.path.c_str(), 0700);
@@ -99,12 +87,12 @@ void init(const OperatorCommand& shared, const Output& output, const InitOptions
                       state.identity(), settings->zone.organisation, settings->zone.name(), wall_clock(),
                       {.hosts = serving_hosts(settings->advertised_host, settings->listen_address),
                        .operator_name = options.operator_name});
-    if (!made) return shared.fail(made.error(), output);
+    if (!made) return made.error();
     const auto keys = openssl::KeyFolder::open(state.identity(), wall_clock);
-    if (!keys) return shared.fail(keys.error(), output);
+    if (!keys) return keys.error();
     const openssl::TrustStore trust(wall_clock);
     const Result<std::string> fingerprint = trust.fingerprint((*keys)->bundle());
-    if (!fingerprint) return shared.fail(fingerprint.error(), output);
+    if (!fingerprint) return fingerprint.error();
     const std::string name = to_uri((*keys)->name()), bundle = state.identity() + "/bundle.pem";
     const bool has_operator = std::filesystem::exists(state.operator_identity());
     output.print_document(
@@ -123,6 +111,7 @@ void init(const OperatorCommand& shared, const Output& output, const InitOptions
             (has_operator ? ""
                           : "no certificate of an operator came along, so no command of an operator will work; init "
                             "takes one with --operator-key and --operator-certificate\n"));
+    return {};
 }
 
 void add_init(CLI::App& cli, const OperatorCommand& shared) {
@@ -153,12 +142,57 @@ void add_init(CLI::App& cli, const OperatorCommand& shared) {
     ca_key->needs(ca, key);
     ca->needs(ca_key);
     const auto output = command_line::add_outcome(*init_command);
-    init_command->callback([shared, output, options] { init(shared, *output, *options); });
+    init_command->callback(
+        [shared, output, options] { shared.run(*output, [&] { return init(*shared.service, *output, *options); }); });
 }
 
-Error no_identity(const StateFolder& state) {
-    return {ErrorCode::kNotFound, "this zone has no keys yet; make them with 'zbs-zone init --config FILE'",
-            state.identity()};
+/// The settings of a zone that has its keys.
+Result<ZoneSettings> load_settings_with_keys(const std::string& config) {
+    Result<ZoneSettings> settings = load_settings(config);
+    if (!settings) return settings;
+    if (const StateFolder state{settings->state_folder}; !state.has_identity())
+        return Error{ErrorCode::kNotFound, "this zone has no keys yet; make them with 'zbs-zone init --config FILE'",
+                     state.identity()};
+    return settings;
+}
+
+Result<void> put_certificate(const std::string& config, const Output& output, const std::string& path) {
+    const Result<ZoneSettings> settings = load_settings_with_keys(config);
+    if (!settings) return settings.error();
+    const Result<std::string> chain = read_pem(path);
+    if (!chain) return chain.error();
+    const StateFolder state{settings->state_folder};
+    if (auto own = process::check_owner(state.path); !own) return own;
+    if (auto put = openssl::replace_certificate(state.identity(), *chain, wall_clock()); !put) return put;
+    output.print_document(codec::encode_folder(state.identity()),
+                          "the new certificate is in place; a running zone takes it with SIGHUP\n");
+    return {};
+}
+
+Result<void> make_operator(const std::string& config, const Output& output, const std::string& name) {
+    const Result<ZoneSettings> settings = load_settings_with_keys(config);
+    if (!settings) return settings.error();
+    const StateFolder state{settings->state_folder};
+    if (auto own = process::check_owner(state.path); !own) return own;
+    if (auto made = openssl::issue_operator(state.identity(), name, wall_clock()); !made) return made;
+    output.print_document(codec::encode_identity(name, state.operator_identity()),
+                          "operator '" + name + "' has a new certificate in " + state.operator_identity() + "\n");
+    return {};
+}
+
+Result<void> make_node(const std::string& config, const Output& output, const std::string& name,
+                       const std::string& out) {
+    const Result<ZoneSettings> settings = load_settings_with_keys(config);
+    if (!settings) return settings.error();
+    if (auto made = openssl::issue_node(StateFolder{settings->state_folder}.identity(), name, out, wall_clock()); !made)
+        return made;
+    const std::string uri = to_uri({CallerKind::kNode, settings->zone.organisation, name});
+    output.print_document(
+        codec::encode_node_identity(uri, out, settings->zone.zone.name),
+        "made the identity of " + uri + " in " + out +
+            "\nbring the folder to the machine, name it as 'identity' in the agent's file with zone_name = \"" +
+            settings->zone.zone.name + "\", and start 'zbs-node run --config FILE'\n");
+    return {};
 }
 
 void add_renew(CLI::App& cli, const OperatorCommand& shared) {
@@ -170,18 +204,7 @@ void add_renew(CLI::App& cli, const OperatorCommand& shared) {
     renew->add_option("--certificate", *path, "it and what leads to the bundle, PEM, leaf first")->required();
     const auto output = command_line::add_outcome(*renew);
     renew->callback([shared, output, path] {
-        if (!shared.can_begin(*output)) return;
-        const Result<ZoneSettings> settings = load_settings(*shared.config);
-        if (!settings) return shared.fail(settings.error(), *output);
-        const Result<std::string> chain = read_pem(*path);
-        if (!chain) return shared.fail(chain.error(), *output);
-        const StateFolder state{settings->state_folder};
-        if (!state.has_identity()) return shared.fail(no_identity(state), *output);
-        if (auto own = process::check_owner(state.path); !own) return shared.fail(own.error(), *output);
-        if (auto put = openssl::replace_certificate(state.identity(), *chain, wall_clock()); !put)
-            return shared.fail(put.error(), *output);
-        output->print_document(codec::encode_folder(state.identity()),
-                               "the new certificate is in place; a running zone takes it with SIGHUP\n");
+        shared.run(*output, [&] { return put_certificate(*shared.service, *output, *path); });
     });
 }
 
@@ -196,16 +219,7 @@ void add_operator(CLI::App& cli, const OperatorCommand& shared) {
         ->capture_default_str();
     const auto output = command_line::add_outcome(*command);
     command->callback([shared, output, name] {
-        if (!shared.can_begin(*output)) return;
-        const Result<ZoneSettings> settings = load_settings(*shared.config);
-        if (!settings) return shared.fail(settings.error(), *output);
-        const StateFolder state{settings->state_folder};
-        if (!state.has_identity()) return shared.fail(no_identity(state), *output);
-        if (auto own = process::check_owner(state.path); !own) return shared.fail(own.error(), *output);
-        if (auto made = openssl::issue_operator(state.identity(), *name, wall_clock()); !made)
-            return shared.fail(made.error(), *output);
-        output->print_document(codec::encode_identity(*name, state.operator_identity()),
-                               "operator '" + *name + "' has a new certificate in " + state.operator_identity() + "\n");
+        shared.run(*output, [&] { return make_operator(*shared.service, *output, *name); });
     });
 }
 
@@ -223,19 +237,7 @@ void add_node(CLI::App& cli, const OperatorCommand& shared) {
     add->add_option("--out", *out, "folder that is made")->required();
     const auto output = command_line::add_outcome(*add);
     add->callback([shared, output, name, out] {
-        if (!shared.can_begin(*output)) return;
-        const Result<ZoneSettings> settings = load_settings(*shared.config);
-        if (!settings) return shared.fail(settings.error(), *output);
-        const StateFolder state{settings->state_folder};
-        if (!state.has_identity()) return shared.fail(no_identity(state), *output);
-        if (auto made = openssl::issue_node(state.identity(), *name, *out, wall_clock()); !made)
-            return shared.fail(made.error(), *output);
-        const std::string uri = to_uri({CallerKind::kNode, settings->zone.organisation, *name});
-        output->print_document(
-            codec::encode_node_identity(uri, *out, settings->zone.zone.name),
-            "made the identity of " + uri + " in " + *out +
-                "\nbring the folder to the machine, name it as 'identity' in the agent's file with zone_name = \"" +
-                settings->zone.zone.name + "\", and start 'zbs-node run --config FILE'\n");
+        shared.run(*output, [&] { return make_node(*shared.service, *output, *name, *out); });
     });
 }
 
@@ -298,7 +300,7 @@ void add_user(CLI::App& cli, const OperatorCommand& shared) {
     const auto revoked = command_line::add_outcome(*revoke);
     revoke->callback([shared, revoked, name] {
         if (!shared.can_begin(*revoked)) return;
-        auto client = OperatorClient::connect(*shared.config);
+        auto client = OperatorClient::connect(*shared.service);
         if (!client) return shared.fail(client.error(), *revoked);
         const Result<Json> answer = (*client)->call("DELETE", "/v1/users/" + http::encode_percent(*name));
         if (answer) {
@@ -338,7 +340,7 @@ void add_blocks(CLI::App& cli, const OperatorCommand& shared) {
     const auto blocked = command_line::add_outcome(*block);
     block->callback([shared, blocked, subject, reason] {
         if (!shared.can_begin(*blocked)) return;
-        auto client = OperatorClient::connect(*shared.config);
+        auto client = OperatorClient::connect(*shared.service);
         if (!client) return shared.fail(client.error(), *blocked);
         block_subject(shared, *blocked, **client, *subject, *reason);
     });
@@ -378,87 +380,32 @@ void add_drain(CLI::App& cli, const OperatorCommand& shared) {
     command("undrain", "take new parts again\n\nExample: zbs-zone undrain --config zone.toml", false);
 }
 
-std::string audit_path(std::uint64_t after, std::size_t limit) {
-    return "/v1/audit?after=" + std::to_string(after) + "&limit=" + std::to_string(limit);
-}
-
-/// The entry before the first from `since` on; nothing after saying what is wrong.
-std::optional<std::uint64_t> find_begin(const OperatorCommand& shared, const Output& output, const std::string& since) {
-    const Result<Time> begin = command_line::parse_since(since, wall_clock());
-    if (!begin) return shared.fail(begin.error(), output), std::nullopt;
-    const auto client = OperatorClient::connect(*shared.config);
-    if (!client) return shared.fail(client.error(), output), std::nullopt;
-    const auto before = listing::last_entry_before(*begin, [&](std::uint64_t number) -> Result<codec::AuditPage> {
-        const Result<Json> page = (*client)->call("GET", audit_path(number, 1));
-        return page ? codec::decode_audit_page(*page) : Result<codec::AuditPage>(page.error());
-    });
-    if (!before) return shared.fail(before.error(), output), std::nullopt;
-    return *before;
-}
-
-void list_audit(const OperatorCommand& shared, const Output& output, std::uint64_t after, std::size_t limit,
-                const std::string& since) {
-    if (!shared.can_begin(output)) return;
-    if (!since.empty()) {
-        const std::optional<std::uint64_t> before = find_begin(shared, output, since);
-        if (!before) return;
-        after = std::max(after, *before);
-    }
-    const auto answer = shared.call(output, "GET", audit_path(after, limit));
-    if (!answer) return;
-    const auto page = codec::decode_audit_page(*answer);
-    if (!page) return shared.fail(page.error(), output);
-    shared.print(output, listing::audit_listing(*page), *answer);
-    if (page->next > 0) std::cerr << "more: --after " << page->next << "\n";
+Result<AuditSummary> verify_audit(const std::string& config_path, const std::optional<AuditHead>& expected) {
+    const Result<ZoneSettings> settings = load_settings(config_path);
+    if (!settings) return settings.error();
+    return settings->database ? postgresql::verify_audit_log(database_address(*settings), expected)
+                              : sqlite::verify_audit_log(StateFolder{settings->state_folder}.audit(), expected);
 }
 
 void add_audit(CLI::App& cli, const OperatorCommand& shared) {
-    CLI::App* audit = cli.add_subcommand("audit", "the record of decisions");
-    audit->require_subcommand(1);
-    auto after = std::make_shared<std::uint64_t>(0);
-    auto limit = std::make_shared<std::size_t>(100);
-    CLI::App* list = audit->add_subcommand(
-        "list",
-        "what the running zone decided: number, time, who, what, decision, why\n\nExample: zbs-zone audit list --after "
-        "1200 --json --config zone.toml");
-    list->add_option("--after", *after, "only entries behind this number")->capture_default_str();
-    list->add_option("--limit", *limit, "at most so many")
-        ->check(command_line::whole_number_in(1, limits::kMaxAuditRows))
-        ->capture_default_str();
-    const auto output = std::make_shared<Output>(Output::Kind::kList);
-    output->add_to(*list, listing::audit_listing({}));
-    auto since = std::make_shared<std::string>();
-    command_line::add_since_option(*list, *since);
-    list->callback([shared, output, after, limit, since] { list_audit(shared, *output, *after, *limit, *since); });
-    auto head = std::make_shared<std::string>();
-    CLI::App* verify = audit->add_subcommand("verify",
-                                             "check that no entry of the record was changed, moved or removed, and "
-                                             "that it has its beginning; prints how many "
-                                             "there are, from when to when, and the head to note for the next "
-                                             "time\n\nExample: zbs-zone audit verify --config "
-                                             "zone.toml");
-    verify->add_option("--head", *head,
-                       "ENTRIES:HASH as printed earlier: shows also whether entries were cut off the end since");
-    const auto verified = std::make_shared<Output>(Output::Kind::kDocument);
-    verified->add_to(*verify);
-    verify->callback([shared, verified, head] {
-        if (!shared.can_begin(*verified)) return;
-        const Result<ZoneSettings> settings = load_settings(*shared.config);
-        if (!settings) return shared.not_well(settings.error(), *verified);
-        std::optional<AuditHead> expected;
-        if (!head->empty()) {
-            const Result<AuditHead> read = sqlite::parse_audit_head(*head);
-            if (!read) return shared.fail(read.error(), *verified);
-            expected = *read;
+    const std::string& config_path = *shared.service;
+    const auto get = [&config_path,
+                      client = std::shared_ptr<OperatorClient>()](const std::string& path) mutable -> Result<Json> {
+        if (!client) {
+            auto connected = OperatorClient::connect(config_path);
+            if (!connected) return connected.error();
+            client = *std::move(connected);
         }
-        const auto found = settings->database
-                               ? postgresql::verify_audit_log(database_address(*settings), expected)
-                               : sqlite::verify_audit_log(StateFolder{settings->state_folder}.audit(), expected);
-        if (!found) return shared.not_well(found.error(), *verified);
-        const std::string noted = sqlite::to_string(found->head);
-        verified->print_document(codec::audit_summary(*found, noted, expected.has_value()),
-                                 codec::audit_summary_text(*found, noted, expected.has_value()));
-    });
+        return client->call("GET", path);
+    };
+    command_line::add_audit_command(
+        cli, shared,
+        {.get = get,
+         .verify = [&config_path](const auto& expected) { return verify_audit(config_path, expected); },
+         .parse_head = sqlite::parse_audit_head,
+         .text_of = sqlite::to_string,
+         .now = wall_clock,
+         .example = "--config zone.toml"});
 }
 
 }  // namespace

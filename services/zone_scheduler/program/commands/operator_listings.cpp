@@ -1,5 +1,6 @@
 #include "services/zone_scheduler/program/commands/operator_listings.hpp"
 
+#include "algorithms/base/text.hpp"
 #include "services/common/codec/json/audit_text.hpp"
 #include "services/common/codec/site_codec.hpp"
 #include "services/common/failpoint/points.hpp"
@@ -20,20 +21,18 @@ Cell moment(Time at) { return at > Time{} ? Cell(codec::utc_text(at)) : Cell("-"
 Listing users_of(const Json& answer) {
     Listing listing{
         "users",
-        {"NAME", "STANDING", {"CODE UNTIL", "code_expires_us"}, "CERTIFICATES", "GROUPS", {"ADDED", "added_us", true}},
-        {}};
+        {"NAME", "STANDING", {"CODE UNTIL", "code_expires_us"}, "CERTIFICATES", "GROUPS", {"ADDED", "added_us", true}}};
     for (const codec::UserView& user : codec::decode_users(answer)) {
-        std::string groups;
-        for (const std::string& group : user.groups) groups += (groups.empty() ? "" : ",") + group;
         listing.items.push_back(user.item);
         listing.rows.push_back({user.name, user.standing, user.code_pending ? moment(user.code_expires) : Cell("-"),
-                                user.certificates, groups.empty() ? "-" : groups, moment(user.added)});
+                                user.certificates, user.groups.empty() ? "-" : joined(user.groups, ","),
+                                moment(user.added)});
     }
     return listing;
 }
 
 Listing blocks_of(const Json& answer) {
-    Listing listing{"blocks", {"SUBJECT", "BY", {"SINCE", "at_us"}, "REASON", "ANNOUNCED BY"}, {}};
+    Listing listing{"blocks", {"SUBJECT", "BY", {"SINCE", "at_us"}, "REASON", "ANNOUNCED BY"}};
     for (const codec::BlockView& block : codec::decode_blocks(answer)) {
         listing.items.push_back(block.item);
         listing.rows.push_back({block.subject, block.by, moment(block.at), block.reason, block.announced_by});
@@ -42,7 +41,7 @@ Listing blocks_of(const Json& answer) {
 }
 
 Listing failpoints() {
-    Listing listing{"failpoints", {"NAME", "PROGRAM", "PLACE", "ERROR"}, {}, Json::array()};
+    Listing listing{"failpoints", {"NAME", "PROGRAM", "PLACE", "ERROR"}};
     for (const failpoint::Row& row : failpoint::kTable)
         listing.rows.push_back(
             {std::string(row.name), failpoint::to_string(row.program), std::string(row.place), std::string(row.error)});

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "algorithms/base/duration_text.hpp"
+#include "algorithms/base/text.hpp"
 #include "services/common/adapters/command_line/values.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/messages/limits.hpp"
@@ -90,7 +91,7 @@ Result<PeeringChange> change_of(const PeerWish& wish, PeeringVerb verb) {
     if (wish.partitions == "all")
         rights.partitions.emplace();
     else if (!wish.partitions.empty())
-        rights.partitions = texts_of(split_commas(wish.partitions));
+        rights.partitions = texts_of(split(wish.partitions, ','));
     if (wish.share >= 0) rights.share = wish.share;
     if (!wish.account.empty()) rights.account_rule = wish.account;
     if (wish.forward || wish.no_forward) rights.may_forward = wish.forward;

@@ -1,8 +1,8 @@
 #include "services/zone_scheduler/program/commands/peer_text.hpp"
 
 #include <cmath>
-#include <cstdio>
 
+#include "algorithms/base/text.hpp"
 #include "services/common/adapters/command_line/terminal.hpp"
 #include "services/common/codec/json/audit_text.hpp"
 #include "services/common/codec/peering_view.hpp"
@@ -15,12 +15,6 @@ namespace {
 
 using codec::Json;
 using codec::PeeringView;
-
-std::string number_text(const char* form, double value) {
-    char text[48];
-    std::snprintf(text, sizeof text, form, value);
-    return text;
-}
 
 /// "36 h", "1 h 30 min", "45 s".
 std::string span_text(double seconds) {
@@ -50,13 +44,11 @@ std::string amounts_text(const codec::AmountsView& rights) {
 }
 
 std::string limits_text(const PeeringRights& top) {
-    std::string partitions;
-    for (const std::string& name : top.partitions) partitions += (partitions.empty() ? "" : ",") + name;
     return "  starts\t" + hours_text(top.hours) + " (UTC), " + weekdays_text(top.weekdays) + "\n  partitions\t" +
-           (partitions.empty() ? "all" : partitions) + "\n  share\t" + number_text("%g", top.share * 100) +
-           " % of the zone's processors\n  account\t" + top.account_rule + "\n  forwards\t" +
-           (top.may_forward ? "yes" : "no") + "\n  delegation\t" + (top.require_delegation ? "needed" : "not needed") +
-           "\n";
+           (top.partitions.empty() ? "all" : joined(top.partitions, ",")) + "\n  share\t" +
+           number_text("%g", top.share * 100) + " % of the zone's processors\n  account\t" + top.account_rule +
+           "\n  forwards\t" + (top.may_forward ? "yes" : "no") + "\n  delegation\t" +
+           (top.require_delegation ? "needed" : "not needed") + "\n";
 }
 
 std::string trust_text(const PeeringView& peering) {

@@ -46,14 +46,11 @@ Error cannot_be_written(const std::string& path, int fault) {
             {}};
 }
 
-Error is_no_log(const std::string& path) {
-    return invalid("'queue_log' " + path + " exists and is no log of a queue; name another file");
-}
-
 Result<void> check_open(const std::string& path, int fd) {
     struct stat status {};
     if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) return cannot_be_written(path, EINVAL);
-    if (status.st_size > 0 && !begins_as_one(fd, status.st_size)) return is_no_log(path);
+    if (status.st_size > 0 && !begins_as_one(fd, status.st_size))
+        return invalid("'queue_log' " + path + " exists and is no log of a queue; name another file");
     return {};
 }
 
@@ -74,35 +71,20 @@ Result<void> QueueLogFile::check(const std::string& path) {
 }
 
 Result<std::shared_ptr<QueueLogFile>> QueueLogFile::open(const std::string& path, Log& log, std::size_t most_bytes) {
-    const auto cannot = [&](int fault) { return cannot_be_written(path, fault); };
     const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0) return cannot(errno);
-    struct stat status {};
-    if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+    if (fd < 0) return cannot_be_written(path, errno);
+    File file(::fdopen(fd, "a"));
+    if (!file) {
         ::close(fd);
-        return cannot(EINVAL);
+        return cannot_be_written(path, ENOMEM);
     }
-    if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
-        ::close(fd);
+    if (auto good = check_open(path, fd); !good) return good.error();
+    if (::flock(fd, LOCK_EX | LOCK_NB) != 0)
         return Error{ErrorCode::kConflict, "'queue_log' " + path + " is being written by another zone", {}};
-    }
-    if (status.st_size > 0 && !begins_as_one(fd, status.st_size)) {
-        ::close(fd);
-        return is_no_log(path);
-    }
-    std::FILE* file = ::fdopen(fd, "a");
-    if (file == nullptr) {
-        const int fault = errno;
-        ::close(fd);
-        return cannot(fault);
-    }
-    const off_t kept = end_of_lines(fd, status.st_size);
-    if (::ftruncate(fd, kept) != 0) {
-        const int fault = errno;
-        std::fclose(file);
-        return cannot(fault);
-    }
-    return std::shared_ptr<QueueLogFile>(new QueueLogFile(file, path, static_cast<std::size_t>(kept), most_bytes, log));
+    const off_t kept = end_of_lines(fd, ::lseek(fd, 0, SEEK_END));
+    if (::ftruncate(fd, kept) != 0) return cannot_be_written(path, errno);
+    return std::shared_ptr<QueueLogFile>(
+        new QueueLogFile(std::move(file), path, static_cast<std::size_t>(kept), most_bytes, log));
 }
 
 void QueueLogFile::write(const QueueEvent& event) {

@@ -32,12 +32,13 @@ class QueueLogFile {
     struct Closer {
         void operator()(std::FILE* file) const { std::fclose(file); }
     };
-    QueueLogFile(std::FILE* file, std::string path, std::size_t bytes, std::size_t most_bytes, Log& log)
-        : file_(file), path_(std::move(path)), bytes_(bytes), most_bytes_(most_bytes), log_(log) {}
+    using File = std::unique_ptr<std::FILE, Closer>;
+    QueueLogFile(File file, std::string path, std::size_t bytes, std::size_t most_bytes, Log& log)
+        : file_(std::move(file)), path_(std::move(path)), bytes_(bytes), most_bytes_(most_bytes), log_(log) {}
     void stop(const std::string& why);
     void turn_over();
 
-    std::unique_ptr<std::FILE, Closer> file_;
+    File file_;
     std::string path_;
     std::size_t bytes_;
     std::size_t most_bytes_;

@@ -28,12 +28,12 @@ void warn_of_registry(const codec::Json& ready) {
 /// Of several schedulers each watchdog asks its own host's: where it asked the active one, all would look alike.
 void ready(const OperatorCommand& shared, const command_line::Output& output, bool wants_active) {
     if (!shared.can_begin(output)) return;
-    const Result<ZoneSettings> settings = load_settings(*shared.config);
+    const Result<ZoneSettings> settings = load_settings(*shared.service);
     if (!settings) return shared.not_well(settings.error(), output);
     // What it asks with lies in the state folder, which may be gone, or hang.
     const Result<void> folder = settings->database ? check_in_time(settings->state_folder) : Result<void>{};
     if (!folder && folder.error().code == ErrorCode::kTimeout) return shared.not_well(folder.error(), output);
-    const Result<OwnScheduler> own = check_own_scheduler(*shared.config);
+    const Result<OwnScheduler> own = check_own_scheduler(*shared.service);
     if (!own) return shared.not_well(folder ? own.error() : folder.error(), output);
     if (own->not_ready) return shared.not_well(*own->not_ready, output);
     if (!own->fault.empty())

@@ -1,10 +1,10 @@
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
 
 #include "algorithms/base/suggestion.hpp"
+#include "algorithms/base/text.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/text/printable.hpp"
 #include "services/zone_scheduler/trust/site_policy/account_map.hpp"
@@ -39,11 +39,7 @@ bool is_pattern(std::string_view text) {
 }
 
 std::optional<std::size_t> number(std::string_view digits) {
-    std::size_t value = 0;
-    if (digits.empty() || digits.size() > 5) return std::nullopt;
-    const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (read.ec != std::errc{} || read.ptr != digits.data() + digits.size()) return std::nullopt;
-    return value;
+    return digits.size() > 5 ? std::nullopt : parse_number<std::size_t>(digits);
 }
 
 }  // namespace

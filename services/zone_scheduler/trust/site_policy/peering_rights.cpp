@@ -179,24 +179,6 @@ const AutomaticRule* match_rule(std::span<const AutomaticRule> rules, const Orga
     return at == rules.end() ? nullptr : &*at;
 }
 
-const char* to_string(PeeringAction action) {
-    switch (action) {
-        case PeeringAction::kPeerRequests:
-            return "the peer's request";
-        case PeeringAction::kRuleAccepts:
-            return "an automatic rule";
-        case PeeringAction::kOperatorAccepts:
-            return "accept";
-        case PeeringAction::kOperatorRejects:
-            return "reject";
-        case PeeringAction::kOperatorSuspends:
-            return "suspend";
-        case PeeringAction::kOperatorResumes:
-            return "resume";
-    }
-    return "an unknown action";
-}
-
 Result<PeeringState> next_state(PeeringState state, PeeringAction action) {
     using enum PeeringState;
     const auto refused = [&](const char* remedy) {

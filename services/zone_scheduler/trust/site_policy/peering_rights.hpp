@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "algorithms/base/result.hpp"
+#include "algorithms/base/words.hpp"
 #include "services/common/messages/peering.hpp"
 #include "services/common/messages/registry.hpp"
 
@@ -71,7 +72,9 @@ enum class PeeringAction {
     kOperatorSuspends,
     kOperatorResumes,
 };
-const char* to_string(PeeringAction action);
+constexpr auto words_of(PeeringAction) {
+    return std::array{"the peer's request", "an automatic rule", "accept", "reject", "suspend", "resume"};
+}
 /// Where the action leads: a repeat stays where it is; a rule never overrides what the operator settled, and asking
 /// again lifts no rejection or suspension. Errors: kConflict, naming state and action.
 Result<PeeringState> next_state(PeeringState state, PeeringAction action);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "algorithms/base/text.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs {
@@ -38,21 +39,11 @@ std::string clock_text(int minutes) {
 
 }  // namespace
 
-std::vector<std::string_view> split_commas(std::string_view text) {
-    std::vector<std::string_view> parts;
-    for (std::size_t comma = text.find(','); comma != std::string_view::npos; comma = text.find(',')) {
-        parts.push_back(text.substr(0, comma));
-        text.remove_prefix(comma + 1);
-    }
-    parts.push_back(text);
-    return parts;
-}
-
 Result<std::vector<DayWindow>> parse_hours(std::string_view text) {
     const Error fault = invalid("must be windows of the day in UTC as 08:00-18:00, several with commas");
     if (text.size() > kMaxText) return fault;
     std::vector<DayWindow> hours;
-    for (const std::string_view part : split_commas(text)) {
+    for (const std::string_view part : split(text, ',')) {
         const std::size_t dash = part.find('-');
         if (dash == std::string_view::npos) return fault;
         const auto begin = parse_minutes(part.substr(0, dash)), end = parse_minutes(part.substr(dash + 1));
@@ -73,7 +64,7 @@ Result<std::uint8_t> parse_weekdays(std::string_view text) {
     const Error fault = invalid("must be days as mon-fri or sat,sun");
     if (text.size() > kMaxText) return fault;
     unsigned days = 0;
-    for (const std::string_view part : split_commas(text)) {
+    for (const std::string_view part : split(text, ',')) {
         const std::size_t dash = std::min(part.find('-'), part.size());
         const auto first = parse_day(part.substr(0, dash));
         const auto last = dash == part.size() ? first : parse_day(part.substr(dash + 1));

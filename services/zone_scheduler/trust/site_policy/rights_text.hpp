@@ -9,9 +9,6 @@
 
 namespace zbs {
 
-/// Parts between commas; an empty text has one empty part.
-std::vector<std::string_view> split_commas(std::string_view text);
-
 /// Windows as people write them, UTC: "18:00-08:00", several with commas; one over midnight becomes two, and each
 /// counts for its own day: with "mon", "22:00-06:00" is Monday until 6:00 and Monday from 22:00. Errors show the form.
 Result<std::vector<DayWindow>> parse_hours(std::string_view text);

@@ -65,10 +65,10 @@ TrustScore explain(const TrustHistory& history, Time now) {
     ZBS_EXPECTS(history.initial >= 0 && history.initial <= 1);
     const double left = faded(std::max(Duration::zero(), now - history.at));
     Sums sums;
-    for (const TrustEvent event : kTrustEvents)
+    for (const TrustEvent event : kAll<TrustEvent>)
         (trust_weight(event) > 0 ? sums.good : sums.bad) += left * history.weight[index_of(event)];
     TrustScore result{score_of(sums, history.initial), history.initial, {}};
-    for (const TrustEvent event : kTrustEvents) {
+    for (const TrustEvent event : kAll<TrustEvent>) {
         if (history.count[index_of(event)] == 0) continue;
         const bool good = trust_weight(event) > 0;
         const double weight = left * history.weight[index_of(event)];

@@ -2,16 +2,11 @@
 
 #include <algorithm>
 
+#include "algorithms/base/text.hpp"
 #include "services/common/messages/text/quoting.hpp"
 
 namespace zbs::command_line {
 namespace {
-
-std::string joined(const std::vector<std::string>& words) {
-    std::string made;
-    for (const std::string& word : words) made += (made.empty() ? "" : " ") + word;
-    return made;
-}
 
 std::string function_of(const Command& program) {
     std::string name = "_" + program.name;
@@ -23,7 +18,7 @@ std::string function_of(const Command& program) {
 /// `ask` for, and whether it may be a `file`, too.
 std::string assignments(const CommandOption& option) {
     const std::vector<std::string>& words = option.words.empty() ? option.offers.words : option.words;
-    std::string made = "words=" + shell_word(joined(words));
+    std::string made = "words=" + shell_word(joined(words, " "));
     if (option.offers.is_list) made += "; list=1";
     if (!option.offers.kind.empty()) made += "; ask=" + shell_word(option.offers.kind);
     if (option.offers.is_file_too) made += "; file=1";
@@ -55,8 +50,8 @@ void add_cases(const Command& command, const Command& program, std::string& word
         if (from == &program) break;
     }
     for (const Command& sub : command.commands) commands.push_back(sub.name);
-    words += "        " + shell_word(command.path) + ") commands=" + shell_word(joined(commands)) +
-             "; options=" + shell_word(joined(options)) + (argument.empty() ? "" : "; " + argument) + " ;;\n";
+    words += "        " + shell_word(command.path) + ") commands=" + shell_word(joined(commands, " ")) +
+             "; options=" + shell_word(joined(options, " ")) + (argument.empty() ? "" : "; " + argument) + " ;;\n";
     for (const Command& sub : command.commands) {
         known += (known.empty() ? "" : "|") + shell_word(sub.path);
         add_cases(sub, program, words, values, known);

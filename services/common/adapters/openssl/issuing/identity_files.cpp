@@ -132,6 +132,14 @@ Result<IdentityFiles> read_identity_files(const std::string& folder) {
     return files;
 }
 
+Result<OwnIdentity> open_identity(const std::string& folder, Time now) {
+    Result<IdentityFiles> files = read_identity_files(folder);
+    if (!files) return files.error();
+    Result<OwnIdentity> identity = make_identity(*files, folder + "/", now);
+    wipe(*files);
+    return identity;
+}
+
 void wipe(IdentityFiles& files) {
     wipe(files.key);
     wipe(files.ca_key);

@@ -31,6 +31,8 @@ inline constexpr const char* kAuthorityFile = "ca.pem";
 /// identity whose own certificate has expired but that holds the CA key is taken: it can renew itself.
 Result<OwnIdentity> make_identity(const IdentityFiles& files, const std::string& where, Time now);
 Result<IdentityFiles> read_identity_files(const std::string& folder);
+/// The identity of a folder: both of the above.
+Result<OwnIdentity> open_identity(const std::string& folder, Time now);
 void wipe(IdentityFiles& files);
 
 }  // namespace zbs::openssl

@@ -39,6 +39,13 @@ void add_operator(std::vector<NewFile>& files, Made made, const std::string& bun
     files.push_back({std::string("operator/") + kBundleFile, bundle});
 }
 
+/// And forgets the files.
+Result<void> create_secret_folder(const std::string& folder, std::vector<NewFile>& files) {
+    Result<void> created = create_folder(folder, files);
+    for (NewFile& file : files) wipe(file.content);
+    return created;
+}
+
 Result<void> check_name(const std::string& name, const char* what) {
     if (is_valid_name(name)) return {};
     return invalid("'" + printable(name) + "' is no name of " + what +
@@ -72,9 +79,7 @@ Result<void> create(const std::string& folder, const Caller& service, const char
                                {kAuthorityFile, authority.pem}};
     add_operator(files, member({CallerKind::kOperator, service.organisation, options.operator_name}, {}),
                  authority.pem);
-    Result<void> created = create_folder(folder, files);
-    for (NewFile& file : files) wipe(file.content);
-    return created;
+    return create_secret_folder(folder, files);
 }
 
 }  // namespace
@@ -111,63 +116,50 @@ Result<void> import_identity(const std::string& folder, const IdentityFiles& fil
                          files.bundle);
         }
     }
-    Result<void> created = create_folder(folder, parts);
-    for (NewFile& part : parts) wipe(part.content);
-    return created;
+    return create_secret_folder(folder, parts);
 }
 
 namespace {
 
 /// The identity in `folder`, which has to hold the CA's key; `place` is the certificate that is wanted.
-Result<OwnIdentity> open_issuer(const std::string& folder, const std::string& place, Time now, std::string& bundle) {
-    Result<IdentityFiles> files = read_identity_files(folder);
-    if (!files) return files.error();
-    Result<OwnIdentity> identity = make_identity(*files, folder + "/", now);
-    wipe(*files);
-    if (!identity) return identity;
-    if (!identity->ca) {
+Result<OwnIdentity> open_issuer(const std::string& folder, const std::string& place, Time now) {
+    Result<OwnIdentity> identity = open_identity(folder, now);
+    if (identity && !identity->ca)
         return Error{ErrorCode::kDenied,
                      "the CA's key is not here, so no certificate can be made; have one made where it is and put it in "
                      "place of " +
                          place + "/" + kCertificateFile,
                      folder};
-    }
-    bundle = files->bundle;
     return identity;
+}
+
+/// A folder with a new key, its certificate and the bundle.
+Result<void> create_member(const OwnIdentity& issuer, const std::string& folder, const Caller& name, Time now) {
+    const Made made =
+        make_member(issuer.ca.get(), issuer.ca_key.get(), name, OrganisationOptions{}.certificate_lifetime, now);
+    std::vector<NewFile> parts{
+        {kKeyFile, made.key}, {kCertificateFile, made.certificate}, {kBundleFile, issuer.bundle}};
+    return create_secret_folder(folder, parts);
 }
 
 }  // namespace
 
 Result<void> issue_node(const std::string& folder, const std::string& node_name, const std::string& out, Time now) {
     if (Result<void> good = check_name(node_name, "a node"); !good) return good;
-    std::string bundle;
-    const Result<OwnIdentity> identity = open_issuer(folder, out, now, bundle);
+    const Result<OwnIdentity> identity = open_issuer(folder, out, now);
     if (!identity) return identity.error();
-    const Made made = make_member(identity->ca.get(), identity->ca_key.get(),
-                                  {CallerKind::kNode, identity->info.name.organisation, node_name},
-                                  OrganisationOptions{}.certificate_lifetime, now);
-    std::vector<NewFile> parts{{kKeyFile, made.key}, {kCertificateFile, made.certificate}, {kBundleFile, bundle}};
-    Result<void> created = create_folder(out, parts);
-    for (NewFile& part : parts) wipe(part.content);
-    return created;
+    return create_member(*identity, out, {CallerKind::kNode, identity->info.name.organisation, node_name}, now);
 }
 
 Result<void> issue_operator(const std::string& folder, const std::string& operator_name, Time now) {
     if (Result<void> good = check_name(operator_name, "an operator"); !good) return good;
     const std::string home = folder + "/operator";
-    std::string bundle;
-    const Result<OwnIdentity> identity = open_issuer(folder, home, now, bundle);
+    const Result<OwnIdentity> identity = open_issuer(folder, home, now);
     if (!identity) return identity.error();
     const Caller name{CallerKind::kOperator, identity->info.name.organisation, operator_name};
     const Duration lifetime = OrganisationOptions{}.certificate_lifetime;
     Result<IdentityFiles> before = read_identity_files(home);
-    if (!before) {
-        const Made made = make_member(identity->ca.get(), identity->ca_key.get(), name, lifetime, now);
-        std::vector<NewFile> parts{{kKeyFile, made.key}, {kCertificateFile, made.certificate}, {kBundleFile, bundle}};
-        Result<void> created = create_folder(home, parts);
-        for (NewFile& part : parts) wipe(part.content);
-        return created;
-    }
+    if (!before) return create_member(*identity, home, name, now);
     const Result<Key> key = read_key(before->key, home + "/" + kKeyFile);
     wipe(*before);
     if (!key) return key.error();

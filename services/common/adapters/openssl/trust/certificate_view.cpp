@@ -3,10 +3,10 @@
 #include <openssl/core_names.h>
 
 #include <array>
-#include <cstdio>
 #include <ctime>
 #include <string_view>
 
+#include "algorithms/base/text.hpp"
 #include "services/common/adapters/openssl/pem.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/names/host_name.hpp"
@@ -67,9 +67,13 @@ std::optional<std::string> find_weakness(const EVP_PKEY* key) {
     }
 }
 
+std::string_view content_of(const ASN1_STRING* text) {
+    return {reinterpret_cast<const char*>(ASN1_STRING_get0_data(text)),
+            static_cast<std::size_t>(ASN1_STRING_length(text))};
+}
+
 std::string serial_text(const ASN1_INTEGER* serial) {
-    const std::string_view bytes(reinterpret_cast<const char*>(ASN1_STRING_get0_data(serial)),
-                                 static_cast<std::size_t>(ASN1_STRING_length(serial)));
+    const std::string_view bytes = content_of(serial);
     const std::string digits = bytes.empty() ? "00" : hexadecimal(bytes);
     return ASN1_STRING_type(serial) == V_ASN1_NEG_INTEGER ? "-" + digits : digits;
 }
@@ -102,9 +106,7 @@ std::string subject_text(const X509* certificate) { return name_text(X509_get_su
 std::optional<std::string> subject_line(const X509* certificate) {
     const X509_NAME* subject = X509_get_subject_name(certificate);
     for (int i = 0; i < X509_NAME_entry_count(subject); ++i) {
-        const ASN1_STRING* value = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, i));
-        const std::string_view bytes(reinterpret_cast<const char*>(ASN1_STRING_get0_data(value)),
-                                     static_cast<std::size_t>(ASN1_STRING_length(value)));
+        const std::string_view bytes = content_of(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, i)));
         if (bytes.find('/') != std::string_view::npos) return std::nullopt;
     }
     char* text = X509_NAME_oneline(subject, nullptr, 0);
@@ -130,9 +132,7 @@ Result<std::optional<std::string>> find_uri(const X509* certificate) {
         const void* value = GENERAL_NAME_get0_value(sk_GENERAL_NAME_value(names.get(), i), &type);
         if (type != GEN_URI) continue;
         if (uri) return invalid("it names several URIs; exactly one is accepted");
-        const auto* text = static_cast<const ASN1_STRING*>(value);
-        uri = std::string(reinterpret_cast<const char*>(ASN1_STRING_get0_data(text)),
-                          static_cast<std::size_t>(ASN1_STRING_length(text)));
+        uri = std::string(content_of(static_cast<const ASN1_STRING*>(value)));
     }
     return uri;
 }
@@ -145,9 +145,7 @@ std::vector<std::string> host_names(const X509* certificate) {
         int type = -1;
         const void* value = GENERAL_NAME_get0_value(sk_GENERAL_NAME_value(names.get(), i), &type);
         if (type != GEN_DNS && type != GEN_IPADD) continue;
-        const auto* text = static_cast<const ASN1_STRING*>(value);
-        const std::string bytes(reinterpret_cast<const char*>(ASN1_STRING_get0_data(text)),
-                                static_cast<std::size_t>(ASN1_STRING_length(text)));
+        const std::string bytes(content_of(static_cast<const ASN1_STRING*>(value)));
         const std::string host = type == GEN_DNS ? bytes : address_text(bytes);
         if (check_advertised_host(host)) hosts.push_back(host);
     }
@@ -174,17 +172,6 @@ std::string fingerprint_of(const X509* certificate) {
     unsigned int size = 0;
     ZBS_EXPECTS(X509_digest(certificate, EVP_sha256(), digest.data(), &size) == 1);
     return {reinterpret_cast<const char*>(digest.data()), size};
-}
-
-std::string hexadecimal(std::string_view bytes) {
-    static constexpr char kDigits[] = "0123456789abcdef";
-    std::string out;
-    for (const char c : bytes) {
-        const auto byte = static_cast<unsigned char>(c);
-        out += kDigits[byte >> 4];
-        out += kDigits[byte & 15];
-    }
-    return out;
 }
 
 }  // namespace zbs::openssl

@@ -16,6 +16,8 @@ std::optional<std::string> find_weakness(const EVP_PKEY* key);
 
 /// Lower-case hexadecimal, an even number of digits.
 std::string serial_text(const ASN1_INTEGER* serial);
+/// Refers to `text`.
+std::string_view content_of(const ASN1_STRING* text);
 std::string serial_of(const X509* certificate);
 
 /// A field that cannot be read makes a certificate that is never valid.
@@ -49,6 +51,5 @@ std::string printable(std::string_view text);
 
 /// SHA-256 over the DER form, 32 bytes.
 std::string fingerprint_of(const X509* certificate);
-std::string hexadecimal(std::string_view bytes);
 
 }  // namespace zbs::openssl

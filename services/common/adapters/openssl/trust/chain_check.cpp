@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 
 #include "services/common/adapters/openssl/common_words.hpp"
 #include "services/common/adapters/openssl/pem.hpp"

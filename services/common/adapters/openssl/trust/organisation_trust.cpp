@@ -7,6 +7,7 @@
 #include "services/common/adapters/openssl/common_words.hpp"
 #include "services/common/adapters/openssl/pem.hpp"
 #include "services/common/adapters/openssl/trust/certificate_view.hpp"
+#include "services/common/messages/text/checksum.hpp"
 
 namespace zbs::openssl {
 namespace {
@@ -59,10 +60,7 @@ std::string fingerprint_of(const Bundle& bundle) {
     for (const Certificate& authority : bundle.authorities) prints.insert(fingerprint_of(authority.get()));
     std::string all;
     for (const std::string& print : prints) all += print;
-    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-    unsigned int size = 0;
-    ZBS_EXPECTS(EVP_Digest(all.data(), all.size(), digest.data(), &size, EVP_sha256(), nullptr) == 1);
-    return "sha256:" + hexadecimal({reinterpret_cast<const char*>(digest.data()), size});
+    return "sha256:" + sha256(all);
 }
 
 Result<BundleNames> names_in(const Bundle& bundle) {
@@ -81,8 +79,7 @@ Result<BundleNames> names_in(const Bundle& bundle) {
             const GENERAL_NAME* name = sk_GENERAL_SUBTREE_value(constraints->permittedSubtrees, i)->base;
             if (name->type != GEN_URI) continue;
             const ASN1_IA5STRING* host = name->d.uniformResourceIdentifier;
-            std::string text = printable({reinterpret_cast<const char*>(ASN1_STRING_get0_data(host)),
-                                          static_cast<std::size_t>(ASN1_STRING_length(host))});
+            std::string text = printable(content_of(host));
             for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
             names.organisations.push_back(std::move(text));
         }

@@ -44,10 +44,7 @@ Result<Policy> read_policy(const X509* proxy) {
 
     const std::string language = object_text(info->proxyPolicy->policyLanguage);
     const ASN1_OCTET_STRING* octets = info->proxyPolicy->policy;
-    const std::string_view text = octets
-                                      ? std::string_view(reinterpret_cast<const char*>(ASN1_STRING_get0_data(octets)),
-                                                         static_cast<std::size_t>(ASN1_STRING_length(octets)))
-                                      : std::string_view{};
+    const std::string_view text = octets ? content_of(octets) : std::string_view{};
     Policy policy;
     if (language == kPolicyLanguage) {
         Result<Policy> own = read_own_policy(text);
@@ -92,9 +89,7 @@ bool looks_like_legacy_proxy(const X509* certificate) {
     const X509_NAME* subject = X509_get_subject_name(certificate);
     const int count = X509_NAME_entry_count(subject);
     if (count < 2 || !is_one_name_below(subject, X509_get_issuer_name(certificate))) return false;
-    const ASN1_STRING* value = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, count - 1));
-    const std::string_view name(reinterpret_cast<const char*>(ASN1_STRING_get0_data(value)),
-                                static_cast<std::size_t>(ASN1_STRING_length(value)));
+    const std::string_view name = content_of(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, count - 1)));
     return name == "proxy" || name == "limited proxy";
 }
 

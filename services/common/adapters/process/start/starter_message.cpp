@@ -1,7 +1,8 @@
 #include "services/common/adapters/process/start/starter_message.hpp"
 
 #include <algorithm>
-#include <charconv>
+
+#include "algorithms/base/text.hpp"
 
 namespace zbs::process {
 namespace {
@@ -67,11 +68,9 @@ std::optional<StarterReply> decode_starter_reply(std::string_view text) {
     if (text.size() > kMaxStarterReplyBytes) return std::nullopt;
     if (text.starts_with(kRefused)) return StarterReply{0, std::string(text.substr(kRefused.size()))};
     if (!text.starts_with(kStarted)) return std::nullopt;
-    StarterReply reply;
-    const char* end = text.data() + text.size();
-    const auto [stop, fault] = std::from_chars(text.data() + kStarted.size(), end, reply.pid);
-    if (fault != std::errc{} || stop != end || reply.pid <= 0) return std::nullopt;
-    return reply;
+    const auto pid = parse_number<pid_t>(text.substr(kStarted.size()));
+    if (!pid || *pid <= 0) return std::nullopt;
+    return StarterReply{*pid, {}};
 }
 
 }  // namespace zbs::process

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "services/common/adapters/descriptor/descriptor.hpp"
 #include "services/common/adapters/process/start/memory_file.hpp"
 #include "services/common/adapters/process/start/step_starter.hpp"
 #include "services/common/failpoint/failpoint.hpp"
@@ -54,30 +55,19 @@ Result<void> start(const SupervisorLaunch& launch, const SupervisorDescriptors& 
 }  // namespace
 
 Result<std::string> ask_supervisor(const SupervisorLaunch& launch) {
-    const int log = open(launch.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (log < 0) return system_error("cannot write " + launch.log, errno);
-    const int input = make_memory_file("zbs-step-input", encode(launch.input));
-    if (input < 0) {
-        const int fault = errno;
-        close(log);
-        return system_error("cannot hand over the job's environment", fault);
-    }
-    int ready[2];
-    if (pipe2(ready, O_CLOEXEC) != 0) {
-        const int fault = errno;
-        close(log);
-        close(input);
-        return system_error("cannot make a pipe", fault);
-    }
-    const Result<void> started = start(launch, {.log = log, .answer = ready[1], .input = input});
-    for (const int fd : {log, input, ready[1]}) close(fd);
-    if (!started) {
-        close(ready[0]);
-        return started.error();
-    }
+    const Descriptor log(open(launch.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!log) return system_error("cannot write " + launch.log, errno);
+    const Descriptor input(make_memory_file("zbs-step-input", encode(launch.input)));
+    if (!input) return system_error("cannot hand over the job's environment", errno);
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return system_error("cannot make a pipe", errno);
+    const Descriptor ready(ends[0]);
+    Descriptor given(ends[1]);
+    const Result<void> started = start(launch, {.log = log.get(), .answer = given.get(), .input = input.get()});
+    given = Descriptor();  // from now on the supervisor alone has it
+    if (!started) return started.error();
     const auto reached = failpoint::reach(failpoint::Point::kPeerStepSpawned);
-    std::string answer = read_answer(ready[0]);
-    close(ready[0]);
+    std::string answer = read_answer(ready.get());
     if (answer.empty()) return Error{ErrorCode::kUnavailable, "the supervisor of the step did not answer", {}};
     if (answer == "ok" && !reached) return reached.error();
     return answer;

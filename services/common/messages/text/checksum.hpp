@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace zbs::files {
+namespace zbs {
 
 /// SHA-256 of what comes piece by piece.
 class Checksum {
@@ -24,4 +24,12 @@ class Checksum {
     std::uint64_t taken_ = 0;
 };
 
-}  // namespace zbs::files
+/// SHA-256 of all the bytes, as 64 hexadecimal digits. The program ends where the library fails.
+std::string sha256(std::string_view bytes);
+
+/// Whether it can be such a text.
+inline bool is_checksum(std::string_view text) {
+    return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+}  // namespace zbs

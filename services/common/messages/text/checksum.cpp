@@ -1,10 +1,13 @@
-#include "services/common/adapters/files/checksum.hpp"
+#include "services/common/messages/text/checksum.hpp"
 
 #include <openssl/evp.h>
 
 #include <array>
 
-namespace zbs::files {
+#include "algorithms/base/expects.hpp"
+#include "algorithms/base/text.hpp"
+
+namespace zbs {
 namespace {
 
 EVP_MD_CTX* digest_context(void* context) { return static_cast<EVP_MD_CTX*>(context); }
@@ -26,10 +29,15 @@ std::string Checksum::text() {
     std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
     unsigned length = 0;
     if (!good_ || EVP_DigestFinal_ex(digest_context(context_.get()), digest.data(), &length) != 1) return {};
-    constexpr char kHex[] = "0123456789abcdef";
-    std::string out;
-    for (unsigned i = 0; i < length; ++i) out += {kHex[digest[i] >> 4], kHex[digest[i] & 15]};
-    return out;
+    return hexadecimal({reinterpret_cast<const char*>(digest.data()), length});
 }
 
-}  // namespace zbs::files
+std::string sha256(std::string_view bytes) {
+    Checksum sum;
+    sum.add(bytes);
+    std::string text = sum.text();
+    ZBS_EXPECTS(!text.empty());
+    return text;
+}
+
+}  // namespace zbs
