@@ -1,4 +1,4 @@
-"""A federation over a network that loses every tenth packet and falls apart for 10 s during a job: network_test.py BIN [--seed S] [--partition SECONDS] [unittest names]
+"""A federation over a network that loses every tenth packet and falls apart for 20 s during a job: network_test.py BIN [--seed S] [unittest names]
 
 Zones and registry are in network namespaces of their own (lossy_network.py); skipped where this process may not make any.
 """
@@ -15,7 +15,7 @@ PROGRAMS, SEED = "", random.SystemRandom().randrange(1_000_000)
 SKIPPED = 77  # as CMakeLists.txt tells ctest
 MACHINES = {"a": [2], "b": [2], "c": [2]}
 LOSS, DELAY_S = 0.1, (0.001, 0.02)
-PARTITION_S, REUNION_S = 10, 10
+PARTITION_S, REUNION_S = 20, 10
 
 
 class Network(unittest.TestCase):
@@ -66,8 +66,6 @@ if __name__ == "__main__":
     PROGRAMS, arguments = os.path.abspath(sys.argv[1]), sys.argv[2:]
     if arguments[:1] == ["--seed"]:
         SEED, arguments = int(arguments[1]), arguments[2:]
-    if arguments[:1] == ["--partition"]:
-        PARTITION_S, arguments = float(arguments[1]), arguments[2:]
     if why := why_no_network():
         if os.geteuid() != 0 and not os.environ.get("ZBS_TEST_NETWORK") and subprocess.run(["unshare", "-rn", "true"], capture_output=True).returncode == 0:
             os.execvpe("unshare", ["unshare", "-rn", sys.executable, "-B", *sys.argv], dict(os.environ, ZBS_TEST_NETWORK="1"))
