@@ -33,7 +33,7 @@ constexpr int kWeighShare = 50;  ///< one part in so many of the time is spent o
 /// Between two calls to a zone that does not answer; doubled each time.
 constexpr Duration kLaunchRetry = std::chrono::milliseconds{200};
 constexpr Duration kLaunchRetryMax = std::chrono::seconds{2};
-constexpr int kMaxFailedLaunches = 5;             ///< then the application fails
+constexpr int kMaxFailedLaunches = 3;             ///< then the application fails
 constexpr std::size_t kMaxLauncherFiles = 1'000;  ///< of a launcher that has started nothing; it leaves a handful
 constexpr std::uint64_t kMaxOfErrors = 4'096;     ///< bytes of a rank, for the reason of its end
 constexpr int kNotExecuted = 127;                 ///< as a shell ends that cannot execute a program
@@ -348,7 +348,7 @@ void ApplicationService::launch_failed(const std::shared_ptr<Run>& run, const Zo
     run->failed_zone = zone;
     run->failed_reason = "it did not start its part: " + reason;
     backoff_.record_failure(zone, clock_.steady_now());
-    if (!is_gated(*run) || ++run->failed_launches >= kMaxFailedLaunches)
+    if (!is_gated(*run) || ++run->failed_launches[zone] >= kMaxFailedLaunches)
         return stop(run, "zone " + zone + " did not start its part: " + reason);
     executor_.stop(run->app.status.launcher_step, Duration{0});
     end_launch(run);

@@ -88,13 +88,13 @@ TEST_F(LaunchFaultsTest, AZoneThatSaysRunningAndStartsNothingIsFoundAndLeftOut) 
 TEST_F(LaunchFaultsTest, WhereNoOtherZoneHasRoomItFailsAfterSomeTriesWithTheZone) {
     swallow(Error{ErrorCode::kInvalidArgument, "the proxy here knows no option --new", "/options"});
     const ApplicationId id = submit(12);
-    world.run(60s);
+    world.run(20s);
     EXPECT_EQ(world.status(id).state, ApplicationState::kAccepted) << "it waits for the zone to be tried again";
     world.run(10min);
     const ApplicationStatus status = world.status(id);
     EXPECT_EQ(status.state, ApplicationState::kFailed);
     EXPECT_THAT(status.reason, HasSubstr("zone c did not start its part: the proxy here knows no option --new"));
-    EXPECT_EQ(times_in(id, ApplicationState::kLaunching), 5);
+    EXPECT_EQ(times_in(id, ApplicationState::kLaunching), 3);
     EXPECT_EQ(times_in(id, ApplicationState::kRunning), 0);
     EXPECT_TRUE(status.releasing.empty());
     EXPECT_EQ(world.held(), 0);
