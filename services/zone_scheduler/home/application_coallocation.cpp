@@ -19,6 +19,8 @@ constexpr int kMaxBackoffs = 8;
 constexpr Duration kShortest{1};
 constexpr Duration kChoiceKept = std::chrono::minutes{1};
 constexpr Duration kSoon = std::chrono::seconds{1};
+/// For zones to say what they offer. Planning goes on without a silent one, for all applications wait for its answers.
+constexpr Duration kAnswersWithin = std::chrono::seconds{5};
 constexpr const char* kDrains = "drains: it takes no new work now";
 
 /// Random, twice as long on average with every round, up to 10 s: the more homes want the same, the more they spread.
@@ -109,8 +111,8 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
                                         std::function<void(std::vector<Offer>)> done) {
     struct Collection {
         std::vector<Offer> offers;
-        std::size_t pending = 1;
-        std::function<void(std::vector<Offer>)> done;
+        std::set<ZoneName> missing;
+        std::function<void(std::vector<Offer>)> done;  ///< empty once it was called
     };
     auto collection = std::make_shared<Collection>();
     collection->done = std::move(done);
@@ -146,11 +148,11 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
     question.application = request.id;
     question.staging = need_of(request.staging, config_.staging.shared_file_system);
     for (const ServiceAddress& address : ask) question.zones.emplace_back(address.who.name);
-    const auto finish_one = [collection] {
-        if (--collection->pending > 0) return;
+    const auto finish = [collection] {
+        if (!collection->done || !collection->missing.empty()) return;
         std::sort(collection->offers.begin(), collection->offers.end(),
                   [](const Offer& a, const Offer& b) { return a.zone < b.zone; });
-        collection->done(std::move(collection->offers));
+        std::exchange(collection->done, {})(std::move(collection->offers));
     };
     for (const ServiceAddress& address : ask) {
         const ZoneName zone(address.who.name);
@@ -172,15 +174,17 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
                                               std::to_string(seconds) + " s",
                                           true});
         } else {
-            ++collection->pending;
+            collection->missing.insert(zone);
             transport_.ask_capacity(
                 address, question,
-                [this, collection, finish_one, name = zone, rests = why_it_rests(zone)](Result<Capacity> capacity) {
+                [this, collection, finish, name = zone, rests = why_it_rests(zone)](Result<Capacity> capacity) {
+                    // A zone that accepted this organisation and denies it now: its answer to the next request for
+                    // peering shows whether for good. A user without rights there is no error.
+                    const bool passes =
+                        !capacity && (is_passing(capacity.error()) || capacity.error().code == ErrorCode::kDenied);
+                    if (passes) peers_.recheck(name);
+                    if (collection->missing.erase(name) == 0) return;  // too late
                     if (!capacity) {
-                        // A zone that accepted this organisation and denies it now: its answer to the next request for
-                        // peering shows whether for good. A user without rights there is no error.
-                        const bool passes = is_passing(capacity.error()) || capacity.error().code == ErrorCode::kDenied;
-                        if (passes) peers_.recheck(name);
                         collection->offers.push_back(
                             {name, {}, rests.empty() ? capacity.error().message : rests, passes});
                     } else if (capacity->zone != name)
@@ -191,12 +195,16 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
                         give_nothing_now(*offer.capacity);
                         offer.refusal = rests;
                     }
-                    finish_one();
+                    finish();
                 });
         }
     }
-    // Answers never come from inside the asking; the last count is ours, so that an empty list ends too.
-    clock_.after(Duration{0}, finish_one);
+    clock_.after(Duration{0}, finish);  // where nobody is asked
+    clock_.after(kAnswersWithin, [collection, finish] {
+        for (const ZoneName& zone : std::exchange(collection->missing, {}))
+            collection->offers.push_back({zone, {}, "has not answered yet", true});
+        finish();
+    });
 }
 
 void ApplicationService::dry_run(const Caller& caller, const ApplicationRequest& request,

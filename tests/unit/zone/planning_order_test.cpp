@@ -89,5 +89,16 @@ TEST_F(PlanningOrderTest, WaitingAsksOnceForAll) {
     EXPECT_EQ(world.status(runs).state, ApplicationState::kRunning);
 }
 
+TEST_F(PlanningOrderTest, AZoneThatIsSilentForLongDelaysNobodyElse) {
+    world.answer_delay = [](const std::string& from, const std::string& what) {
+        return from == "c" && what == "capacity" ? Duration{20s} : Duration{0};
+    };
+    const ApplicationId first = submit(4), second = submit(4);
+    world.run(7s);
+    EXPECT_GE(world.status(first).state, ApplicationState::kRunning) << world.status(first).reason;
+    EXPECT_GE(world.status(second).state, ApplicationState::kRunning) << world.status(second).reason;
+    world.run(30s);
+}
+
 }  // namespace
 }  // namespace zbs::test
