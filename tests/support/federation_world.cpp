@@ -234,11 +234,21 @@ void FederationWorld::restart(const std::string& name) {
     fresh.peers = std::make_unique<PeerService>(fresh.config, *fresh.clock, fresh.store, *fresh.transport,
                                                 fresh.keys.get(), fresh.trust, *fresh.peerings, fresh.log);
     fresh.applications = std::make_unique<ApplicationService>(
-        fresh.config, *fresh.clock, ids, fresh.store, *fresh.executor, *fresh.transport, *fresh.peers, fresh.log);
-    fresh.applications->use_files(*fresh.files);
-    fresh.applications->use_reputation([this](const OrganisationName& organisation, TrustEvent what) {
-        conduct.push_back({organisation, what});
-    });
+        ApplicationPorts{.config = fresh.config,
+                         .clock = *fresh.clock,
+                         .ids = ids,
+                         .store = fresh.store,
+                         .executor = *fresh.executor,
+                         .transport = *fresh.transport,
+                         .peers = *fresh.peers,
+                         .log = fresh.log,
+                         .files = fresh.files.get(),
+                         .is_blocked = [&fresh](const Caller& who) { return fresh.is_blocked(who); },
+                         .drains = [&fresh] { return fresh.drains(); },
+                         .record_reputation =
+                             [this](const OrganisationName& organisation, TrustEvent what) {
+                                 conduct.push_back({organisation, what});
+                             }});
     if (fresh.queue_observer) fresh.parts->observe_queue(fresh.queue_observer);
     const Result<void> queue = fresh.parts->use_queue(fresh.config.queue);
     ZBS_EXPECTS(queue.has_value());

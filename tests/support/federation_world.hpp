@@ -79,6 +79,8 @@ class FederationWorld {
         std::unique_ptr<PartService> parts;
         std::unique_ptr<PeerService> peers;
         std::unique_ptr<ApplicationService> applications;
+        std::function<bool(const Caller&)> is_blocked = [](const Caller&) { return false; };  ///< for home
+        std::function<bool()> drains = [] { return false; };                                  ///< likewise
         bool up = false;
         ZoneStanding standing = ZoneStanding::kActive;  ///< as the registry would list it
     };

@@ -87,7 +87,23 @@ ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contra
       node_links_(
           config, ports_.clock, [this] { return live_agents(); }, ports_.probe_node, ports_.log),
       files_(config, ports_.depot),
-      applications_(config, ports_.clock, ports_.ids, ports_.store, executor_, *transport_, peers_, ports_.log),
+      applications_({.config = config,
+                     .clock = ports_.clock,
+                     .ids = ports_.ids,
+                     .store = ports_.store,
+                     .executor = executor_,
+                     .transport = *transport_,
+                     .peers = peers_,
+                     .log = ports_.log,
+                     .observer = observers_,
+                     .delegations = &delegations_,
+                     .files = &files_,
+                     .account_of = [this](const Caller& user) { return own_account(user); },
+                     .groups_of = [this](const Caller& user) { return membership_.groups_of(user); },
+                     .is_blocked = [this](const Caller& subject) { return membership_.is_blocked(subject); },
+                     .drains = [this] { return registry_.draining(); },
+                     .record_reputation = [this](const OrganisationName& organisation,
+                                                 TrustEvent event) { peerings_.record(organisation, event); }}),
       retention_(config, ports_.clock, ports_.store, executor_, ports_.log),
       services_{config,
                 applications_,
@@ -123,7 +139,6 @@ void ZoneCore::serve(http::Call call, http::Respond respond) {
 /// What the services ask of each other.
 void ZoneCore::connect() {
     decisions_.commit_later([this] { barrier_.await_record(); });
-    applications_.use_observer(observers_);
     parts_.use_observer(observers_);
     events_.listen([this](const StateEvent& event) {
         if (feed_.clients() > 0) barrier_.after_commit([this, event] { feed_.publish(event); });
@@ -131,12 +146,8 @@ void ZoneCore::connect() {
     events_.listen_for_lost(
         [this](const StateEvent& event) { barrier_.after_commit([this, event] { feed_.interrupt(event); }); });
     services_.metrics_text = [this](metrics::TextFormat format) { return metrics_.text(format, services_); };
-    applications_.use_files(files_);
     parts_.use_files(files_);
     retention_.use_files(files_);
-    applications_.use_delegations(delegations_);
-    applications_.use_accounts([this](const Caller& user) { return own_account(user); });
-    applications_.use_groups([this](const Caller& user) { return membership_.groups_of(user); });
     parts_.require_delegations(
         [this](const PartRequest& part, bool required) { return check_delegation(part, required); });
     if (ports_.allocations != nullptr) {
@@ -152,12 +163,8 @@ void ZoneCore::connect() {
     parts_.use_link_within([this] { return node_links_.within_zone(); });
     filter_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
     parts_.use_drain([this] { return registry_.draining(); });
-    applications_.use_drain([this] { return registry_.draining(); });
     parts_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
-    applications_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
     peerings_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
-    applications_.use_reputation(
-        [this](const OrganisationName& organisation, TrustEvent event) { peerings_.record(organisation, event); });
     peerings_.use_accounts([this] { return filter_.accounts(); });
     peerings_.use_usage([this](const OrganisationName& organisation) { return parts_.usage_of(organisation); });
     router_.on_exception([this](const std::string& what) { ports_.log.warn("handler_threw", {{"what", what}}); });

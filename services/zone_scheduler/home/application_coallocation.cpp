@@ -232,7 +232,7 @@ Result<ApplicationService::Plan> ApplicationService::choose_start(const Applicat
                                                                   const ProfileLibrary::Choice& model,
                                                                   const std::vector<Offer>& offers,
                                                                   const MayWait& may_wait) const {
-    const CycleTimer timer(*observer_, clock_, Cycle::kPlan);
+    const CycleTimer timer(observer_, clock_, Cycle::kPlan);
     Result<ApplicationPlan> now = make_plan(request, model.model, model.source, offers);
     const auto set_learned = [&](ApplicationPlan& plan) {
         plan.learned = model.learned;

@@ -58,18 +58,27 @@ std::optional<Around> failpoints_of(ApplicationState state) {
 
 }  // namespace
 
-ApplicationService::ApplicationService(const ZoneConfig& config, Clock& clock, IdSource& ids, ZoneStore& store,
-                                       Executor& executor, ZoneTransport& transport, PeerService& peers, Log& log)
-    : config_(config),
-      clock_(clock),
-      ids_(ids),
-      store_(store),
-      executor_(executor),
-      transport_(transport),
-      peers_(peers),
-      log_(log),
-      profiles_(clock, store, log),
-      jitter_(static_cast<std::uint64_t>(to_microseconds(clock.now())) ^ std::hash<std::string>{}(config.zone.name)) {}
+ApplicationService::ApplicationService(ApplicationPorts ports)
+    : config_(ports.config),
+      clock_(ports.clock),
+      ids_(ports.ids),
+      store_(ports.store),
+      executor_(ports.executor),
+      transport_(ports.transport),
+      peers_(ports.peers),
+      observer_(ports.observer),
+      delegations_(ports.delegations),
+      files_(ports.files),
+      account_of_(std::move(ports.account_of)),
+      groups_of_(std::move(ports.groups_of)),
+      is_blocked_(std::move(ports.is_blocked)),
+      drains_(std::move(ports.drains)),
+      record_reputation_(std::move(ports.record_reputation)),
+      log_(ports.log),
+      profiles_(clock_, store_, log_),
+      jitter_(static_cast<std::uint64_t>(to_microseconds(clock_.now())) ^ std::hash<std::string>{}(config_.zone.name)) {
+    if (files_ != nullptr) claim_files();
+}
 
 Result<void> ApplicationService::resume() {
     Result<std::vector<Application>> known = store_.load_open_applications();
@@ -166,7 +175,7 @@ Result<Application> ApplicationService::submit(const Caller& caller, const Appli
     run->app.status.history.push_back({ApplicationState::kAccepted, clock_.now()});
     if (auto ok = store_.insert(run->app); !ok) return ok.error();
     recover(run);
-    observer_->application_entered(run->app);
+    observer_.application_entered(run->app);
     log_.info("application_accepted", {{"application", to_string(request.id)},
                                        {"owner", to_uri(caller)},
                                        {"ranks", std::to_string(request.ranks)},
@@ -213,7 +222,7 @@ bool ApplicationService::enter(const std::shared_ptr<Run>& run, ApplicationStatu
     if (!save(run, std::move(changed))) return false;
     log_.info("application_state",
               {{"application", to_string(run->app.request.id)}, {"state", to_string(state)}, {"reason", reason}});
-    observer_->application_entered(run->app);
+    observer_.application_entered(run->app);
     if (state != ApplicationState::kAccepted) leave_planning(run);
     if (is_final(state)) {
         begin_cycle(Duration{0});  // for what it leaves

@@ -30,6 +30,35 @@ namespace zbs {
 class PeerService;
 class DelegationService;
 
+/// What a home works with; all must outlive it. A function that is left out: as where there is nothing of the kind.
+struct ApplicationPorts {
+    const ZoneConfig& config;
+    Clock& clock;
+    IdSource& ids;
+    ZoneStore& store;
+    Executor& executor;
+    ZoneTransport& transport;
+    PeerService& peers;
+    Log& log;
+    /// Receives events of applications and plans.
+    ZoneObserver& observer = no_observer();
+    /// Where users' delegations are, to show them to zones of other organisations; null: none is shown.
+    DelegationService* delegations = nullptr;
+    FileLibrary* files = nullptr;  ///< where the users' files and results are; null: none are taken
+    /// The local account that a user's launcher runs as; empty: the zone's own.
+    std::function<Result<AccountName>(const Caller&)> account_of{};
+    /// The groups of a user for requests to other zones.
+    std::function<std::vector<std::string>(const Caller&)> groups_of = [](const Caller&) {
+        return std::vector<std::string>{};
+    };
+    std::function<bool(const Caller&)> is_blocked = [](const Caller&) { return false; };  ///< their applications end
+    std::function<bool()> drains = [] { return false; };  ///< whether this zone takes no new work now
+    /// Receives the conduct of an organisation's zones, at most once per part: held and ran it to a good end, or denied
+    /// it while they owed it.
+    std::function<void(const OrganisationName&, TrustEvent)> record_reputation = [](const OrganisationName&,
+                                                                                    TrustEvent) {};
+};
+
 /// The zone as home: takes applications of its own users from `accepted` to an end state. Every change of state is
 /// stored before the next outside step, so that a restart goes on where it stopped. Lives on the domain's strand.
 ///
@@ -43,8 +72,7 @@ class DelegationService;
 /// All or nothing: unless every part holds, commits and starts, every part is given back.
 class ApplicationService {
   public:
-    ApplicationService(const ZoneConfig& config, Clock& clock, IdSource& ids, ZoneStore& store, Executor& executor,
-                       ZoneTransport& transport, PeerService& peers, Log& log);
+    explicit ApplicationService(ApplicationPorts ports);
     /// Takes up what the store holds. Errors: the store's.
     Result<void> resume();
 
@@ -104,36 +132,9 @@ class ApplicationService {
     };
     Result<LogIndex> logs(const Caller& caller, const ApplicationId& id) const;
 
-    /// Where users' delegations are, to show them to zones of other organisations; without it none is shown.
-    void use_delegations(DelegationService& delegations) { delegations_ = &delegations; }
-    /// The groups of a user for requests to other zones; default none.
-    void use_groups(std::function<std::vector<std::string>(const Caller&)> groups_of) {
-        groups_of_ = std::move(groups_of);
-    }
-
-    /// Whose applications end; default nobody's.
-    void use_blocks(std::function<bool(const Caller&)> is_blocked) { is_blocked_ = std::move(is_blocked); }
-    /// Whether this zone takes no new work now.
-    void use_drain(std::function<bool()> drains) { drains_ = std::move(drains); }
-
-    /// The local account that a user's launcher runs as; without it the zone's own.
-    using AccountOf = std::function<Result<AccountName>(const Caller&)>;
-    void use_accounts(AccountOf account_of) { account_of_ = std::move(account_of); }
-
-    /// Where the users' files and results are; without this none are taken.
-    void use_files(FileLibrary& files);
-
     /// What was learnt from runs, and what the next ones are planned with.
     ProfileLibrary& profiles() { return profiles_; }
 
-    /// Receives the conduct of an organisation's zones, at most once per part: held and ran it to a good end, or denied
-    /// it while they owed it. Default nobody.
-    void use_reputation(std::function<void(const OrganisationName& organisation, TrustEvent)> record_reputation) {
-        record_reputation_ = std::move(record_reputation);
-    }
-
-    /// Receives events of applications and plans; default nobody.
-    void use_observer(ZoneObserver& observer) { observer_ = &observer; }
     /// How many there are in each state, of those with something left to do.
     std::map<ApplicationState, std::size_t> open_by_state() const;
 
@@ -222,6 +223,7 @@ class ApplicationService {
     void wait_on(const std::shared_ptr<Run>& run);
     void hold(const std::shared_ptr<Run>& run);
     void commit(const std::shared_ptr<Run>& run);
+    void claim_files();
     Result<void> check_staging(const Caller& caller, const Staging& staging);
     bool needs_files(const ApplicationRequest& request, const ApplicationPart& part) const;
     struct InputUpload;
@@ -276,17 +278,14 @@ class ApplicationService {
     Executor& executor_;
     ZoneTransport& transport_;
     PeerService& peers_;
-    ZoneObserver* observer_ = &no_observer();
-    DelegationService* delegations_ = nullptr;
-    FileLibrary* files_ = nullptr;
-    AccountOf account_of_;
-    std::function<bool(const Caller&)> is_blocked_ = [](const Caller&) { return false; };
-    std::function<bool()> drains_ = [] { return false; };
-    std::function<std::vector<std::string>(const Caller&)> groups_of_ = [](const Caller&) {
-        return std::vector<std::string>{};
-    };
-    std::function<void(const OrganisationName&, TrustEvent)> record_reputation_ = [](const OrganisationName&,
-                                                                                     TrustEvent) {};
+    ZoneObserver& observer_;
+    DelegationService* delegations_;
+    FileLibrary* files_;
+    const std::function<Result<AccountName>(const Caller&)> account_of_;
+    const std::function<std::vector<std::string>(const Caller&)> groups_of_;
+    const std::function<bool(const Caller&)> is_blocked_;
+    const std::function<bool()> drains_;
+    const std::function<void(const OrganisationName&, TrustEvent)> record_reputation_;
     Log& log_;
     ProfileLibrary profiles_;
     Rng jitter_;

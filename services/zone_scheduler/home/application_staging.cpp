@@ -103,9 +103,9 @@ struct ApplicationService::ResultTransfer {
     }
 };
 
-void ApplicationService::use_files(FileLibrary& files) {
-    files_ = &files;
-    files.add_user([this](const Caller& owner, const std::string& digest) {
+/// Files that an application waits with stay in the library.
+void ApplicationService::claim_files() {
+    files_->add_user([this](const Caller& owner, const std::string& digest) {
         return std::any_of(runs_.begin(), runs_.end(), [&](const auto& item) {
             const Application& app = item.second->app;
             return app.owner == owner && app.status.state < ApplicationState::kRunning &&

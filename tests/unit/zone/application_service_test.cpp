@@ -258,7 +258,7 @@ TEST_F(ApplicationServiceTest, SilenceDoesNotKillWhatRuns) {
 
 TEST_F(ApplicationServiceTest, WorkOfARevokedOwnerEndsWhetherItRunsOrWaits) {
     bool revoked = false;
-    world.node("a").applications->use_blocks([&](const Caller& subject) { return revoked && subject == world.user(); });
+    world.node("a").is_blocked = [&](const Caller& subject) { return revoked && subject == world.user(); };
     const ApplicationRequest runs = world.request(8), waits = world.request(9);
     ASSERT_TRUE(world.node("a").applications->submit(world.user(), runs));
     world.run(std::chrono::seconds{3});

@@ -209,7 +209,7 @@ struct ReservedStartTest : ReservationTest {
     }
     void drain(const std::string& name, bool on = true) {
         world.node(name).parts->use_drain([on] { return on; });
-        world.node(name).applications->use_drain([on] { return on; });
+        world.node(name).drains = [on] { return on; };
         world.node(name).standing = on ? ZoneStanding::kDrain : ZoneStanding::kActive;
     }
     void undrain(const std::string& name) { drain(name, false); }

@@ -538,7 +538,7 @@ TEST_F(StagingTest, ResultsOfACancelledRunComeHome) {
 
 TEST_F(StagingTest, OfAnOwnerWhoIsBlockedNoResultsAreRequested) {
     bool blocked = false;
-    world.node("a").applications->use_blocks([&](const Caller&) { return blocked; });
+    world.node("a").is_blocked = [&](const Caller&) { return blocked; };
     run_for(1h);
     const ApplicationId id = submit(request({.inputs = {}, .results = {"r"}}));
     world.run(10s);
@@ -561,7 +561,7 @@ TEST_F(StagingTest, ACancelWhileFilesAreSentEndsIt) {
 
 TEST_F(StagingTest, ABlockOfItsOwnerWhileFilesAreSentEndsIt) {
     bool blocked = false;
-    world.node("a").applications->use_blocks([&](const Caller&) { return blocked; });
+    world.node("a").is_blocked = [&](const Caller&) { return blocked; };
     const ApplicationId id = submit(request({.inputs = {bring("big", std::string(40 * kMiB, 'b'))}, .results = {}}));
     world.run(150ms);
     ASSERT_GT(messages["file b"], 0);
