@@ -245,6 +245,7 @@ void FederationWorld::restart(const std::string& name) {
                          .files = fresh.files.get(),
                          .is_blocked = [&fresh](const Caller& who) { return fresh.is_blocked(who); },
                          .drains = [&fresh] { return fresh.drains(); },
+                         .is_doubtful = [&fresh](const OrganisationName& who) { return fresh.is_doubtful(who); },
                          .record_reputation =
                              [this](const OrganisationName& organisation, TrustEvent what) {
                                  conduct.push_back({organisation, what});

@@ -81,6 +81,7 @@ class FederationWorld {
         std::unique_ptr<ApplicationService> applications;
         std::function<bool(const Caller&)> is_blocked = [](const Caller&) { return false; };  ///< for home
         std::function<bool()> drains = [] { return false; };                                  ///< likewise
+        std::function<bool(const OrganisationName&)> is_doubtful = [](const OrganisationName&) { return false; };
         bool up = false;
         ZoneStanding standing = ZoneStanding::kActive;  ///< as the registry would list it
     };

@@ -1,5 +1,6 @@
 #include "services/zone_scheduler/assembly/zone_core.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "services/common/codec/json/json.hpp"
@@ -102,6 +103,7 @@ ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contra
                      .groups_of = [this](const Caller& user) { return membership_.groups_of(user); },
                      .is_blocked = [this](const Caller& subject) { return membership_.is_blocked(subject); },
                      .drains = [this] { return registry_.draining(); },
+                     .is_doubtful = [this](const OrganisationName& organisation) { return is_doubtful(organisation); },
                      .record_reputation = [this](const OrganisationName& organisation,
                                                  TrustEvent event) { peerings_.record(organisation, event); }}),
       retention_(config, ports_.clock, ports_.store, executor_, ports_.log),
@@ -241,6 +243,13 @@ Result<AccountName> ZoneCore::own_account(const Caller& user) {
     if (!account) return account;
     if (auto noted = filter_.record_run(*account); !noted) return noted.error();
     return account;
+}
+
+/// Whether less than half is left of the trust that it began with.
+bool ZoneCore::is_doubtful(const OrganisationName& organisation) const {
+    return std::ranges::any_of(peerings_.views(organisation), [](const PeeringService::View& view) {
+        return view.trust.score < view.trust.initial / 2;
+    });
 }
 
 Result<void> ZoneCore::check_delegation(const PartRequest& part, bool required) {

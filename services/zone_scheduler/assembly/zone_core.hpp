@@ -117,6 +117,7 @@ class ZoneCore {
   private:
     Result<AccountName> own_account(const Caller& user);
     Result<void> check_delegation(const PartRequest& part, bool required);
+    bool is_doubtful(const OrganisationName& organisation) const;
     std::vector<ServiceAddress> known_zones() const;
     std::vector<NodeLinkSensor::Agent> live_agents() const;
     void connect();

@@ -177,7 +177,8 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
             collection->missing.insert(zone);
             transport_.ask_capacity(
                 address, question,
-                [this, collection, finish, name = zone, rests = why_it_rests(zone)](Result<Capacity> capacity) {
+                [this, collection, finish, name = zone, organisation = address.who.organisation,
+                 rests = why_it_rests(zone)](Result<Capacity> capacity) {
                     // A zone that accepted this organisation and denies it now: its answer to the next request for
                     // peering shows whether for good. A user without rights there is no error.
                     const bool passes =
@@ -191,7 +192,9 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
                         collection->offers.push_back({name, {}, "another zone answered at its address", true});
                     else
                         collection->offers.push_back({name, *std::move(capacity), {}, false});
-                    if (Offer& offer = collection->offers.back(); offer.capacity && !rests.empty()) {
+                    Offer& offer = collection->offers.back();
+                    offer.is_doubtful = is_doubtful_(organisation);
+                    if (offer.capacity && !rests.empty()) {
                         give_nothing_now(*offer.capacity);
                         offer.refusal = rests;
                     }
@@ -233,7 +236,9 @@ Result<ApplicationService::Plan> ApplicationService::choose_start(const Applicat
                                                                   const std::vector<Offer>& offers,
                                                                   const MayWait& may_wait) const {
     const CycleTimer timer(observer_, clock_, Cycle::kPlan);
-    Result<ApplicationPlan> now = make_plan(request, model.model, model.source, offers);
+    const std::vector<Offer> trusted = offers_without_doubt(offers);
+    Result<ApplicationPlan> now = make_plan(request, model.model, model.source, trusted.empty() ? offers : trusted);
+    if (!now && !trusted.empty()) now = make_plan(request, model.model, model.source, offers);
     const auto set_learned = [&](ApplicationPlan& plan) {
         plan.learned = model.learned;
         plan.digest = model.digest;

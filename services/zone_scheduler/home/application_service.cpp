@@ -73,6 +73,7 @@ ApplicationService::ApplicationService(ApplicationPorts ports)
       groups_of_(std::move(ports.groups_of)),
       is_blocked_(std::move(ports.is_blocked)),
       drains_(std::move(ports.drains)),
+      is_doubtful_(std::move(ports.is_doubtful)),
       record_reputation_(std::move(ports.record_reputation)),
       log_(ports.log),
       profiles_(clock_, store_, log_),

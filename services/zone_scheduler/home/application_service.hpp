@@ -53,6 +53,8 @@ struct ApplicationPorts {
     };
     std::function<bool(const Caller&)> is_blocked = [](const Caller&) { return false; };  ///< their applications end
     std::function<bool()> drains = [] { return false; };  ///< whether this zone takes no new work now
+    /// Whether an organisation's conduct has cost it most of its trust: its zones are used last.
+    std::function<bool(const OrganisationName&)> is_doubtful = [](const OrganisationName&) { return false; };
     /// Receives the conduct of an organisation's zones, at most once per part: held and ran it to a good end, or denied
     /// it while they owed it.
     std::function<void(const OrganisationName&, TrustEvent)> record_reputation = [](const OrganisationName&,
@@ -285,6 +287,7 @@ class ApplicationService {
     const std::function<std::vector<std::string>(const Caller&)> groups_of_;
     const std::function<bool(const Caller&)> is_blocked_;
     const std::function<bool()> drains_;
+    const std::function<bool(const OrganisationName&)> is_doubtful_;
     const std::function<void(const OrganisationName&, TrustEvent)> record_reputation_;
     Log& log_;
     ProfileLibrary profiles_;

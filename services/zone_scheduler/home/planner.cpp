@@ -129,6 +129,20 @@ std::optional<ZoneVerdict::StartRange> start_range(const Capacity& capacity, int
 
 }  // namespace
 
+std::vector<Offer> offers_without_doubt(std::span<const Offer> offers) {
+    std::vector<Offer> rest(offers.begin(), offers.end());
+    bool is_same = true;
+    for (Offer& offer : rest) {
+        if (!offer.is_doubtful || !offer.capacity || offer.capacity->processors == 0) continue;
+        offer = {offer.zone,
+                 {},
+                 "its organisation has broken its word; used only where the others have too little room",
+                 true};
+        is_same = false;
+    }
+    return is_same ? std::vector<Offer>{} : rest;
+}
+
 std::vector<Offer> offers_at(std::span<const Offer> offers, Duration after) {
     std::vector<Offer> then(offers.begin(), offers.end());
     for (Offer& offer : then) {

@@ -13,9 +13,10 @@ namespace zbs {
 struct Offer {
     ZoneName zone;
     std::optional<Capacity> capacity;
-    std::string refusal;      ///< why it gives nothing now; beside a capacity: what it gives later counts
-    bool may_change = false;  ///< silent or busy now; asking again later may help
-    bool is_unasked = false;  ///< the request itself leaves it out
+    std::string refusal;       ///< why it gives nothing now; beside a capacity: what it gives later counts
+    bool may_change = false;   ///< silent or busy now; asking again later may help
+    bool is_unasked = false;   ///< the request itself leaves it out
+    bool is_doubtful = false;  ///< its organisation has lost most of its trust here
     bool operator==(const Offer&) const = default;
 };
 
@@ -25,6 +26,10 @@ struct Offer {
 /// kUnavailable where they are only busy or away now (the message says how many are free).
 Result<ApplicationPlan> make_plan(const ApplicationRequest& request, const std::optional<ApplicationModel>& model,
                                   const std::string& profile, std::span<const Offer> offers);
+
+/// The same offers without those of doubtful zones; nothing where none of them gives anything, so that it would make no
+/// difference.
+std::vector<Offer> offers_without_doubt(std::span<const Offer> offers);
 
 /// The same offers for a start `after` from the time of the answers on: the processors announced as free are free then.
 std::vector<Offer> offers_at(std::span<const Offer> offers, Duration after);

@@ -89,6 +89,18 @@ TEST_F(PlanningOrderTest, WaitingAsksOnceForAll) {
     EXPECT_EQ(world.status(runs).state, ApplicationState::kRunning);
 }
 
+TEST_F(PlanningOrderTest, ZonesThatBrokeTheirWordAreUsedLast) {
+    world.node("a").is_doubtful = [](const OrganisationName& organisation) { return organisation == "org-b"; };
+    const ApplicationId small = submit(8);
+    world.run(2s);
+    for (const ApplicationPart& part : world.status(small).parts) EXPECT_NE(part.zone, "b");
+    const ApplicationId more = submit(4);  // only zone b is left
+    world.run(2s);
+    ASSERT_EQ(world.status(more).parts.size(), 1U) << world.status(more).reason;
+    EXPECT_EQ(world.status(more).parts.front().zone, "b");
+    world.run(60s);
+}
+
 TEST_F(PlanningOrderTest, AZoneThatIsSilentForLongDelaysNobodyElse) {
     world.answer_delay = [](const std::string& from, const std::string& what) {
         return from == "c" && what == "capacity" ? Duration{20s} : Duration{0};
