@@ -139,7 +139,14 @@ TEST(States, RecordThatCannotBeStopsTheStartWithItsName) {
     status.state = ApplicationState::kHeld;
     ASSERT_TRUE(world.node("a").store.update(request.id, status));
     auto& a = world.node("a");
-    ApplicationService restarted(a.config, *a.clock, world.ids, a.store, *a.executor, *a.transport, *a.peers, a.log);
+    ApplicationService restarted({.config = a.config,
+                                  .clock = *a.clock,
+                                  .ids = world.ids,
+                                  .store = a.store,
+                                  .executor = *a.executor,
+                                  .transport = *a.transport,
+                                  .peers = *a.peers,
+                                  .log = a.log});
     const Result<void> home = restarted.resume();
     ASSERT_FALSE(home);
     EXPECT_NE(home.error().message.find(to_string(request.id)), std::string::npos) << home.error().message;
