@@ -56,12 +56,12 @@ struct StepSpec {
 struct StepStatus {
     enum class State { kUnknown, kRunning, kExited };
     State state = State::kUnknown;
-    int exit_code = 0;               ///< once exited; 128 + n where signal n ended it
-    std::string reason;              ///< where it did not end by itself: walltime, supervisor lost, ...
-    bool is_site_fault = false;      ///< the machine's or its agent's, not that of what ran
+    int exit_code = 0;           ///< once exited; 128 + n where signal n ended it
+    std::string reason;          ///< where it did not end by itself: walltime, supervisor lost, ...
+    bool is_site_fault = false;  ///< the machine's or its agent's, not that of what ran
     enum class Proxies { kNone, kAwaited, kConnected };
     Proxies proxies = Proxies::kNone;  ///< of a launcher that awaits them; no rank has begun before `kConnected`
-    std::optional<StepWork> work{};  ///< while it runs on a machine whose agent measures it
+    std::optional<StepWork> work{};    ///< while it runs on a machine whose agent measures it
 };
 
 /// So begins the reason of a step that ended before its program began, for a fault that is not the program's.

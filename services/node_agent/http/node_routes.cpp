@@ -137,12 +137,9 @@ void list_steps(const Request& request, NodeService& node, Respond respond) {
 void add_step_routes(http::Router& router, NodeService& node) {
     router.add("GET", "/v1/steps", Action::kListSteps, Body::kNone,
                [&node](const Request& request, Respond respond) { list_steps(request, node, std::move(respond)); });
-    router.add_sync("PUT", "/v1/steps/{operation}", Action::kStartStep, Body::kLargeJson,
-                    with_step(node, start_step));
-    router.add_sync("POST", "/v1/steps/{operation}/stop", Action::kStopStep, Body::kJson,
-                    with_step(node, stop_step));
-    router.add_sync("DELETE", "/v1/steps/{operation}", Action::kRemoveStep, Body::kNone,
-                    with_step(node, remove_step));
+    router.add_sync("PUT", "/v1/steps/{operation}", Action::kStartStep, Body::kLargeJson, with_step(node, start_step));
+    router.add_sync("POST", "/v1/steps/{operation}/stop", Action::kStopStep, Body::kJson, with_step(node, stop_step));
+    router.add_sync("DELETE", "/v1/steps/{operation}", Action::kRemoveStep, Body::kNone, with_step(node, remove_step));
     router.add_sync("GET", "/v1/steps/{operation}/files", Action::kListStepFiles, Body::kNone,
                     with_step(node, list_files));
     router.add_sync("GET", "/v1/steps/{operation}/files/{name...}", Action::kReadStepFile, Body::kNone,
