@@ -203,9 +203,11 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
         }
     }
     clock_.after(Duration{0}, finish);  // where nobody is asked
-    clock_.after(kAnswersWithin, [collection, finish] {
-        for (const ZoneName& zone : std::exchange(collection->missing, {}))
-            collection->offers.push_back({zone, {}, "has not answered yet", true});
+    clock_.after(kAnswersWithin, [this, collection, finish] {
+        for (const ZoneName& zone : std::exchange(collection->missing, {})) {
+            const std::string rests = why_it_rests(zone);
+            collection->offers.push_back({zone, {}, rests.empty() ? "has not answered yet" : rests, true});
+        }
         finish();
     });
 }

@@ -50,9 +50,9 @@ TEST(SetFlexibility, GroupsSayItOrAreRefused) {
     Workload jobs = test::workload(8, {{0, 1}, {0, 1}, {0, 1}});
     for (std::size_t i = 0; i < 3; ++i) jobs.jobs[i].job.group = static_cast<std::int32_t>(2 - i);
     ASSERT_TRUE(set_flexibility(jobs, FlexibilityRule::kGroup, 1).has_value());
-    EXPECT_EQ(to_string(jobs.jobs[0].job.flexibility), "malleable");
-    EXPECT_EQ(to_string(jobs.jobs[1].job.flexibility), "moldable");
-    EXPECT_EQ(to_string(jobs.jobs[2].job.flexibility), "rigid");
+    EXPECT_STREQ(to_string(jobs.jobs[0].job.flexibility), "malleable");
+    EXPECT_STREQ(to_string(jobs.jobs[1].job.flexibility), "moldable");
+    EXPECT_STREQ(to_string(jobs.jobs[2].job.flexibility), "rigid");
     jobs.jobs[1].job.group = 3;
     const Workload before = jobs;
     const Result<void> refused = set_flexibility(jobs, FlexibilityRule::kGroup, 1);

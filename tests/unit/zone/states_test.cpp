@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 constexpr const char* kApplicationSteps =
     "accepted:planned,cancelled,rejected planned:accepted,held,committed,cancelled,rejected "
     "held:accepted,committed,cancelled,rejected "
-    "committed:accepted,planned,launching,cancelled,rejected launching:running,failed,cancelled "
+    "committed:accepted,planned,launching,cancelled,rejected launching:accepted,running,failed,cancelled "
     "running:completed,failed,cancelled completed: failed: cancelled: rejected:";
 constexpr const char* kPartSteps =
     "held:committed,released,expired committed:running,released running:completed,failed,released completed: failed: "
