@@ -1,5 +1,4 @@
 #pragma once
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -64,11 +63,11 @@ auto merge_files(const std::vector<std::string>& paths, const Merge& merge)
         files.push_back(*std::move(bytes));
     }
     auto merged = merge(std::vector<std::string_view>(files.begin(), files.end()));
-    if (merged || !merged.error().pointer.starts_with("/")) return merged;
-    Error fault = merged.error();
-    const auto at = static_cast<std::size_t>(std::atoi(fault.pointer.c_str() + 1));
-    if (at < paths.size()) fault.pointer = paths[at];
-    return fault;
+    if (merged) return merged;
+    for (std::size_t i = 0; i < paths.size(); ++i)
+        if (merged.error().pointer == "/" + std::to_string(i))
+            return Error{merged.error().code, merged.error().message, paths[i]};
+    return merged;
 }
 
 /// Whether a file that begins so holds an execution trace, of one rank or of all.

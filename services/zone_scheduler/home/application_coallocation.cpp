@@ -166,13 +166,6 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
                  true});
         } else if (excluded.contains(zone)) {
             collection->offers.push_back({zone, {}, "refused or did not answer in an earlier round", true});
-        } else if (const auto left = backoff_.left(zone, clock_.steady_now())) {
-            const int seconds = static_cast<int>(to_seconds(*left)) + 1;
-            collection->offers.push_back({zone,
-                                          {},
-                                          "did not start the last part that it had committed; it is left out for " +
-                                              std::to_string(seconds) + " s",
-                                          true});
         } else {
             collection->missing.insert(zone);
             transport_.ask_capacity(
@@ -194,6 +187,9 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
                         collection->offers.push_back({name, *std::move(capacity), {}, false});
                     Offer& offer = collection->offers.back();
                     offer.is_doubtful = is_doubtful_(organisation);
+                    if (const auto left = backoff_.left(name, clock_.steady_now()); left && offer.capacity)
+                        offer.left_out = "did not start the last part that it had committed; it is left out for " +
+                                         std::to_string(static_cast<int>(to_seconds(*left)) + 1) + " s";
                     if (offer.capacity && !rests.empty()) {
                         give_nothing_now(*offer.capacity);
                         offer.refusal = rests;
@@ -223,7 +219,8 @@ void ApplicationService::dry_run(const Caller& caller, const ApplicationRequest&
     ProfileLibrary::Choice choice = profiles_.choose(caller, request);
     collect_offers(
         caller, request, {}, std::nullopt,
-        [this, request, choice = std::move(choice), respond = std::move(respond)](const std::vector<Offer>& offers) {
+        [this, request, choice = std::move(choice), respond = std::move(respond)](std::vector<Offer> offers) {
+            leave_out_failed(offers, request.ranks);
             Result<Plan> made = choose_start(request, choice, offers, {.reserve = true, .queue = true});
             if (!made) return respond(made.error());
             respond(std::move(made->plan));

@@ -16,6 +16,7 @@ constexpr Duration kWaitForProcessors = std::chrono::seconds{1};
 constexpr int kDecisionShare = 20;
 /// A zone that is silent to a hold keeps others waiting for so long.
 constexpr Duration kWaitForHolds = std::chrono::seconds{1};
+constexpr const char* kFailedBefore = "did not start its part of this application; it is tried again later";
 constexpr const char* kRefusedBefore = "refused or did not answer in an earlier round";
 
 /// What the answer to a question depends on.
@@ -122,9 +123,11 @@ void ApplicationService::decide(PlanningCycle& cycle) {
         if (!is_waiting && !may_start_early(*run)) continue;
         std::vector<Offer> offers = cycle.questions[question].offers;
         const std::set<ZoneName> resting = zones_in_backoff(*run);
+        leave_out_failed(offers, run->app.request.ranks);
         for (Offer& offer : offers) {
-            if (run->excluded.contains(offer.zone) || resting.contains(offer.zone))
-                offer = {offer.zone, {}, kRefusedBefore, true};
+            const bool has_failed = run->launch_backoff.left(offer.zone, begun).has_value();
+            if (run->excluded.contains(offer.zone) || resting.contains(offer.zone) || has_failed)
+                offer = {offer.zone, {}, has_failed ? kFailedBefore : kRefusedBefore, true};
             if (const auto taken = cycle.taken.find(offer.zone); taken != cycle.taken.end() && offer.capacity)
                 take(*offer.capacity, taken->second);
         }

@@ -347,8 +347,8 @@ void ApplicationService::launch_failed(const std::shared_ptr<Run>& run, const Zo
     run->launch_given_up = true;
     run->failed_zone = zone;
     run->failed_reason = "it did not start its part: " + reason;
-    backoff_.record_failure(zone, clock_.steady_now());
-    if (!is_gated(*run) || ++run->failed_launches[zone] >= kMaxFailedLaunches)
+    for (ZoneBackoff* backoff : {&backoff_, &run->launch_backoff}) backoff->record_failure(zone, clock_.steady_now());
+    if (!is_gated(*run) || run->launch_backoff.failures(zone) >= kMaxFailedLaunches)
         return stop(run, "zone " + zone + " did not start its part: " + reason);
     executor_.stop(run->app.status.launcher_step, Duration{0});
     end_launch(run);

@@ -104,8 +104,9 @@ void ApplicationService::ask_elsewhere(const std::shared_ptr<Run>& run) {
     std::set<ZoneName> avoided = zones_in_backoff(*run);
     avoided.insert(run->app.status.parts.front().zone);
     collect_offers(run->app.owner, run->app.request, avoided, run->app.request.id,
-                   [this, run, choice](const std::vector<Offer>& offers) {
+                   [this, run, choice](std::vector<Offer> offers) {
                        run->busy = false;
+                       leave_out_failed(offers, run->app.request.ranks);
                        const ApplicationStatus& status = run->app.status;
                        if (status.state != ApplicationState::kCommitted || status.cancel_requested) return advance(run);
                        Result<Plan> made = choose_start(run->app.request, choice, offers, {});

@@ -50,8 +50,8 @@ struct ApplicationService::Run {
     std::map<ZoneName, Backoff> backoffs;  // zones that offered an earlier start and then refused it
     bool was_denied = false;               // the zone refused for good, not for want of processors
     int denials = 0;                       // rounds that failed so
-    std::map<ZoneName, int> failed_launches;
-    bool launch_given_up = false;  // its launcher is being ended
+    ZoneBackoff launch_backoff;            // zones that have not started their part of it
+    bool launch_given_up = false;          // its launcher is being ended
     struct Promise {
         Duration until{};  // steady time, as far as we know surely
         Duration asked{};  // steady time

@@ -129,6 +129,15 @@ std::optional<ZoneVerdict::StartRange> start_range(const Capacity& capacity, int
 
 }  // namespace
 
+void leave_out_failed(std::vector<Offer>& offers, int ranks) {
+    int others = 0;
+    for (const Offer& offer : offers)
+        if (offer.capacity && offer.left_out.empty()) others += offer.capacity->total_processors;
+    if (others < ranks) return;
+    for (Offer& offer : offers)
+        if (!offer.left_out.empty()) offer = {offer.zone, {}, offer.left_out, true};
+}
+
 std::vector<Offer> offers_without_doubt(std::span<const Offer> offers) {
     std::vector<Offer> rest(offers.begin(), offers.end());
     bool is_same = true;

@@ -17,6 +17,7 @@ struct Offer {
     bool may_change = false;   ///< silent or busy now; asking again later may help
     bool is_unasked = false;   ///< the request itself leaves it out
     bool is_doubtful = false;  ///< its organisation has lost most of its trust here
+    std::string left_out;      ///< not empty: it has failed a launch lately; for people
     bool operator==(const Offer&) const = default;
 };
 
@@ -26,6 +27,9 @@ struct Offer {
 /// kUnavailable where they are only busy or away now (the message says how many are free).
 Result<ApplicationPlan> make_plan(const ApplicationRequest& request, const std::optional<ApplicationModel>& model,
                                   const std::string& profile, std::span<const Offer> offers);
+
+/// Takes the offers of zones that have failed a launch (`left_out`) away, unless the others could never hold so many.
+void leave_out_failed(std::vector<Offer>& offers, int ranks);
 
 /// The same offers without those of doubtful zones; nothing where none of them gives anything, so that it would make no
 /// difference.

@@ -99,9 +99,8 @@ class WhileHeld(Stopped):
         work = self.w.request(1, "true", zones=["a"])
         self.stop_for_three_leases("b", lambda: self.w.submit(work))
         ended = self.w.assert_whole([request, work])
-        self.assertEqual(ended[request["id"]], "failed", "a part was launched after its launch window")
-        self.assertEqual(ended[work["id"]], "completed")
-        self.assertEqual(self.part_in_b(request["id"])[2], "released")
+        self.assertEqual(set(ended.values()), {"completed"})
+        self.assertNotEqual(self.part_in_b(request["id"])[0], part, "a part was launched after its launch window")
         self.assert_token_is_old(part, token)
 
     def test_home_is_stopped_while_its_part_is_held(self):
