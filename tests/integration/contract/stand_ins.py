@@ -1,20 +1,26 @@
-"""What a zone starts in place of MPI, where a test is about what the services say: shell scripts that run until a signal."""
+"""What a zone starts in place of MPI, where a test is about what the services say: scripts that run until a signal."""
 import json
 
-MPIEXEC = """#!/bin/sh
+MPIEXEC = """#!/usr/bin/python3
 # Stand-in for mpiexec -launcher manual: asks for one proxy per line of the host file, runs until a signal.
-i=0
-while read -r line; do
-  echo "HYDRA_LAUNCH: /usr/bin/hydra_pmi_proxy --control-port 127.0.0.1:1 --rmk user --launcher manual --demux poll --pgid 0 --retries 10 --usize -2 --proxy-id $i"
-  i=$((i + 1))
-done < hosts
-echo HYDRA_LAUNCH_END
-printf 'hello from rank 0\\n' > .zbs-out.0
-printf 'a warning\\n' > .zbs-err.1
-while [ ! -e @FOLDER@/end ]; do /bin/sleep 0.02; done
+import os, socket, time
+listener = socket.socket()
+listener.bind(("127.0.0.1", 0))
+listener.listen(64)
+port = listener.getsockname()[1]
+with open("hosts") as hosts:
+    for proxy, _ in enumerate(hosts):
+        print(f"HYDRA_LAUNCH: /usr/bin/hydra_pmi_proxy --control-port 127.0.0.1:{port} --rmk user --launcher manual --demux poll --pgid 0 --retries 10 --usize -2 --proxy-id {proxy}")
+print("HYDRA_LAUNCH_END", flush=True)
+for name, text in ((".zbs-out.0", "hello from rank 0\\n"), (".zbs-err.1", "a warning\\n")):
+    with open(name, "w") as output:
+        output.write(text)
+while not os.path.exists("@FOLDER@/end"):
+    time.sleep(0.02)
 """
-PROXY = """#!/bin/sh
+PROXY = """#!/bin/bash
 # Stand-in for a proxy whose ranks leave a model.
+for word; do [ "$last" != --control-port ] || exec 3<>"/dev/tcp/${word%:*}/${word##*:}"; last=$word; done
 /bin/cp @FOLDER@/model.json "$ZBS_PROFILE_OUT"
 [ -z "$ZBS_STAGED" ] || { cd "$ZBS_STAGED" && /bin/cp in.dat out.dat && /bin/ln -s /etc/passwd secret.dat; }
 while [ ! -e @FOLDER@/end ]; do /bin/sleep 0.02; done

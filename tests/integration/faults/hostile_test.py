@@ -102,7 +102,10 @@ class Lying(unittest.TestCase):
     def check(self, lies, trust_falls=True):
         self.liar.lies, self.liar.answered = lies, 0
         before = self.trust()
-        request, beside = self.w.request(3, "true"), self.w.request(1, "true", zones=["c"])
+        # A zone that has lost its trust is asked only where the others have too little room.
+        work, request, beside = self.w.request(1, "sleep 2", zones=["a"]), self.w.request(3, "true"), self.w.request(1, "true", zones=["c"])
+        self.w.submit(work)
+        until(lambda: self.w.state_of(work["id"])["state"] == "running", DEADLINE_S, "the work beside does not run")
         self.w.submit(request)
         until(lambda: self.liar.answered > 0, DEADLINE_S, lambda: f"zone b is not asked: {self.w.state_of(request['id'])}")
         self.w.submit(beside)  # while home waits for the liar
