@@ -16,7 +16,7 @@ constexpr Duration kWaitForProcessors = std::chrono::seconds{1};
 constexpr int kDecisionShare = 20;
 /// A zone that is silent to a hold keeps others waiting for so long.
 constexpr Duration kWaitForHolds = std::chrono::seconds{1};
-constexpr const char* kFailedBefore = "did not start its part of this application; it is tried again later";
+constexpr const char* kFailedBefore = "did not start its part of this application";
 constexpr const char* kRefusedBefore = "refused or did not answer in an earlier round";
 
 /// What the answer to a question depends on.
@@ -123,7 +123,9 @@ void ApplicationService::decide(PlanningCycle& cycle) {
         if (!is_waiting && !may_start_early(*run)) continue;
         std::vector<Offer> offers = cycle.questions[question].offers;
         const std::set<ZoneName> resting = zones_in_backoff(*run);
-        leave_out_failed(offers, run->app.request.ranks);
+        for (Offer& offer : offers)
+            if (offer.capacity && run->launch_backoff.failures(offer.zone) > 0) offer.left_out = kFailedBefore;
+        run->needs_all = !leave_out_failed(offers, run->app.request.ranks);
         for (Offer& offer : offers) {
             const bool has_failed = run->launch_backoff.left(offer.zone, begun).has_value();
             if (run->excluded.contains(offer.zone) || resting.contains(offer.zone) || has_failed)

@@ -348,7 +348,7 @@ void ApplicationService::launch_failed(const std::shared_ptr<Run>& run, const Zo
     run->failed_zone = zone;
     run->failed_reason = "it did not start its part: " + reason;
     for (ZoneBackoff* backoff : {&backoff_, &run->launch_backoff}) backoff->record_failure(zone, clock_.steady_now());
-    if (!is_gated(*run) || run->launch_backoff.failures(zone) >= kMaxFailedLaunches)
+    if (!is_gated(*run) || (run->needs_all && run->launch_backoff.failures(zone) >= kMaxFailedLaunches))
         return stop(run, "zone " + zone + " did not start its part: " + reason);
     executor_.stop(run->app.status.launcher_step, Duration{0});
     end_launch(run);

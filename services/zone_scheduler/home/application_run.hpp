@@ -50,6 +50,7 @@ struct ApplicationService::Run {
     std::map<ZoneName, Backoff> backoffs;  // zones that offered an earlier start and then refused it
     bool was_denied = false;               // the zone refused for good, not for want of processors
     int denials = 0;                       // rounds that failed so
+    bool needs_all = false;                // without the zones that have failed a launch the others could never hold it
     ZoneBackoff launch_backoff;            // zones that have not started their part of it
     bool launch_given_up = false;          // its launcher is being ended
     struct Promise {

@@ -129,13 +129,14 @@ std::optional<ZoneVerdict::StartRange> start_range(const Capacity& capacity, int
 
 }  // namespace
 
-void leave_out_failed(std::vector<Offer>& offers, int ranks) {
+bool leave_out_failed(std::vector<Offer>& offers, int ranks) {
     int others = 0;
     for (const Offer& offer : offers)
         if (offer.capacity && offer.left_out.empty()) others += offer.capacity->total_processors;
-    if (others < ranks) return;
+    if (others < ranks) return false;
     for (Offer& offer : offers)
         if (!offer.left_out.empty()) offer = {offer.zone, {}, offer.left_out, true};
+    return true;
 }
 
 std::vector<Offer> offers_without_doubt(std::span<const Offer> offers) {

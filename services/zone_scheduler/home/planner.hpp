@@ -28,8 +28,9 @@ struct Offer {
 Result<ApplicationPlan> make_plan(const ApplicationRequest& request, const std::optional<ApplicationModel>& model,
                                   const std::string& profile, std::span<const Offer> offers);
 
-/// Takes the offers of zones that have failed a launch (`left_out`) away, unless the others could never hold so many.
-void leave_out_failed(std::vector<Offer>& offers, int ranks);
+/// Takes the offers of zones that have failed a launch (`left_out`) away. False, and nothing is done, where the others
+/// could never hold so many.
+bool leave_out_failed(std::vector<Offer>& offers, int ranks);
 
 /// The same offers without those of doubtful zones; nothing where none of them gives anything, so that it would make no
 /// difference.

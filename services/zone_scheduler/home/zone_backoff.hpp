@@ -12,7 +12,7 @@ namespace zbs {
 /// there clears it. Not stored: a home that restarts asks everybody again. Times are steady.
 class ZoneBackoff {
   public:
-    static constexpr Duration kFirst = std::chrono::seconds{10};
+    static constexpr Duration kFirst = std::chrono::seconds{2};
     static constexpr Duration kLongest = std::chrono::minutes{30};
 
     /// Failures of parts that were planned before the zone was left out count as one.

@@ -62,7 +62,7 @@ TEST_F(LaunchFaultsTest, TenJobsThroughABlackHoleEndWell) {
     for (int i = 0; i < 10; ++i) ids.push_back(submit(6));
     world.run(10min);
     expect_all_well(ids);
-    EXPECT_LE(launches["c"], 6) << "it is left out for longer and longer, by all";
+    EXPECT_LT(launches["c"], 10) << "it is left out for longer and longer, by all";
     EXPECT_GE(launches["c"], 1);
 }
 
@@ -75,7 +75,7 @@ TEST_F(LaunchFaultsTest, AZoneThatSaysRunningAndStartsNothingIsFoundAndLeftOut) 
     world.run(20s);
     ASSERT_EQ(world.status(id).state, ApplicationState::kLaunching) << "no rank has begun";
     EXPECT_EQ(launches["c"], 1);
-    world.run(20s);
+    world.run(11s);
     const ApplicationId later = submit(8);
     world.run(10min);
     expect_all_well({beside, id, later});
@@ -88,7 +88,7 @@ TEST_F(LaunchFaultsTest, AZoneThatSaysRunningAndStartsNothingIsFoundAndLeftOut) 
 TEST_F(LaunchFaultsTest, WhereNoOtherZoneHasRoomItFailsAfterSomeTriesWithTheZone) {
     swallow(Error{ErrorCode::kInvalidArgument, "the proxy here knows no option --new", "/options"});
     const ApplicationId id = submit(12);
-    world.run(20s);
+    world.run(1s);
     EXPECT_EQ(world.status(id).state, ApplicationState::kAccepted) << "it waits for the zone to be tried again";
     world.run(10min);
     const ApplicationStatus status = world.status(id);
@@ -153,14 +153,14 @@ TEST(ZoneBackoff, DoublesWithFailuresInARowAndIsClearedByASuccess) {
     ZoneBackoff backoff;
     EXPECT_FALSE(backoff.left("z", 0s));
     backoff.record_failure("z", 0s);
-    EXPECT_EQ(backoff.left("z", 0s), Duration{10s});
-    backoff.record_failure("z", 9s);  // planned before it was left out
-    EXPECT_EQ(backoff.left("z", 9s), Duration{1s});
-    EXPECT_FALSE(backoff.left("z", 10s));
-    backoff.record_failure("z", 10s);
-    EXPECT_EQ(backoff.left("z", 10s), Duration{20s});
+    EXPECT_EQ(backoff.left("z", 0s), Duration{2s});
+    backoff.record_failure("z", 1s);  // planned before it was left out
+    EXPECT_EQ(backoff.left("z", 1s), Duration{1s});
+    EXPECT_FALSE(backoff.left("z", 2s));
+    backoff.record_failure("z", 2s);
+    EXPECT_EQ(backoff.left("z", 2s), Duration{4s});
     EXPECT_EQ(backoff.failures("z"), 2);
-    Duration now = 30s;
+    Duration now = 6s;
     for (int i = 0; i < 80; ++i) {
         backoff.record_failure("z", now);
         now += *backoff.left("z", now);
