@@ -165,7 +165,7 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
                  false,
                  true});
         } else if (excluded.contains(zone)) {
-            collection->offers.push_back({zone, {}, "refused or did not answer in an earlier round", true});
+            collection->offers.push_back({zone, {}, kRefusedBefore, true});
         } else {
             collection->missing.insert(zone);
             transport_.ask_capacity(

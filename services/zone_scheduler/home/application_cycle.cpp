@@ -8,7 +8,9 @@ namespace zbs {
 namespace {
 
 /// Questions of one cycle; applications of one user with one walltime share theirs, unless they have a reserved start.
-constexpr std::size_t kMaxQuestions = 32;
+constexpr std::size_t kMaxQuestions = 48;
+/// So many of them are about those that come behind all others, in turns, so that nobody is never asked about.
+constexpr std::size_t kInTurns = 8;
 /// Plans of one cycle: each becomes a hold in every zone that it uses, and calls of users wait while plans are made.
 constexpr std::size_t kMaxAdmitted = 32;
 constexpr Duration kWaitForProcessors = std::chrono::seconds{1};
@@ -17,7 +19,6 @@ constexpr int kDecisionShare = 20;
 /// A zone that is silent to a hold keeps others waiting for so long.
 constexpr Duration kWaitForHolds = std::chrono::seconds{1};
 constexpr const char* kFailedBefore = "did not start its part of this application";
-constexpr const char* kRefusedBefore = "refused or did not answer in an earlier round";
 
 /// What the answer to a question depends on.
 bool is_same_question(const Application& a, const Application& b) {
@@ -48,16 +49,18 @@ struct ApplicationService::PlanningCycle {
     std::size_t pending = 0;                                             ///< questions
     std::map<ZoneName, int> taken;                                       ///< processors, by plans that are not held yet
 
-    void add(const std::shared_ptr<Run>& run, bool is_own) {
+    /// False where that would be more questions than `most`.
+    bool add(const std::shared_ptr<Run>& run, bool is_own, std::size_t most) {
         const auto question = std::ranges::find_if(questions, [&](const Question& known) {
             return !is_own && !known.is_own && is_same_question(known.about->app, run->app);
         });
-        if (question == questions.end() && questions.size() >= kMaxQuestions) return;
+        if (question == questions.end() && questions.size() >= most) return false;
         order[turn_of(*run)] = {run, static_cast<std::size_t>(question - questions.begin())};
         if (question == questions.end())
             questions.push_back({run, is_own, {}});
         else if (question->about->app.request.ranks < run->app.request.ranks)
             question->about = run;
+        return true;
     }
 };
 
@@ -92,8 +95,12 @@ void ApplicationService::run_cycle() {
     auto cycle = std::make_shared<PlanningCycle>();
     for (const ApplicationId& id : reserved_)
         if (const auto run = runs_.find(id); run != runs_.end() && may_start_early(*run->second))
-            cycle->add(run->second, true);
-    for (const auto& [turn, run] : waiting_) cycle->add(run, false);
+            cycle->add(run->second, true, kMaxQuestions - kInTurns);
+    for (const auto& [turn, run] : waiting_) cycle->add(run, false, kMaxQuestions - kInTurns);
+    auto next = asked_last_ ? waiting_.upper_bound(*asked_last_) : waiting_.begin();
+    for (; next != waiting_.end(); asked_last_ = next->first, ++next)
+        if (!cycle->order.contains(next->first) && !cycle->add(next->second, false, kMaxQuestions)) break;
+    if (next == waiting_.end()) asked_last_.reset();
     for (const auto& [id, run] : runs_)
         if (run->has_turn)
             for (const ApplicationPart& part : run->app.status.parts)

@@ -26,6 +26,7 @@ inline bool is_passing(const Error& error) {
            error.code == ErrorCode::kTooManyRequests;
 }
 
+inline constexpr const char* kRefusedBefore = "refused or did not answer in an earlier round";
 inline constexpr const char* kWaitsInQueue = "waiting in the queue of its zone";
 
 /// Whether a part of it is without processors until it is its turn.

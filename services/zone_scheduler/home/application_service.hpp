@@ -300,6 +300,7 @@ class ApplicationService {
     using Turn = std::tuple<int, Time, ApplicationId>;
     static Turn turn_of(const Run& run);
     std::map<Turn, std::shared_ptr<Run>> waiting_;
+    std::optional<Turn> asked_last_;     ///< of those that are asked about in turns
     std::optional<Duration> cycle_due_;  ///< steady time: a timer for it is set
     bool is_asking_ = false;             ///< a cycle waits for the answers of zones
     int planning_ = 0;                   ///< applications whose zones have not answered all holds

@@ -89,6 +89,23 @@ TEST_F(PlanningOrderTest, WaitingAsksOnceForAll) {
     EXPECT_EQ(world.status(runs).state, ApplicationState::kRunning);
 }
 
+TEST_F(PlanningOrderTest, WhoComesBehindManyOthersThatAskDifferentlyStartsToo) {
+    world.node("a").config.max_reservations = 0;
+    for (const char* zone : {"a", "b", "c"}) world.node(zone).executor->script("", {.runtime = 9min});
+    submit(8);
+    world.run(2s);
+    const auto with_walltime = [&](int ranks, Duration walltime) {
+        ApplicationRequest request = world.request(ranks);
+        request.walltime = walltime;
+        EXPECT_TRUE(world.node("a").applications->submit(world.user(), request));
+        return request.id;
+    };
+    for (int i = 0; i < 90; ++i) with_walltime(12, 600s + i * 1s);  // none of them has room
+    const ApplicationId small = with_walltime(2, 300s);
+    world.run(60s);
+    EXPECT_EQ(world.status(small).state, ApplicationState::kRunning) << world.status(small).reason;
+}
+
 TEST_F(PlanningOrderTest, ZonesThatBrokeTheirWordAreUsedLast) {
     world.node("a").is_doubtful = [](const OrganisationName& organisation) { return organisation == "org-b"; };
     const ApplicationId small = submit(8);
