@@ -36,9 +36,10 @@ struct Match {
 /// The organisation of the zone has all of it; another one has what the first fitting rule of the zone gives at its
 /// initial trust. Parts that come at the same instant come in the order of `parts`, with a decision for each.
 ///
-/// Decisions are those of `PartService` at the same instants. That one decides anew each second; here the time between
-/// two decisions without an event grows to 1/64 of the time since the last event, so that a start that comes with time
-/// alone, as by the fair order of organisations, is so much later at most.
+/// Decisions are those of `PartService` at the same instants. That one decides anew each second. Here a second passes
+/// between two decisions that differ; while enough processors are free for a part that waits, 1/16 of the time since
+/// the last event, at least a second. So a start that comes with time alone, as by the fair order of organisations, is
+/// so much later at most.
 ///
 /// Precondition: the zone has processors, one row of them, and at least as many as each part has ranks. Errors:
 /// `queue_discipline`'s for `config.queue`.
