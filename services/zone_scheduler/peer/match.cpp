@@ -20,8 +20,7 @@ constexpr Duration kTimeToStop = std::chrono::seconds{5};
 /// Likewise: the least weight of an organisation in the fair order.
 constexpr double kLeastWeight = 0.01;
 /// The shortest time between two decisions without an event.
-constexpr Duration kFirstPause = std::chrono::seconds{1};
-constexpr std::int64_t kPausesInIdleTime = 16;
+constexpr Duration kShortestPause = std::chrono::seconds{1};
 /// Hours and weekdays have opened once in this time, so no part starts that has not started after it.
 constexpr Duration kAllHours = std::chrono::hours{8 * 24};
 constexpr Time kMonday{std::chrono::hours{4 * 24}};
@@ -78,8 +77,10 @@ class MatchRun {
         if (!events_.empty()) not_after(std::get<Duration>(*events_.begin()));
         if (queue_.size() == 0) return next;
         // A decision can better the promises of the one before, also where no part can start.
-        if (next && !settled_) not_after(now_ + kFirstPause);
-        if (next && may_start_one()) not_after(now_ + std::max(kFirstPause, (now_ - last_event_) / kPausesInIdleTime));
+        if (next && !settled_) not_after(now_ + kShortestPause);
+        // Between organisations the order changes with time; within one only few disciplines change it.
+        const std::int64_t pauses = rights_.size() > 1 ? 16 : 2;
+        if (next && may_start_one()) not_after(now_ + std::max(kShortestPause, (now_ - last_event_) / pauses));
         for (const auto& [organisation, rights] : rights_) {
             if (!rights) continue;
             const std::optional<Time> opens = find_allowed_start(*rights, kMonday + now_);

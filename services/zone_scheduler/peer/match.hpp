@@ -37,9 +37,9 @@ struct Match {
 /// initial trust. Parts that come at the same instant come in the order of `parts`, with a decision for each.
 ///
 /// Decisions are those of `PartService` at the same instants. That one decides anew each second. Here a second passes
-/// between two decisions that differ; while enough processors are free for a part that waits, 1/16 of the time since
-/// the last event, at least a second. So a start that comes with time alone, as by the fair order of organisations, is
-/// so much later at most.
+/// between two decisions that differ. While enough processors are free for a part that waits, the pause grows to a
+/// fraction of the time since the last event: 1/16 where there are several organisations, half of it where there is
+/// one. A start that comes with time alone, as by the fair order of organisations, is so much later at most.
 ///
 /// Precondition: the zone has processors, one row of them, and at least as many as each part has ranks. Errors:
 /// `queue_discipline`'s for `config.queue`.
