@@ -26,7 +26,7 @@ constexpr Duration kForgetting = std::chrono::seconds{5};
 
 void Checks::look(const ZoneNode& zone) {
     if (zone.core() == nullptr) return;
-    const Parts parts = zone.core()->parts().parts();
+    const Parts parts = zone.core()->parts().table().records();
     check_processors(zone, parts);
     check_leases(zone, parts);
     check_starts(zone, parts);
@@ -49,7 +49,8 @@ void Checks::check_processors(const ZoneNode& zone, const Parts& parts) {
         for (const std::int32_t processor : part->processors) {
             for (const PartRecord* other : owners[processor]) {
                 const bool same_life = made->second == life && made_in_.at(other->request.id) == life;
-                const bool apart = !service.promise_of(part->request.id).meets(service.promise_of(other->request.id));
+                const bool apart =
+                    !service.table().promise_of(part->request.id).meets(service.table().promise_of(other->request.id));
                 const bool one_waits = waits(*part) || waits(*other);
                 if (one_waits && (apart || !fresh || !same_life)) continue;
                 fail("zone " + zone.config().zone.name + " gives processor " + std::to_string(processor) +
@@ -80,7 +81,7 @@ void Checks::check_starts(const ZoneNode& zone, const Parts& parts) {
     for (const PartRecord* part : parts) {
         if (!part->starts_at || part->status.state == PartState::kRunning) continue;
         const PartId& id = part->request.id;
-        const Duration when = zone.core()->parts().promise_of(id).begin;
+        const Duration when = zone.core()->parts().table().promise_of(id).begin;
         const auto [known, fresh] = starts_.try_emplace(id, Start{life, when});
         if (!fresh && known->second.life == life && known->second.when != when)
             fail("zone " + zone.config().zone.name + " moves the reserved start of part " + to_string(id) + " by " +
@@ -104,7 +105,7 @@ void Checks::look_at_starts(const ZoneNode& home, const User& user) {
 
 void Checks::look_for_forgotten(const ZoneNode& zone, const Zones& homes) {
     if (zone.core() == nullptr) return;
-    for (const PartRecord* part : zone.core()->parts().parts()) {
+    for (const PartRecord* part : zone.core()->parts().table().records()) {
         const auto home = homes.find(part->request.home);
         if (home == homes.end() || home->second->core() == nullptr) continue;
         const auto found = home->second->core()->applications().find(part->request.user, part->request.application);
@@ -185,7 +186,7 @@ void Checks::look_for_half_started(const ZoneNode& home, const User& user, const
         for (const ApplicationPart& part : (*found)->status.parts) {
             const auto zone = zones.find(part.zone);
             if (zone == zones.end() || zone->second->core() == nullptr || liars.contains(part.zone)) continue;
-            for (const PartRecord* there : zone->second->core()->parts().parts())
+            for (const PartRecord* there : zone->second->core()->parts().table().records())
                 if (there->request.id == part.id && there->operation.empty())
                     fail("application " + to_string(id) + " runs, but its part in zone " + part.zone + " is " +
                          to_string(there->status.state));
@@ -200,7 +201,7 @@ void Checks::complaints(const User& user) {
 
 void Checks::at_rest(const ZoneNode& zone) {
     if (zone.core() == nullptr) return fail("zone " + zone.config().zone.name + " is down after the storm");
-    for (const PartRecord* part : zone.core()->parts().parts())
+    for (const PartRecord* part : zone.core()->parts().table().records())
         fail("zone " + zone.config().zone.name + " still has part " + to_string(part->request.id) + " of application " +
              to_string(part->request.application) + " (" + to_string(part->status.state) + ")");
 }

@@ -140,7 +140,7 @@ class FederationWorld {
     int held() {
         int n = 0;
         for (auto& [name, node] : nodes_) {
-            if (node->up) n += static_cast<int>(node->config.zone.processor_count()) - node->parts->free_processors();
+            if (node->up) n += static_cast<int>(node->config.zone.processor_count()) - node->parts->table().free_processors();
         }
         return n;
     }

@@ -67,7 +67,7 @@ Json encode_assignment(const ApplicationId& id, const std::vector<RankRow>& rows
 
 Json encode(const NodeList& list) {
     Json rows = Json::array(), agents = Json::array();
-    for (const PartService::NodeView& node : list.nodes) {
+    for (const ProcessorLedger::NodeView& node : list.nodes) {
         rows.push_back({{"name", node.machine.name},
                         {"processors", node.machine.processors},
                         {"used", node.used},

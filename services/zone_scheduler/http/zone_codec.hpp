@@ -27,7 +27,7 @@ Json encode_assignment(const ApplicationId& id, const std::vector<RankRow>& rows
 struct NodeList {
     ZoneName zone;
     OrganisationName organisation;
-    std::vector<PartService::NodeView> nodes;
+    std::vector<ProcessorLedger::NodeView> nodes;
     std::vector<NodeDirectory::Node> agents;
     bool has_addresses = false;  ///< addresses of agents are for operators
     std::string sharing;         ///< by which means parts share processors; empty: they do not

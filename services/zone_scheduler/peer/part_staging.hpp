@@ -16,9 +16,10 @@ namespace zbs {
 /// Files that a part gets before its launch: whether the zone takes them, and their way to the machines of the part.
 class PartStaging {
   public:
-    PartStaging(const ZoneConfig& config, const PartAllocations& allocations, Executor& executor, Log& log)
-        : config_(config), allocations_(allocations), executor_(executor), log_(log) {}
-    void use(FileLibrary& files) { files_ = &files; }
+    /// `files`: null where the zone takes none.
+    PartStaging(const ZoneConfig& config, const PartAllocations& allocations, Executor& executor, FileLibrary* files,
+                Log& log)
+        : config_(config), allocations_(allocations), executor_(executor), files_(files), log_(log) {}
     FileLibrary* files() const { return files_; }  ///< null: the zone takes none
 
     /// Whether this zone would take the files of such an application. The error names the bound to other organisations,
@@ -48,8 +49,8 @@ class PartStaging {
     const ZoneConfig& config_;
     const PartAllocations& allocations_;
     Executor& executor_;
+    FileLibrary* files_;
     Log& log_;
-    FileLibrary* files_ = nullptr;
 };
 
 }  // namespace zbs
