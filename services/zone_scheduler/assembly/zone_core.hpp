@@ -148,6 +148,7 @@ class ZoneCore {
     NodeLinkSensor node_links_;
     FileLibrary files_;
     ApplicationService applications_;
+    ApplicationOutput output_;
     Retention retention_;
     ZoneServices services_;
     http::DecisionLog decisions_;

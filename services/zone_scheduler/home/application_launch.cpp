@@ -1,19 +1,14 @@
 // ApplicationService from `committed` to its end: launcher, parts, watch, stop, profile.
 #include <algorithm>
-#include <array>
-#include <csignal>
-#include <iterator>
 #include <tuple>
 
 #include "algorithms/model/task_graph.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/limits.hpp"
-#include "services/common/messages/steps/lost_machine.hpp"
 #include "services/common/messages/steps/own_files.hpp"
+#include "services/zone_scheduler/home/application_end.hpp"
 #include "services/zone_scheduler/home/application_run.hpp"
 #include "services/zone_scheduler/launch/launchers.hpp"
-#include "services/zone_scheduler/launch/loader_fault.hpp"
-#include "services/zone_scheduler/records/part_view.hpp"
 
 namespace zbs {
 namespace {
@@ -35,8 +30,6 @@ constexpr Duration kLaunchRetry = std::chrono::milliseconds{200};
 constexpr Duration kLaunchRetryMax = std::chrono::seconds{2};
 constexpr int kMaxFailedLaunches = 3;             ///< then the application fails
 constexpr std::size_t kMaxLauncherFiles = 1'000;  ///< of a launcher that has started nothing; it leaves a handful
-constexpr std::uint64_t kMaxOfErrors = 4'096;     ///< bytes of a rank, for the reason of its end
-constexpr int kNotExecuted = 127;                 ///< as a shell ends that cannot execute a program
 /// Of a zone that answers, and has lost what it stored.
 constexpr const char* kUnknownPart = "it no longer knows the part; was the zone restored from a backup?";
 constexpr std::size_t kMaxLauncherOutput = 4 * 1024 * 1024;
@@ -51,97 +44,6 @@ std::string first_line(const std::string& text) {
     std::size_t begin = text.find_first_not_of(" \n=");
     if (begin == std::string::npos) return {};
     return text.substr(begin, std::min(text.find('\n', begin), begin + 200) - begin);
-}
-
-/// The reason of a part that is why the application ends, whatever else its ranks did.
-bool ends_application(std::string_view reason) {
-    return std::ranges::any_of(
-        std::array{kNotBegunReason, kLostMachineReason, kLostSupervisorReason, kTakenBackReason, kFolderReason},
-        [reason](std::string_view beginning) { return reason.starts_with(beginning); });
-}
-
-bool names_zone(const std::string& reason, const ZoneName& zone) {
-    const std::string name = "zone " + zone;
-    const std::size_t at = reason.find(name);
-    return at != std::string::npos && (at + name.size() == reason.size() || reason[at + name.size()] == ' ');
-}
-
-/// What the parts show of an end that one of them caused, or `rank`: the others do not know why they ended.
-void explain_parts(ApplicationStatus& status, const std::string& reason, std::optional<TaskIndex> rank) {
-    const bool is_loss = reason.starts_with("lost ");
-    for (ApplicationPart& part : status.parts) {
-        PartStatus& own = part.status;
-        if (!is_final(own.state)) continue;
-        const bool is_cause = rank ? std::ranges::binary_search(part.ranks, *rank) : names_zone(reason, part.zone);
-        const bool knows = ends_application(own.reason) || own.reason.starts_with(kWalltimeReason) ||
-                           (own.first_end && own.first_end->how != RankEndKind::kAborted);
-        if (is_cause && (rank || is_loss)) {
-            own.state = PartState::kFailed;
-            own.reason = reason;
-        } else if (!is_cause && !knows && own.state == PartState::kFailed) {
-            own.reason = "ended because " +
-                         std::string(is_loss                               ? "of a "
-                                     : reason.starts_with(kWalltimeReason) ? "of the "
-                                                                           : "") +
-                         reason;
-        }
-    }
-}
-
-/// One reason of all parts that ended at the walltime: a peer names no length, and a zone that had to end its part
-/// when the walltime of another one was over names no reason.
-void describe_walltime(ApplicationStatus& status, const std::string& walltime_reached) {
-    for (ApplicationPart& part : status.parts) {
-        PartStatus& own = part.status;
-        const bool is_over = own.reason.starts_with(kWalltimeReason);
-        const bool is_open = own.reason.empty() || own.state == PartState::kReleased;
-        if (own.state == PartState::kCompleted || (!is_over && !is_open)) continue;
-        const std::size_t zone = is_over ? own.reason.find(" in zone ") : std::string::npos;
-        own.reason = walltime_reached + (zone == std::string::npos ? " in zone " + part.zone : own.reason.substr(zone));
-        if (own.state == PartState::kReleased) own.state = PartState::kFailed;
-    }
-}
-
-bool is_signal(int exit_code) { return exit_code > 128 && exit_code < 128 + 65; }
-
-/// What was lost of MPICH's launcher, whose processes end by a signal only where something kills them; else empty. A
-/// proxy that loses the launcher ends with a code; behind a program that ends badly it does not.
-std::string lost_of_launcher(const Application& app, int code, std::string_view errors, const ZoneName& home) {
-    const auto lost = [](const std::string& what, const ZoneName& zone, int ended) {
-        return "lost " + what + " in zone " + zone + " (signal " + std::to_string(ended - 128) + ")";
-    };
-    if (mpich::lost_a_proxy(errors)) {
-        for (const ApplicationPart& part : app.status.parts)
-            if (const int ended = part.status.exit_code.value_or(0); is_signal(ended))
-                return lost("proxy of the MPI launcher", part.zone, ended);
-        return "lost connection between the MPI launcher and a proxy";
-    }
-    const bool has_orphan = std::ranges::any_of(
-        app.status.parts, [](const ApplicationPart& part) { return part.status.exit_code.value_or(0) != 0; });
-    return is_signal(code) && has_orphan ? lost("MPI launcher", home, code) : "";
-}
-
-/// Of a signal that the launcher reports of a rank, and no zone. The supervisor of a rank leaves a record, so it was
-/// the supervisor that got the signal, and the rank ended with it. `place`: ZONE.MACHINE, where the launcher says it.
-std::string end_without_record(const ApplicationStatus& status, int signal, const std::string& place) {
-    for (const ApplicationPart& part : status.parts) {
-        if (signal != SIGKILL || !is_final(part.status.state)) continue;
-        for (const RankPlace& one : part.status.assignment)
-            if (part.zone + "." + one.machine == place)
-                return std::string(kLostSupervisorReason) + " of a rank in zone " + part.zone + " on machine " +
-                       one.machine + " (signal " + std::to_string(signal) + ")";
-    }
-    return "a rank was ended by signal " + std::to_string(signal);
-}
-
-/// Why a launcher ended that nobody here stopped, though ranks of it got a SIGTERM; else empty. `is_launcher`: the step
-/// of the launcher was stopped. A SIGTERM to the launcher itself reaches all ranks.
-std::string stopped_by_other(const ApplicationStatus& status, bool is_launcher, const ZoneName& home) {
-    const auto is_stopped = [](const ApplicationPart& part) { return part.status.reason.starts_with(kStoppedReason); };
-    if (is_launcher || std::ranges::all_of(status.parts, is_stopped))
-        return "the MPI launcher was " + std::string(kStoppedReason) + " in zone " + home;
-    const auto part = std::ranges::find_if(status.parts, is_stopped);
-    return part == status.parts.end() ? "" : part->status.reason;
 }
 
 /// Adds what `part` knows to `sum`: partial models of one run hold disjoint rows.
@@ -578,162 +480,39 @@ void ApplicationService::ask_how_it_ended(const std::shared_ptr<Run>& run) {
         });
 }
 
-std::string ApplicationService::own_ranks_at_walltime(const Application& app) const {
-    std::vector<int> proxies;
-    for (const LaunchProxy& proxy : launch_proxies(app))
-        if (proxy.zone == config_.zone.name) proxies.push_back(proxy.id);
-    std::size_t ranks = 0;
-    std::vector<StepId> steps;
-    for (const ApplicationPart& part : app.status.parts) {
-        if (part.zone != config_.zone.name) continue;
-        ranks += part.ranks.size();
-        std::ranges::copy(step_ids(launch_operation(part.id), proxies), std::back_inserter(steps));
-    }
-    return ranks_at_walltime(executor_, steps, ranks);
-}
-
 void ApplicationService::finish(const std::shared_ptr<Run>& run) {
     if (is_final(run->app.status.state)) return;
     run->watching = false;
-    const StepStatus end = executor_.status(run->app.status.launcher_step);
     ApplicationStatus changed = run->app.status;
-    ApplicationState state = ApplicationState::kFailed;
-    std::string reason = changed.stop_reason.empty() ? run->must_stop : changed.stop_reason;
-    changed.exit_code = end.state == StepStatus::State::kExited ? end.exit_code : 1;
-    // Zones keep the walltime each for itself: where another one is first, the launcher may end with code 0.
-    std::string limit = end.reason;
-    // One sentence, whichever zone was first: the launcher's own walltime is longer, and a peer names no length.
-    const std::string walltime_reached =
-        std::string(kWalltimeReason) + " of " +
-        std::to_string(std::chrono::ceil<std::chrono::seconds>(run->app.request.walltime).count()) + " s reached";
-    if (limit.starts_with(kWalltimeReason)) limit = walltime_reached;
-    if (limit.starts_with(kLostSupervisorReason)) limit += " of the MPI launcher in zone " + config_.zone.name;
-    for (const ApplicationPart& part : changed.parts) {
-        const std::string why = part.status.reason.substr(0, part.status.reason.find(kBeforeWalltimeReason));
-        if (why.starts_with(kWalltimeReason))
-            limit = walltime_reached + why.substr(std::min(why.find(" in zone "), why.size()));
-        else if (ends_application(why))
-            limit = why;
-    }
-    std::optional<RankEnd> first = first_end(run->app);
-    const auto why_first = [&] { return describe(*first, place_of_rank(run->app, first->rank)); };
-    const bool is_walltime = limit.starts_with(kWalltimeReason);
-    const bool is_step_stopped = limit.starts_with(kStepStoppedReason) && !is_srun(run->app.request.launcher);
-    std::string stopped;
-    if (!is_walltime && !ends_application(limit) && !first && (is_step_stopped || *changed.exit_code == 0))
-        stopped = stopped_by_other(changed, is_step_stopped, config_.name());
-    if (!stopped.empty()) limit = stopped;
-    // The walltime of one zone ends peers of ranks in another one, and MPI aborts those.
-    const std::string before_walltime =
-        first && first->how != RankEndKind::kAborted ? std::string(kBeforeWalltimeReason) + why_first() : "";
-    if (changed.cancel_requested && is_walltime) reason.clear();  // it came first
-    if (changed.cancel_requested && !is_walltime) {
-        state = ApplicationState::kCancelled;
-        reason = why_cancelled(run);
-        changed.exit_code = 128 + SIGTERM;  // what its ranks got; the launcher's own code means nothing
-    } else if (!reason.empty()) {
-        // The launcher was stopped by us; its own code means nothing.
-        changed.exit_code = first && reason == why_first()        ? exit_code_of(*first)
-                            : reason.starts_with(kNotBegunReason) ? kNotExecuted
-                            : reason.starts_with(kStoppedReason)  ? 128 + SIGTERM
-                                                                  : 1;
-    } else if (*changed.exit_code == 0 && !first && !is_walltime && !ends_application(limit) && stopped.empty()) {
-        state = ApplicationState::kCompleted;
-    } else {
-        const Result<std::string> report =
-            executor_.read(changed.launcher_step, std::string(own_files::kStdout), 0, kMaxLauncherOutput);
-        const Result<std::string> fault =
-            executor_.read(changed.launcher_step, std::string(own_files::kStderr), 0, kMaxLauncherOutput);
-        const RanksEnd ranks_end = read_end(run->app.request.launcher, *changed.exit_code,
-                                            report ? std::string_view(*report) : std::string_view{},
-                                            fault ? std::string_view(*fault) : std::string_view{});
-        changed.exit_code = ranks_end.exit_code;
-        const int signal = ranks_end.signal;
-        // Of an abort the supervisor of a rank of Open MPI sees only the exit.
-        if ((!first || ranks_end.how == RankEndKind::kAborted) && ranks_end.rank >= 0 &&
-            ranks_end.rank < run->app.request.ranks) {
-            first = {.rank = ranks_end.rank,
-                     .how = signal > 0 ? RankEndKind::kSignalled : ranks_end.how,
-                     .code = signal > 0 ? signal : ranks_end.exit_code,
-                     .before_finalize = ranks_end.before_finalize};
-        }
-        std::string lost;
-        if (run->app.request.launcher == Launcher::kMpich && signal == 0)
-            lost = lost_of_launcher(run->app, end.exit_code, fault ? std::string_view(*fault) : std::string_view{},
-                                    config_.name());
-        // MPI aborts ranks whose peers are gone.
-        const bool has_lost =
-            !lost.empty() && (!first || (first->how == RankEndKind::kAborted && !lost.starts_with("lost connection")));
-        if (!limit.empty()) {
-            reason = limit;
-            if (reason.starts_with(kWalltimeReason)) {
-                changed.exit_code = 128 + SIGTERM;  // as if the program had got its SIGTERM
-                if (reason.find(": ") == std::string::npos)
-                    if (const std::string own = own_ranks_at_walltime(run->app); !own.empty())
-                        reason += "; in zone " + config_.zone.name + own;
-                reason += before_walltime;
-            }
-            if (reason.starts_with(kNotBegunReason)) changed.exit_code = kNotExecuted;
-            if (reason.starts_with(kLostSupervisorReason)) changed.exit_code = 1;
-            // Of ranks that were stopped by their zone the launcher reports good ends.
-            if (*changed.exit_code == 0 || !stopped.empty()) changed.exit_code = 128 + SIGTERM;
-        } else if (has_lost) {
-            changed.exit_code = 1;  // those of the launcher and its proxies are not the program's
-            reason = lost;
-        } else if (first) {
-            changed.exit_code = exit_code_of(*first);
-            reason = why_first();
-        } else if (signal > 0) {
-            changed.exit_code = 128 + signal;
-            reason = end_without_record(changed, signal, ranks_end.place);
-        } else if (const std::string own = fault ? mpich::own_fault(*fault) : std::string{}; !own.empty()) {
-            reason = "the MPI launcher ended with code " + std::to_string(*changed.exit_code) + ": " + own;
-        } else {
-            reason = "the program ended with exit code " + std::to_string(*changed.exit_code);
-        }
-    }
-    // A shell ends with the same code, and a loader that finds an old library with 1.
-    if (first && first->how == RankEndKind::kExited && (first->code == kNotExecuted || first->code == 1) &&
-        reason == why_first()) {
-        const Result<std::string> errors =
-            executor_.read(output_step(run->app, first->rank),
-                           std::string(own_files::of_ranks(true)) + std::to_string(first->rank), 0, kMaxOfErrors);
-        const std::string why = errors ? loader_fault(*errors) : std::string{};
-        const auto part = std::ranges::find_if(changed.parts, [rank = first->rank](const ApplicationPart& one) {
-            return std::ranges::binary_search(one.ranks, rank);
-        });
-        if (!why.empty() && part != changed.parts.end())
-            reason = is_loader_fault_of(run->app.request.argv.front(), why)
-                         ? std::string(kNotBegunReason) + " in zone " + part->zone + ": " + why
-                         : reason + ": " + why;  // of a program that the program runs
-    }
-    if (run->profile) {
-        // Only a run that ended by itself gives the time that the program takes.
-        const bool timed = state == ApplicationState::kCompleted && !run->end_unknown &&
-                           changed.history.back().state == ApplicationState::kRunning;
-        const Profile profile = profiles_.of_run(
-            ProfileId{ids_.fresh(run->app.owner)}, run->app, *run->profile,
-            timed ? std::optional(std::max(Duration{1}, run->ended.value_or(clock_.now()) - changed.history.back().at))
-                  : std::nullopt);
-        if (auto ok = store_.insert(profile); ok)
-            changed.profile = profile.id;
-        else
-            log_.warn("profile_not_stored",
-                      {{"application", to_string(run->app.request.id)}, {"reason", ok.error().message}});
-        run->profile.reset();
-    }
-    for (const ApplicationPart& part : changed.parts) {
+    ApplicationEnd end = find_end(config_, executor_, run->app,
+                                  {.stopped = changed.stop_reason.empty() ? run->must_stop : changed.stop_reason,
+                                   .cancelled = changed.cancel_requested ? why_cancelled(run) : ""});
+    if (run->profile) changed.profile = store_profile(run, end.state);
+    for (const ApplicationPart& part : changed.parts)
         if (!is_final(part.status.state) || run->brought.contains(part.id)) changed.releasing.push_back(part);
-    }
+    changed.parts = std::move(end.parts);
+    changed.exit_code = end.exit_code;
     if (run->results) changed.results = run->results;
-    if (state == ApplicationState::kFailed && reason.starts_with(kWalltimeReason))
-        describe_walltime(changed, walltime_reached);
-    if (state == ApplicationState::kFailed)
-        explain_parts(changed, reason,
-                      first && reason.starts_with(why_first()) ? std::optional(first->rank) : std::nullopt);
-    if (!enter(run, std::move(changed), state, reason)) return;
-    if (state == ApplicationState::kCompleted) record_kept(run);
+    if (!enter(run, std::move(changed), end.state, end.reason)) return;
+    if (end.state == ApplicationState::kCompleted) record_kept(run);
     release(run);
+}
+
+/// Its id; none where it could not be stored.
+std::optional<ProfileId> ApplicationService::store_profile(const std::shared_ptr<Run>& run, ApplicationState end) {
+    const StateChange& last = run->app.status.history.back();
+    // Only a run that ended by itself gives the time that the program takes.
+    const bool timed =
+        end == ApplicationState::kCompleted && !run->end_unknown && last.state == ApplicationState::kRunning;
+    const Profile profile = profiles_.of_run(
+        ProfileId{ids_.fresh(run->app.owner)}, run->app, *std::exchange(run->profile, std::nullopt),
+        timed ? std::optional(std::max(Duration{1}, run->ended.value_or(clock_.now()) - last.at)) : std::nullopt);
+    if (auto ok = store_.insert(profile); !ok) {
+        log_.warn("profile_not_stored",
+                  {{"application", to_string(run->app.request.id)}, {"reason", ok.error().message}});
+        return std::nullopt;
+    }
+    return profile.id;
 }
 
 }  // namespace zbs

@@ -108,31 +108,11 @@ class ApplicationService {
     std::size_t open_count() const { return runs_.size(); }  ///< with something left to do
     Result<Application> cancel(const Caller& caller, const ApplicationId& id);
 
-    /// A piece of one rank's output. `rank` -1 is the launcher's own. Errors: kNotFound.
-    struct LogChunk {
-        std::string bytes;
-        bool complete = false;  ///< nothing will follow
-    };
-    Result<LogChunk> log(const Caller& caller, const ApplicationId& id, int rank, bool error_stream,
-                         std::uint64_t offset, std::size_t limit) const;
-
     /// What is at home of what the application left; complete once it has ended. Errors: `find`'s.
     Result<StagedResults> results(const Caller& caller, const ApplicationId& id) const;
     /// A piece of one of them. Errors: kNotFound; kInvalidArgument for an offset behind its end.
     Result<FileChunk> result(const Caller& caller, const ApplicationId& id, const std::string& name,
                              std::uint64_t offset) const;
-
-    /// What output there is: only streams that hold something, by rank; `rank` -1 is the launcher.
-    struct LogFile {
-        int rank = 0;
-        bool error_stream = false;
-        std::uint64_t bytes = 0;
-    };
-    struct LogIndex {
-        std::vector<LogFile> files;
-        bool complete = false;  ///< nothing will follow
-    };
-    Result<LogIndex> logs(const Caller& caller, const ApplicationId& id) const;
 
     /// What was learnt from runs, and what the next ones are planned with.
     ProfileLibrary& profiles() { return profiles_; }
@@ -265,7 +245,7 @@ class ApplicationService {
     void stop_part(const std::shared_ptr<Run>& run, const ZoneName& zone, const PartId& id);
     void end_launcher(const std::shared_ptr<Run>& run);
     void ask_how_it_ended(const std::shared_ptr<Run>& run);
-    std::string own_ranks_at_walltime(const Application& app) const;
+    std::optional<ProfileId> store_profile(const std::shared_ptr<Run>& run, ApplicationState end);
     void finish(const std::shared_ptr<Run>& run);
     void plan_again(const std::shared_ptr<Run>& run, const ZoneName& zone, const std::string& reason);
     void release(const std::shared_ptr<Run>& run);
