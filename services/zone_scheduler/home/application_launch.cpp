@@ -80,14 +80,14 @@ void ApplicationService::start_coordinator(const std::shared_ptr<Run>& run) {
         run->launching = true;
         return launch_parts(run, {});
     }
-    StepSpec step = launcher_step(config_, run->app);
-    if (account_of_) {
-        Result<AccountName> account = account_of_(run->app.owner);
+    StepSpec step = launcher_step(ports_.config, run->app);
+    if (ports_.account_of) {
+        Result<AccountName> account = ports_.account_of(run->app.owner);
         if (!account) return stop(run, account.error().message);
         step.account = *std::move(account);
     }
-    run->deadline = clock_.steady_now() + kCoordinatorDeadline;
-    Result<void> started = executor_.start(step);
+    run->deadline = ports_.clock.steady_now() + kCoordinatorDeadline;
+    Result<void> started = ports_.executor.start(step);
     if (started) started = failpoint::reach(failpoint::Point::kHomeLauncherStarted);
     if (!started) return stop(run, "the MPI launcher could not be started: " + started.error().message);
     run->launching = true;
@@ -102,7 +102,7 @@ void ApplicationService::launcher_ended(const std::shared_ptr<Run>& run, const S
         return end_launch(run);
     }
     const Result<std::string> fault =
-        executor_.read(run->app.status.launcher_step, std::string(own_files::kStderr), 0, kMaxOfErrors);
+        ports_.executor.read(run->app.status.launcher_step, std::string(own_files::kStderr), 0, kMaxOfErrors);
     std::string words = fault ? mpich::own_fault(*fault) : std::string{};
     if (words.empty() && fault) words = first_line(*fault);
     if (words.empty()) words = end.reason;
@@ -116,17 +116,18 @@ void ApplicationService::await_coordinator(const std::shared_ptr<Run>& run) {
     if (is_final(run->app.status.state) || !run->must_stop.empty()) return;
     const StepId& step_id = run->app.status.launcher_step;
     const Result<std::string> text =
-        executor_.read(step_id, launcher_commands(run->app.request.launcher), 0, kMaxLauncherOutput);
+        ports_.executor.read(step_id, launcher_commands(run->app.request.launcher), 0, kMaxLauncherOutput);
     const Result<mpich::LaunchLines> lines =
         read_launcher(run->app, text ? std::string_view(*text) : std::string_view{});
     if (!lines) return stop(run, lines.error().message);
-    const StepStatus status = executor_.status(step_id);
+    const StepStatus status = ports_.executor.status(step_id);
     const bool is_running = status.state == StepStatus::State::kRunning;
     if (lines->done && (!is_gated(*run) || status.proxies == StepStatus::Proxies::kConnected ||
                         (is_running && status.proxies == StepStatus::Proxies::kAwaited)))
         return launch_parts(run, lines->options);
     if (!is_running) return launcher_ended(run, status);
-    if (clock_.steady_now() > run->deadline) return stop(run, "the MPI launcher did not ask for its proxies in time");
+    if (ports_.clock.steady_now() > run->deadline)
+        return stop(run, "the MPI launcher did not ask for its proxies in time");
     later(run, kCoordinatorCheck, &ApplicationService::await_coordinator);
 }
 
@@ -161,8 +162,9 @@ void ApplicationService::launch_parts(const std::shared_ptr<Run>& run, const mpi
             if (proxy.zone == part.zone) request.proxies.push_back({proxy.id, proxy.machine});
         }
         const auto promised = run->obligations.find(part.id);
-        const Duration until =
-            promised != run->obligations.end() ? promised->second.until : clock_.steady_now() + config_.launch_window;
+        const Duration until = promised != run->obligations.end()
+                                   ? promised->second.until
+                                   : ports_.clock.steady_now() + ports_.config.launch_window;
         launch_part(std::make_shared<PartLaunch>(PartLaunch{run, part.id, std::move(request), until}));
     }
 }
@@ -170,8 +172,8 @@ void ApplicationService::launch_parts(const std::shared_ptr<Run>& run, const mpi
 void ApplicationService::launch_part(const std::shared_ptr<PartLaunch>& launch) {
     const ApplicationPart* part = find_part(launch->run->app.status, launch->part);
     if (part == nullptr || launch->run->launch_given_up) return;
-    transport_.launch_part(address_of(part->zone), part->id, launch->request,
-                           [this, launch](const Result<PartStatus>& answer) { launch_answered(launch, answer); });
+    ports_.transport.launch_part(zones_.address_of(part->zone), part->id, launch->request,
+                                 [this, launch](const Result<PartStatus>& answer) { launch_answered(launch, answer); });
 }
 
 void ApplicationService::launch_answered(const std::shared_ptr<PartLaunch>& launch, const Result<PartStatus>& came) {
@@ -181,8 +183,9 @@ void ApplicationService::launch_answered(const std::shared_ptr<PartLaunch>& laun
     ApplicationPart* part = find_part(run->app.status, launch->part);
     if (run->app.status.state != ApplicationState::kLaunching || part == nullptr || run->launch_given_up) return;
     const bool is_stopping = !run->app.status.stop_reason.empty();
-    if (!answer && is_passing(answer.error()) && clock_.steady_now() < launch->until && !is_stopping) {
-        clock_.after(launch->rest, [this, launch] { launch_part(launch); });  // same operation: nothing starts twice
+    if (!answer && is_passing(answer.error()) && ports_.clock.steady_now() < launch->until && !is_stopping) {
+        ports_.clock.after(launch->rest,
+                           [this, launch] { launch_part(launch); });  // same operation: nothing starts twice
         launch->rest = std::min(launch->rest * 2, kLaunchRetryMax);
         return;
     }
@@ -197,8 +200,8 @@ void ApplicationService::launch_answered(const std::shared_ptr<PartLaunch>& laun
         assess(run, part->zone, part->id, answer);
     if (!good) return launch_failed(run, part->zone, answer ? answer->reason : answer.error().message);
     if (--run->pending > 0 || is_stopping) return;
-    run->deadline = clock_.steady_now() + config_.launch_window;
-    run->polled = clock_.steady_now();
+    run->deadline = ports_.clock.steady_now() + ports_.config.launch_window;
+    run->polled = ports_.clock.steady_now();
     await_proxies(run);
 }
 
@@ -210,20 +213,20 @@ void ApplicationService::await_proxies(const std::shared_ptr<Run>& run) {
     if (run->app.status.state != ApplicationState::kLaunching || !run->app.status.stop_reason.empty() ||
         run->launch_given_up)
         return;
-    const StepStatus launcher = executor_.status(run->app.status.launcher_step);
+    const StepStatus launcher = ports_.executor.status(run->app.status.launcher_step);
     if (!is_gated(*run) || launcher.proxies == StepStatus::Proxies::kConnected) {
         run->launched = true;
         return begin_to_run(run);
     }
     if (launcher.state != StepStatus::State::kRunning) return launcher_ended(run, launcher);
-    const Duration now = clock_.steady_now();
+    const Duration now = ports_.clock.steady_now();
     if (now > run->deadline) {
-        const std::string seconds = std::to_string(static_cast<int>(to_seconds(config_.launch_window)));
+        const std::string seconds = std::to_string(static_cast<int>(to_seconds(ports_.config.launch_window)));
         return launch_failed(
             run, suspect(*run),
             "it says that its part runs, but not all proxies have connected to the MPI launcher in " + seconds + " s");
     }
-    if (now - run->polled >= config_.poll_every) {
+    if (now - run->polled >= ports_.config.poll_every) {
         run->polled = now;
         poll_parts(run);
     }
@@ -234,9 +237,9 @@ void ApplicationService::await_proxies(const std::shared_ptr<Run>& run) {
 /// organisation.
 ZoneName ApplicationService::suspect(const Run& run) const {
     const auto doubt = [this](const ApplicationPart& part) {
-        const ServiceAddress address = address_of(part.zone);
-        return std::tuple(backoff_.failures(part.zone), address.who.organisation != config_.organisation,
-                          part.zone != config_.zone.name);
+        const ServiceAddress address = zones_.address_of(part.zone);
+        return std::tuple(backoff_.failures(part.zone), address.who.organisation != ports_.config.organisation,
+                          part.zone != ports_.config.zone.name);
     };
     return std::ranges::max(run.app.status.parts, {}, doubt).zone;
 }
@@ -249,21 +252,22 @@ void ApplicationService::launch_failed(const std::shared_ptr<Run>& run, const Zo
     run->launch_given_up = true;
     run->failed_zone = zone;
     run->failed_reason = "it did not start its part: " + reason;
-    for (ZoneBackoff* backoff : {&backoff_, &run->launch_backoff}) backoff->record_failure(zone, clock_.steady_now());
+    for (ZoneBackoff* backoff : {&backoff_, &run->launch_backoff})
+        backoff->record_failure(zone, ports_.clock.steady_now());
     if (!is_gated(*run) || (run->needs_all && run->launch_backoff.failures(zone) >= kMaxFailedLaunches))
         return stop(run, "zone " + zone + " did not start its part: " + reason);
-    executor_.stop(run->app.status.launcher_step, Duration{0});
+    ports_.executor.stop(run->app.status.launcher_step, Duration{0});
     end_launch(run);
 }
 
 void ApplicationService::end_launch(const std::shared_ptr<Run>& run) {
     if (run->app.status.state != ApplicationState::kLaunching || !run->app.status.stop_reason.empty()) return;
-    const StepStatus launcher = executor_.status(run->app.status.launcher_step);
+    const StepStatus launcher = ports_.executor.status(run->app.status.launcher_step);
     if (launcher.proxies == StepStatus::Proxies::kConnected)  // just before it was stopped: ranks may have begun
         return stop(run, "zone " + run->failed_zone + ": " + run->failed_reason);
     if (launcher.state == StepStatus::State::kRunning)
         return later(run, kCoordinatorCheck, &ApplicationService::end_launch);
-    static_cast<void>(executor_.remove(run->app.status.launcher_step, kMaxLauncherFiles));
+    static_cast<void>(ports_.executor.remove(run->app.status.launcher_step, kMaxLauncherFiles));
     plan_again(run, run->failed_zone, run->failed_reason);
 }
 
@@ -279,24 +283,25 @@ void ApplicationService::watch(const std::shared_ptr<Run>& run) {
     run->launching = false;
     static_cast<void>(cancel_if_blocked(run));  // where it cannot be stored now, the next look does
     if (run->app.status.cancel_requested && run->app.status.stop_reason.empty()) stop(run, why_cancelled(run));
-    const StepStatus status = executor_.status(run->app.status.launcher_step);
+    const StepStatus status = ports_.executor.status(run->app.status.launcher_step);
     if (status.state != StepStatus::State::kRunning) {
-        run->deadline = clock_.steady_now() + (needs_own_zone(run->app.request.launcher) ? kOutputWait : kEndWait);
+        run->deadline =
+            ports_.clock.steady_now() + (needs_own_zone(run->app.request.launcher) ? kOutputWait : kEndWait);
         run->next_asked = 0;
-        if (!run->ended) run->ended = clock_.now();
+        if (!run->ended) run->ended = ports_.clock.now();
         return ask_how_it_ended(run);
     }
     poll_parts(run);
     end_launcher(run);
     stop_deserted_launcher(run);
     stop_at_output_limit(run);
-    later(run, config_.poll_every, &ApplicationService::watch);
+    later(run, ports_.config.poll_every, &ApplicationService::watch);
 }
 
 /// A launcher that lost the connection over which a proxy would have reported its end waits until the walltime.
 void ApplicationService::stop_deserted_launcher(const std::shared_ptr<Run>& run) {
     const std::vector<ApplicationPart>& parts = run->app.status.parts;
-    const Duration now = clock_.steady_now();
+    const Duration now = ports_.clock.steady_now();
     if (!std::all_of(parts.begin(), parts.end(), [](const auto& part) { return is_final(part.status.state); }))
         run->deserted_since.reset();
     else if (!run->deserted_since)
@@ -309,18 +314,19 @@ void ApplicationService::stop_deserted_launcher(const std::shared_ptr<Run>& run)
 
 /// Output lies on the zone's own disk: one job must not fill it for all.
 void ApplicationService::stop_at_output_limit(const std::shared_ptr<Run>& run) {
-    const Duration begun = clock_.steady_now();
-    if (config_.max_output_bytes == 0 || begun < run->weigh_at || !run->app.status.stop_reason.empty()) return;
+    const Duration begun = ports_.clock.steady_now();
+    if (ports_.config.max_output_bytes == 0 || begun < run->weigh_at || !run->app.status.stop_reason.empty()) return;
     std::uint64_t bytes = 0;
     for (const StepId& step : output_steps(run->app)) {
-        for (const Executor::File& file : executor_.list(step, {}))
+        for (const Executor::File& file : ports_.executor.list(step, {}))
             if (file.name.starts_with(own_files::kOut) || file.name.starts_with(own_files::kErr)) bytes += file.bytes;
     }
     // A folder of very many files takes its time, and others wait for it.
-    run->weigh_at = clock_.steady_now() + std::max(kWeighEvery, kWeighShare * (clock_.steady_now() - begun));
-    if (bytes <= config_.max_output_bytes) return;
-    stop(run, "its ranks have written more than the " + std::to_string(config_.max_output_bytes >> 20) +
-                  " MiB of output that zone " + config_.zone.name +
+    run->weigh_at =
+        ports_.clock.steady_now() + std::max(kWeighEvery, kWeighShare * (ports_.clock.steady_now() - begun));
+    if (bytes <= ports_.config.max_output_bytes) return;
+    stop(run, "its ranks have written more than the " + std::to_string(ports_.config.max_output_bytes >> 20) +
+                  " MiB of output that zone " + ports_.config.zone.name +
                   " keeps of one job; write results into files, or less");
 }
 
@@ -329,8 +335,9 @@ void ApplicationService::poll_parts(const std::shared_ptr<Run>& run) {
     for (const ApplicationPart& part : run->app.status.parts) {
         if (run->asked.contains(part.id) || is_final(part.status.state)) continue;
         run->asked.insert(part.id);
-        transport_.part_status(
-            address_of(part.zone), part.id, [this, run, zone = part.zone, id = part.id](Result<PartStatus> answer) {
+        ports_.transport.part_status(
+            zones_.address_of(part.zone), part.id,
+            [this, run, zone = part.zone, id = part.id](Result<PartStatus> answer) {
                 run->asked.erase(id);
                 assess(run, zone, id, answer);
                 const bool is_unknown = !answer && answer.error().code == ErrorCode::kNotFound;
@@ -366,9 +373,10 @@ void ApplicationService::poll_parts(const std::shared_ptr<Run>& run) {
                         run->app.status.stop_reason.empty()) {
                         const bool has_time = answer->first_end && lets_others_end(*answer->first_end);
                         const Duration grace = has_time ? run->app.request.grace : Duration{0};
-                        clock_.after(std::max(grace, config_.poll_every * 2), [this, run, zone = known.zone,
-                                                                               reason = answer->reason] {
-                            if (executor_.status(run->app.status.launcher_step).state != StepStatus::State::kRunning)
+                        ports_.clock.after(std::max(grace, ports_.config.poll_every * 2), [this, run, zone = known.zone,
+                                                                                           reason = answer->reason] {
+                            if (ports_.executor.status(run->app.status.launcher_step).state !=
+                                StepStatus::State::kRunning)
                                 return;
                             const std::optional<RankEnd> first = first_end(run->app);
                             stop(run, first ? describe(*first, place_of_rank(run->app, first->rank))
@@ -388,15 +396,15 @@ void ApplicationService::stop(const std::shared_ptr<Run>& run, const std::string
     ApplicationStatus changed = run->app.status;
     changed.stop_reason = run->must_stop;
     if (!save(run, std::move(changed))) return;
-    log_.info("application_stopping", {{"application", to_string(run->app.request.id)}, {"reason", reason}});
+    ports_.log.info("application_stopping", {{"application", to_string(run->app.request.id)}, {"reason", reason}});
     stop_everything(run);
 }
 
 void ApplicationService::stop_everything(const std::shared_ptr<Run>& run) {
     // The launcher ends all ranks at once when it is stopped, and by itself when they have ended.
     const bool has_time = run->app.status.cancel_requested && run->app.status.state == ApplicationState::kRunning &&
-                          !is_blocked_(run->app.owner);
-    run->launcher_until = clock_.steady_now() + (has_time ? run->app.request.grace + kEndSlack : Duration{0});
+                          !ports_.is_blocked(run->app.owner);
+    run->launcher_until = ports_.clock.steady_now() + (has_time ? run->app.request.grace + kEndSlack : Duration{0});
     for (const ApplicationPart& part : run->app.status.parts) stop_part(run, part.zone, part.id);
     end_launcher(run);
     if (!run->watching) watch(run);
@@ -404,15 +412,15 @@ void ApplicationService::stop_everything(const std::shared_ptr<Run>& run) {
 
 /// A zone that is away for a while signals its ranks when it is back, if the launcher still runs then.
 void ApplicationService::stop_part(const std::shared_ptr<Run>& run, const ZoneName& zone, const PartId& id) {
-    transport_.release_part(address_of(zone), id, run->app.status.stop_reason.substr(0, kMaxReason),
-                            [this, run, zone, id](const Result<PartStatus>& answer) {
-                                if (answer || !is_passing(answer.error())) return;
-                                clock_.after(config_.poll_every, [this, run, zone, id] {
-                                    const bool is_over = !run->launcher_until || is_final(run->app.status.state);
-                                    if (!is_over && clock_.steady_now() < *run->launcher_until)
-                                        stop_part(run, zone, id);
-                                });
-                            });
+    ports_.transport.release_part(zones_.address_of(zone), id, run->app.status.stop_reason.substr(0, kMaxReason),
+                                  [this, run, zone, id](const Result<PartStatus>& answer) {
+                                      if (answer || !is_passing(answer.error())) return;
+                                      ports_.clock.after(ports_.config.poll_every, [this, run, zone, id] {
+                                          const bool is_over = !run->launcher_until || is_final(run->app.status.state);
+                                          if (!is_over && ports_.clock.steady_now() < *run->launcher_until)
+                                              stop_part(run, zone, id);
+                                      });
+                                  });
 }
 
 /// Of an application that is being stopped: once no part runs any more, or the time of all is over.
@@ -421,10 +429,10 @@ void ApplicationService::end_launcher(const std::shared_ptr<Run>& run) {
     const std::vector<ApplicationPart>& parts = run->app.status.parts;
     const bool has_ended =
         std::all_of(parts.begin(), parts.end(), [](const auto& part) { return is_final(part.status.state); });
-    if (!has_ended && clock_.steady_now() < *run->launcher_until && !is_blocked_(run->app.owner)) return;
+    if (!has_ended && ports_.clock.steady_now() < *run->launcher_until && !ports_.is_blocked(run->app.owner)) return;
     run->launcher_until.reset();
-    if (executor_.status(run->app.status.launcher_step).state != StepStatus::State::kExited)
-        executor_.stop(run->app.status.launcher_step, kStopGrace);
+    if (ports_.executor.status(run->app.status.launcher_step).state != StepStatus::State::kExited)
+        ports_.executor.stop(run->app.status.launcher_step, kStopGrace);
 }
 
 /// After the end of the coordinator: the zone of rank 0 has the model of a clean run; after an unclean one every zone
@@ -437,16 +445,17 @@ void ApplicationService::ask_how_it_ended(const std::shared_ptr<Run>& run) {
     for (const ApplicationPart& part : status.parts) order.push_back(&part);
     std::sort(order.begin(), order.end(),
               [](const ApplicationPart* a, const ApplicationPart* b) { return a->ranks.front() < b->ranks.front(); });
-    const StepStatus launcher = executor_.status(status.launcher_step);
+    const StepStatus launcher = ports_.executor.status(status.launcher_step);
     // Where the walltime of one zone is over first, the launcher may end with 0.
-    const bool near_walltime = clock_.now() - status.history.back().at > run->app.request.walltime - kWalltimeNear;
+    const bool near_walltime =
+        ports_.clock.now() - status.history.back().at > run->app.request.walltime - kWalltimeNear;
     const bool has_folders = !run->app.request.staging.empty();  // a zone ends a job whose folder is over its bound
     // After a SIGTERM of somebody else it also ends with 0. A complete profile proves that all ranks finalized.
     const bool is_unproven = !run->app.request.profile;
     const bool is_left_alone = status.stop_reason.empty() || status.cancel_requested;
     const bool unclean = is_left_alone && (launcher.state != StepStatus::State::kExited || launcher.exit_code != 0 ||
                                            near_walltime || has_folders || is_unproven);
-    const bool late = clock_.steady_now() >= run->deadline;
+    const bool late = ports_.clock.steady_now() >= run->deadline;
     // A part's end is reported once the output of its ranks has come home.
     const bool output = leaves_output_in_parts(run->app.request.launcher) && !late;
     const bool profile = run->app.request.profile && !(run->profile && run->profile->complete);
@@ -455,8 +464,9 @@ void ApplicationService::ask_how_it_ended(const std::shared_ptr<Run>& run) {
     if (!wanted || run->next_asked >= order.size() || (status.cancel_requested && !near_walltime))
         return bring_results(run);
     const ApplicationPart& part = *order[run->next_asked];
-    transport_.part_status(
-        address_of(part.zone), part.id, [this, run, zone = part.zone, id = part.id](const Result<PartStatus>& answer) {
+    ports_.transport.part_status(
+        zones_.address_of(part.zone), part.id,
+        [this, run, zone = part.zone, id = part.id](const Result<PartStatus>& answer) {
             for (ApplicationPart& known : run->app.status.parts) {
                 if (known.id == id && answer) {
                     known.status.state = answer->state;
@@ -466,11 +476,11 @@ void ApplicationService::ask_how_it_ended(const std::shared_ptr<Run>& run) {
                 }
             }
             const bool settled = answer ? is_final(answer->state) : !is_passing(answer.error());
-            if (!settled && clock_.steady_now() < run->deadline)
-                return later(run, config_.poll_every / 2, &ApplicationService::ask_how_it_ended);
+            if (!settled && ports_.clock.steady_now() < run->deadline)
+                return later(run, ports_.config.poll_every / 2, &ApplicationService::ask_how_it_ended);
             ++run->next_asked;
             if (!run->app.request.profile || !answer || !answer->has_profile) return ask_how_it_ended(run);
-            transport_.part_profile(address_of(zone), id, [this, run](Result<ApplicationModel> model) {
+            ports_.transport.part_profile(zones_.address_of(zone), id, [this, run](Result<ApplicationModel> model) {
                 if (model && model->graph.task_count() == run->app.request.ranks) {
                     run->profile =
                         model->complete || !run->profile ? *std::move(model) : merge_partial(*run->profile, *model);
@@ -484,7 +494,7 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
     if (is_final(run->app.status.state)) return;
     run->watching = false;
     ApplicationStatus changed = run->app.status;
-    ApplicationEnd end = find_end(config_, executor_, run->app,
+    ApplicationEnd end = find_end(ports_.config, ports_.executor, run->app,
                                   {.stopped = changed.stop_reason.empty() ? run->must_stop : changed.stop_reason,
                                    .cancelled = changed.cancel_requested ? why_cancelled(run) : ""});
     if (run->profile) changed.profile = store_profile(run, end.state);
@@ -505,11 +515,11 @@ std::optional<ProfileId> ApplicationService::store_profile(const std::shared_ptr
     const bool timed =
         end == ApplicationState::kCompleted && !run->end_unknown && last.state == ApplicationState::kRunning;
     const Profile profile = profiles_.of_run(
-        ProfileId{ids_.fresh(run->app.owner)}, run->app, *std::exchange(run->profile, std::nullopt),
-        timed ? std::optional(std::max(Duration{1}, run->ended.value_or(clock_.now()) - last.at)) : std::nullopt);
-    if (auto ok = store_.insert(profile); !ok) {
-        log_.warn("profile_not_stored",
-                  {{"application", to_string(run->app.request.id)}, {"reason", ok.error().message}});
+        ProfileId{ports_.ids.fresh(run->app.owner)}, run->app, *std::exchange(run->profile, std::nullopt),
+        timed ? std::optional(std::max(Duration{1}, run->ended.value_or(ports_.clock.now()) - last.at)) : std::nullopt);
+    if (auto ok = ports_.store.insert(profile); !ok) {
+        ports_.log.warn("profile_not_stored",
+                        {{"application", to_string(run->app.request.id)}, {"reason", ok.error().message}});
         return std::nullopt;
     }
     return profile.id;

@@ -33,7 +33,7 @@ inline constexpr const char* kWaitsInQueue = "waiting in the queue of its zone";
 bool waits_in_queue(const ApplicationStatus& status);
 
 /// One application at work. What is not in `app` can be lost without harm.
-struct ApplicationService::Run {
+struct ApplicationRun {
     Application app;
     std::optional<ApplicationModel> model;
     std::optional<ProfileLibrary::Choice> choice;  // what is learnt of its program

@@ -105,7 +105,7 @@ struct ApplicationService::ResultTransfer {
 
 /// Files that an application waits with stay in the library.
 void ApplicationService::claim_files() {
-    files_->add_user([this](const Caller& owner, const std::string& digest) {
+    ports_.files->add_user([this](const Caller& owner, const std::string& digest) {
         return std::any_of(runs_.begin(), runs_.end(), [&](const auto& item) {
             const Application& app = item.second->app;
             return app.owner == owner && app.status.state < ApplicationState::kRunning &&
@@ -117,12 +117,12 @@ void ApplicationService::claim_files() {
 
 Result<void> ApplicationService::check_staging(const Caller& caller, const Staging& staging) {
     if (staging.empty()) return {};
-    if (files_ == nullptr)
-        return Error{ErrorCode::kRejected, "zone " + config_.zone.name + " takes no files of users", "/staging"};
-    if (auto fits = files_->check_bounds(staging, "/staging"); !fits) return fits;
+    if (ports_.files == nullptr)
+        return Error{ErrorCode::kRejected, "zone " + ports_.config.zone.name + " takes no files of users", "/staging"};
+    if (auto fits = ports_.files->check_bounds(staging, "/staging"); !fits) return fits;
     for (std::size_t i = 0; i < staging.inputs.size(); ++i) {
         const StagedFile& file = staging.inputs[i];
-        const Result<FilePresence> here = files_->look(caller, file.digest);
+        const Result<FilePresence> here = ports_.files->look(caller, file.digest);
         if (!here) return here.error();
         const std::string at = "/staging/inputs/" + std::to_string(i);
         if (!here->complete)
@@ -131,13 +131,13 @@ Result<void> ApplicationService::check_staging(const Caller& caller, const Stagi
                          at + "/digest"};
         if (here->have != file.size)
             return invalid("file " + file.name + " has " + std::to_string(here->have) + " bytes", at + "/size");
-        files_->touch(caller, file.digest);
+        ports_.files->touch(caller, file.digest);
     }
     return {};
 }
 
 bool ApplicationService::needs_files(const ApplicationRequest& request, const ApplicationPart& part) const {
-    const std::string& shared = config_.staging.shared_file_system;
+    const std::string& shared = ports_.config.staging.shared_file_system;
     return !request.staging.empty() && (request.staging.always || shared.empty() || part.status.file_system != shared);
 }
 
@@ -157,8 +157,8 @@ void ApplicationService::stage(const std::shared_ptr<Run>& run) {
     run->busy = true;
     const auto work = std::make_shared<InputUpload>();
     work->run = run;
-    work->until =
-        std::max(clock_.steady_now(), run->app.status.start ? run->start : Duration{0}) + config_.staging.window;
+    work->until = std::max(ports_.clock.steady_now(), run->app.status.start ? run->start : Duration{0}) +
+                  ports_.config.staging.window;
     std::vector<std::size_t> parts;
     for (std::size_t i = 0; i < run->app.status.parts.size(); ++i)
         if (needs_files(run->app.request, run->app.status.parts[i])) parts.push_back(i);
@@ -175,22 +175,23 @@ void ApplicationService::stage_part(const std::shared_ptr<InputUpload>& work, st
     if (is_unwanted(work->run)) return end_staging(work);
     const ApplicationPart& to = work->run->app.status.parts[part];
     const StagingRequest request{to.status.token, work->run->app.request.staging};
-    transport_.stage_part(address_of(to.zone), to.id, request, [this, work, part](const Result<StagingStatus>& answer) {
-        if (work->ended) return;
-        if (is_unwanted(work->run)) return end_staging(work);
-        if (!answer) return staging_failed(work, part, answer.error());
-        for (std::size_t i = 0; i < answer->files.size(); ++i) {
-            if (!answer->files[i].complete) return send_file(work, part, i, answer->files[i].have);
-        }
-        const ZoneName& zone = work->run->app.status.parts[part].zone;
-        if (work->done.insert(part).second)
-            record_answer(work->run, zone, "stage", true,
-                          "has its files; " + std::to_string(work->sent[part]) + " bytes sent");
-        if (work->done.size() == work->parts) return end_staging(work);
-        const auto window = work->run->windows.find(work->run->app.status.parts[part].id);
-        const Duration its = window == work->run->windows.end() ? kAskAgain * kAliveShare : window->second;
-        clock_.after(std::max(its / kAliveShare, kAskAgain), [this, work, part] { stage_part(work, part); });
-    });
+    ports_.transport.stage_part(
+        zones_.address_of(to.zone), to.id, request, [this, work, part](const Result<StagingStatus>& answer) {
+            if (work->ended) return;
+            if (is_unwanted(work->run)) return end_staging(work);
+            if (!answer) return staging_failed(work, part, answer.error());
+            for (std::size_t i = 0; i < answer->files.size(); ++i) {
+                if (!answer->files[i].complete) return send_file(work, part, i, answer->files[i].have);
+            }
+            const ZoneName& zone = work->run->app.status.parts[part].zone;
+            if (work->done.insert(part).second)
+                record_answer(work->run, zone, "stage", true,
+                              "has its files; " + std::to_string(work->sent[part]) + " bytes sent");
+            if (work->done.size() == work->parts) return end_staging(work);
+            const auto window = work->run->windows.find(work->run->app.status.parts[part].id);
+            const Duration its = window == work->run->windows.end() ? kAskAgain * kAliveShare : window->second;
+            ports_.clock.after(std::max(its / kAliveShare, kAskAgain), [this, work, part] { stage_part(work, part); });
+        });
 }
 
 void ApplicationService::send_file(const std::shared_ptr<InputUpload>& work, std::size_t part, std::size_t file,
@@ -199,7 +200,7 @@ void ApplicationService::send_file(const std::shared_ptr<InputUpload>& work, std
     const StagedFile& staged = app.request.staging.inputs[file];
     // A zone that says it has all, but not that it is complete, is asked to look at its checksum once more.
     const std::uint64_t from = std::min(offset, staged.size > 0 ? staged.size - 1 : 0);
-    Result<std::string> bytes = files_->read(app.owner, staged.digest, from, kPiece);
+    Result<std::string> bytes = ports_.files->read(app.owner, staged.digest, from, kPiece);
     if (!bytes) {
         work->ended = true;
         work->run->busy = false;
@@ -208,14 +209,14 @@ void ApplicationService::send_file(const std::shared_ptr<InputUpload>& work, std
     const ApplicationPart& to = app.status.parts[part];
     const FileChunk chunk{to.status.token, staged.size, from, *std::move(bytes)};
     const std::uint64_t sent = chunk.bytes.size();
-    transport_.put_part_file(
-        address_of(to.zone), to.id, staged.digest, chunk,
+    ports_.transport.put_part_file(
+        zones_.address_of(to.zone), to.id, staged.digest, chunk,
         [this, work, part, file, from, sent](const Result<FilePresence>& answer) {
             if (work->ended) return;
             if (is_unwanted(work->run)) return end_staging(work);
             if (!answer) return staging_failed(work, part, answer.error());
             work->sent[part] += sent;
-            if (clock_.steady_now() >= work->all_until)
+            if (ports_.clock.steady_now() >= work->all_until)
                 return staging_failed(work, part, {ErrorCode::kRejected, "it takes them too slowly", {}});
             if (!answer->complete && answer->have >= from + sent) return send_file(work, part, file, answer->have);
             if (!answer->complete)
@@ -229,8 +230,8 @@ void ApplicationService::staging_failed(const std::shared_ptr<InputUpload>& work
                                         const Error& error) {
     const bool may_pass =
         is_passing(error) || (error.code == ErrorCode::kConflict && ++work->setbacks[part] < kMaxSetbacks);
-    if (may_pass && clock_.steady_now() < work->until)
-        return static_cast<void>(clock_.after(kAskAgain, [this, work, part] { stage_part(work, part); }));
+    if (may_pass && ports_.clock.steady_now() < work->until)
+        return static_cast<void>(ports_.clock.after(kAskAgain, [this, work, part] { stage_part(work, part); }));
     const std::shared_ptr<Run> run = work->run;
     const ZoneName zone = run->app.status.parts[part].zone;  // the parts are gone with the plan
     work->ended = true;
@@ -252,20 +253,20 @@ void ApplicationService::end_staging(const std::shared_ptr<InputUpload>& work) {
 /// Whether results are brought home at all. A cancelled program may have saved its work in its grace.
 bool ApplicationService::takes_results(const std::shared_ptr<Run>& run) {
     static_cast<void>(cancel_if_blocked(run));
-    return !is_blocked_(run->app.owner) &&
+    return !ports_.is_blocked(run->app.owner) &&
            (!run->app.status.cancel_requested || run->app.status.state == ApplicationState::kRunning);
 }
 
 /// After the end of the launcher.
 void ApplicationService::bring_results(const std::shared_ptr<Run>& run) {
     const Staging& staging = run->app.request.staging;
-    if (staging.results.empty() || run->results || files_ == nullptr || !takes_results(run)) return finish(run);
+    if (staging.results.empty() || run->results || ports_.files == nullptr || !takes_results(run)) return finish(run);
     const auto work = std::make_shared<ResultTransfer>();
     work->run = run;
-    work->patience =
-        run->app.status.stop_reason.empty() ? config_.staging.window : std::min(config_.staging.window, kHasty);
-    work->until = clock_.steady_now() + work->patience;
-    const auto begun = files_->depot().list(results_shelf(run->app.request.id));
+    work->patience = run->app.status.stop_reason.empty() ? ports_.config.staging.window
+                                                         : std::min(ports_.config.staging.window, kHasty);
+    work->until = ports_.clock.steady_now() + work->patience;
+    const auto begun = ports_.files->depot().list(results_shelf(run->app.request.id));
     run->end_unknown = !begun || !begun->empty();
     ask_results(work);
 }
@@ -279,7 +280,7 @@ void ApplicationService::ask_results(const std::shared_ptr<ResultTransfer>& work
             if (!work->matched.contains(pattern) && !work->is_named(pattern))
                 work->results.leave_out("nothing came back for " + pattern);
         if (auto reached = failpoint::reach(failpoint::Point::kFetchResultsBrought); !reached)
-            return static_cast<void>(clock_.after(kLongPause, [this, run] {
+            return static_cast<void>(ports_.clock.after(kLongPause, [this, run] {
                 if (!is_final(run->app.status.state)) bring_results(run);
             }));
         work->results.complete = true;
@@ -292,33 +293,35 @@ void ApplicationService::ask_results(const std::shared_ptr<ResultTransfer>& work
         for (const std::string& pattern : run->app.request.staging.results) work->matched.insert(pattern);
         return next_zone(work);
     }
-    transport_.part_results(address_of(from.zone), from.id, [this, work](const Result<StagedResults>& answer) {
-        const ZoneName& zone = work->run->app.status.parts[work->part].zone;
-        const bool wait = answer ? !answer->complete : is_passing(answer.error());
-        if (wait && clock_.steady_now() < work->until)
-            return static_cast<void>(clock_.after(config_.poll_every, [this, work] { ask_results(work); }));
-        if (!answer || wait) {
-            work->results.leave_out("zone " + zone + ": results did not come: " +
-                                    (answer ? std::string("it was not ready in time") : answer.error().message));
-            return next_zone(work);
-        }
-        for (const std::string& text : answer->notes) work->results.add_note(text);
-        work->results.left_out += answer->left_out;
-        work->files = answer->files;
-        work->left = !answer->notes.empty();
-        if (work->files.size() > limits::kMaxResultFiles) {
-            work->results.left_out += work->files.size() - limits::kMaxResultFiles - 1;
-            work->files.resize(limits::kMaxResultFiles);
-            work->results.leave_out("zone " + zone + " has more than " + std::to_string(limits::kMaxResultFiles) +
-                                    " results");
-            work->left = true;
-        }
-        std::uint64_t bytes = 0;
-        for (const ResultFile& file : work->files) bytes += std::min(file.size, config_.staging.file_bytes);
-        work->zone_until =
-            clock_.steady_now() + work->patience + longest_for(std::min(bytes, config_.staging.job_bytes));
-        bring_file(work);
-    });
+    ports_.transport.part_results(
+        zones_.address_of(from.zone), from.id, [this, work](const Result<StagedResults>& answer) {
+            const ZoneName& zone = work->run->app.status.parts[work->part].zone;
+            const bool wait = answer ? !answer->complete : is_passing(answer.error());
+            if (wait && ports_.clock.steady_now() < work->until)
+                return static_cast<void>(
+                    ports_.clock.after(ports_.config.poll_every, [this, work] { ask_results(work); }));
+            if (!answer || wait) {
+                work->results.leave_out("zone " + zone + ": results did not come: " +
+                                        (answer ? std::string("it was not ready in time") : answer.error().message));
+                return next_zone(work);
+            }
+            for (const std::string& text : answer->notes) work->results.add_note(text);
+            work->results.left_out += answer->left_out;
+            work->files = answer->files;
+            work->left = !answer->notes.empty();
+            if (work->files.size() > limits::kMaxResultFiles) {
+                work->results.left_out += work->files.size() - limits::kMaxResultFiles - 1;
+                work->files.resize(limits::kMaxResultFiles);
+                work->results.leave_out("zone " + zone + " has more than " + std::to_string(limits::kMaxResultFiles) +
+                                        " results");
+                work->left = true;
+            }
+            std::uint64_t bytes = 0;
+            for (const ResultFile& file : work->files) bytes += std::min(file.size, ports_.config.staging.file_bytes);
+            work->zone_until = ports_.clock.steady_now() + work->patience +
+                               longest_for(std::min(bytes, ports_.config.staging.job_bytes));
+            bring_file(work);
+        });
 }
 
 void ApplicationService::next_zone(const std::shared_ptr<ResultTransfer>& work) {
@@ -326,7 +329,7 @@ void ApplicationService::next_zone(const std::shared_ptr<ResultTransfer>& work) 
     work->files.clear();
     work->local_name.clear();
     work->left = false;
-    work->until = clock_.steady_now() + work->patience;
+    work->until = ports_.clock.steady_now() + work->patience;
     ask_results(work);
 }
 
@@ -340,7 +343,7 @@ void ApplicationService::bring_file(const std::shared_ptr<ResultTransfer>& work)
         if (!work->left) run->brought.insert(from.id);  // once home has stored that, the zone need not keep them
         return next_zone(work);
     }
-    if (clock_.steady_now() >= work->zone_until) {
+    if (ports_.clock.steady_now() >= work->zone_until) {
         work->results.left_out += work->files.size() - 1;
         work->results.leave_out("zone " + from.zone + " sends too slowly; " + std::to_string(work->files.size()) +
                                 " results stay there");
@@ -356,8 +359,8 @@ void ApplicationService::bring_file(const std::shared_ptr<ResultTransfer>& work)
             work->matched.insert(pattern);
         }
         work->local_name = work->free_name(from.zone);
-        const bool fits = file.size <= config_.staging.file_bytes &&
-                          work->sum + file.size <= config_.staging.job_bytes &&
+        const bool fits = file.size <= ports_.config.staging.file_bytes &&
+                          work->sum + file.size <= ports_.config.staging.job_bytes &&
                           result_name_fault(work->local_name).empty();
         if (!asked_for || !fits) {
             work->results.leave_out(
@@ -367,15 +370,15 @@ void ApplicationService::bring_file(const std::shared_ptr<ResultTransfer>& work)
             work->next();
             return bring_file(work);
         }
-        const Result<std::optional<FileDepot::File>> here = files_->depot().find(shelf, file.digest);
+        const Result<std::optional<FileDepot::File>> here = ports_.files->depot().find(shelf, file.digest);
         work->offset = here && *here ? (*here)->bytes : 0;
         if (here && *here && (*here)->complete) {  // brought before a restart, or left by another zone, too
             work->take(from.zone);
             return bring_file(work);
         }
     }
-    transport_.part_result(address_of(from.zone), from.id, file.name, std::min(work->offset, file.size),
-                           [this, work](const Result<FileChunk>& piece) { take_piece(work, piece); });
+    ports_.transport.part_result(zones_.address_of(from.zone), from.id, file.name, std::min(work->offset, file.size),
+                                 [this, work](const Result<FileChunk>& piece) { take_piece(work, piece); });
 }
 
 void ApplicationService::take_piece(const std::shared_ptr<ResultTransfer>& work, const Result<FileChunk>& piece) {
@@ -390,24 +393,24 @@ void ApplicationService::take_piece(const std::shared_ptr<ResultTransfer>& work,
     else if (piece && piece->bytes.size() < std::min<std::uint64_t>(kPiece, file.size - piece->offset))
         here = Error{ErrorCode::kRejected, "zone " + from.zone + " sends less than a piece at a time", {}};
     else if (piece)
-        here = files_->depot().append(
+        here = ports_.files->depot().append(
             shelf, file.digest,
             {.size = file.size, .offset = piece->offset, .bytes = piece->bytes, .digest = file.digest});
-    if (!here && is_passing(here.error()) && clock_.steady_now() < work->until)
-        return static_cast<void>(clock_.after(kAskAgain, [this, work] { bring_file(work); }));
+    if (!here && is_passing(here.error()) && ports_.clock.steady_now() < work->until)
+        return static_cast<void>(ports_.clock.after(kAskAgain, [this, work] { bring_file(work); }));
     if (!here && here.error().code == ErrorCode::kConflict && ++work->setbacks < kMaxSetbacks) {
-        const Result<std::optional<FileDepot::File>> left = files_->depot().find(shelf, file.digest);
+        const Result<std::optional<FileDepot::File>> left = ports_.files->depot().find(shelf, file.digest);
         work->offset = left && *left ? (*left)->bytes : 0;
         return bring_file(work);
     }
     if (!here) {
-        static_cast<void>(files_->depot().remove(shelf, file.digest));
+        static_cast<void>(ports_.files->depot().remove(shelf, file.digest));
         work->left = true;
         work->results.leave_out(file.name + ": not brought home from zone " + from.zone + ": " + here.error().message);
         work->next();
         return bring_file(work);
     }
-    work->until = clock_.steady_now() + work->patience;
+    work->until = ports_.clock.steady_now() + work->patience;
     work->offset = here->bytes;
     if (here->complete) work->take(from.zone);
     bring_file(work);
@@ -426,10 +429,10 @@ Result<FileChunk> ApplicationService::result(const Caller& caller, const Applica
     const Result<StagedResults> known = results(caller, id);
     if (!known) return known.error();
     for (const ResultFile& file : known->files) {
-        if (file.name != name || files_ == nullptr) continue;
+        if (file.name != name || ports_.files == nullptr) continue;
         if (offset > file.size) return invalid("is behind the end of the file", "offset");
         Result<std::string> bytes =
-            files_->depot().read(results_shelf(id), file.digest, offset, limits::kMaxFileChunkBytes);
+            ports_.files->depot().read(results_shelf(id), file.digest, offset, limits::kMaxFileChunkBytes);
         if (!bytes) return bytes.error();
         return FileChunk{.token = 0, .size = file.size, .offset = offset, .bytes = *std::move(bytes)};
     }
