@@ -57,25 +57,20 @@ std::string start_fault(const PartStatus& held, const HoldTimes& times, Duration
 
 }  // namespace
 
-void ApplicationService::record_answer(const std::shared_ptr<Run>& run, const ZoneName& zone, const char* what, bool ok,
-                                       const std::string& answer) {
-    add_event(run->app.status.events, {.at = ports_.clock.now(),
-                                       .last = {},
-                                       .round = run->round,
-                                       .zone = zone,
-                                       .what = what,
-                                       .answer = answer,
-                                       .ok = ok});
+void record_answer(ApplicationRun& run, Time at, const ZoneName& zone, const char* what, bool ok,
+                   const std::string& answer) {
+    add_event(run.app.status.events,
+              {.at = at, .last = {}, .round = run.round, .zone = zone, .what = what, .answer = answer, .ok = ok});
 }
 
 void ApplicationService::record_offers(const std::shared_ptr<Run>& run, const std::vector<Offer>& offers) {
     for (const Offer& offer : offers) {
         if (!offer.refusal.empty()) {
-            record_answer(run, offer.zone, "capacity", false, offer.refusal);
+            record_answer(*run, ports_.clock.now(), offer.zone, "capacity", false, offer.refusal);
             continue;
         }
         const Capacity& c = *offer.capacity;
-        record_answer(run, offer.zone, "capacity", c.processors > 0,
+        record_answer(*run, ports_.clock.now(), offer.zone, "capacity", c.processors > 0,
                       c.total_processors == 0 ? "gives this user nothing"
                                               : std::to_string(c.processors) + " of " +
                                                     std::to_string(c.total_processors) + " processors are free");
@@ -196,7 +191,7 @@ void ApplicationService::hold(const std::shared_ptr<Run>& run) {
                                       : good && waits ? "takes it into its queue"
                                       : good          ? "holds " + std::to_string(held.ranks.size()) + " processors"
                                                       : off;
-            record_answer(run, held.zone, "hold", good, words);
+            record_answer(*run, ports_.clock.now(), held.zone, "hold", good, words);
             if (good) {
                 held.status = *answer;
                 record_promise(run, held.id, asked_at, *answer);
@@ -274,7 +269,7 @@ void ApplicationService::commit(const std::shared_ptr<Run>& run) {
                 const std::string words = !answer ? answer.error().message
                                           : good  ? "committed"
                                                   : "it let the hold go: " + answer->reason;
-                record_answer(run, committed.zone, "commit", good, words);
+                record_answer(*run, ports_.clock.now(), committed.zone, "commit", good, words);
                 if (!good) {
                     run->failed_zone = committed.zone;
                     run->failed_reason = words;
@@ -317,7 +312,7 @@ void ApplicationService::release(const std::shared_ptr<Run>& run) {
                 const bool unknown = !answer && answer.error().code == ErrorCode::kNotFound;
                 for (const ApplicationPart& given : run->app.status.releasing) {
                     if (given.id == id)
-                        record_answer(run, given.zone, "release", answer.has_value() || unknown,
+                        record_answer(*run, ports_.clock.now(), given.zone, "release", answer.has_value() || unknown,
                                       answer    ? to_string(answer->state)
                                       : unknown ? "has no such part"
                                                 : answer.error().message);

@@ -191,7 +191,7 @@ void ApplicationService::launch_answered(const std::shared_ptr<PartLaunch>& laun
     }
     if (answer) part->status.state = answer->state;
     const bool good = answer && (answer->state == PartState::kRunning || answer->state == PartState::kCompleted);
-    record_answer(run, part->zone, "launch", good,
+    record_answer(*run, ports_.clock.now(), part->zone, "launch", good,
                   answer ? std::string(to_string(answer->state)) + (answer->reason.empty() ? "" : ": " + answer->reason)
                          : answer.error().message);
     if (good)
@@ -351,7 +351,8 @@ void ApplicationService::poll_parts(const std::shared_ptr<Run>& run) {
                         answer = std::move(gone);
                     }
                     if (known.status.state != answer->state)
-                        record_answer(run, known.zone, "status", answer->state == PartState::kCompleted,
+                        record_answer(*run, ports_.clock.now(), known.zone, "status",
+                                      answer->state == PartState::kCompleted,
                                       std::string(to_string(answer->state)) +
                                           (answer->reason.empty() ? "" : ": " + answer->reason));
                     known.status.state = answer->state;

@@ -78,23 +78,25 @@ void ApplicationService::ask_turn(const std::shared_ptr<Run>& run) {
             return advance(run);
         ApplicationPart& asked = run->app.status.parts.front();
         if (!answer && is_passing(answer.error())) {
-            record_answer(run, asked.zone, "queue", false, answer.error().message);
+            record_answer(*run, ports_.clock.now(), asked.zone, "queue", false, answer.error().message);
             return await_turn(run);  // silence loses no place in a queue
         }
         if (!answer || answer->state != PartState::kCommitted) {
             const std::string words =
                 answer ? std::string("the part is ") + to_string(answer->state) + ": " + answer->reason
                        : answer.error().message;
-            record_answer(run, asked.zone, "queue", false, words);
+            record_answer(*run, ports_.clock.now(), asked.zone, "queue", false, words);
             assess(run, asked.zone, asked.id, answer);
             return plan_again(run, asked.zone, words);
         }
         if (!answer->queue && !answer->ready) return await_turn(run);
         if (!take_turn(run->app.status, asked, *answer)) {
-            record_answer(run, asked.zone, "queue", false, "its processors are not for the ranks asked for");
+            record_answer(*run, ports_.clock.now(), asked.zone, "queue", false,
+                          "its processors are not for the ranks asked for");
             return plan_again(run, asked.zone, "its processors are not for the ranks asked for");
         }
-        record_answer(run, asked.zone, "queue", true, answer->queue ? words_of(*answer->queue) : "gives it processors");
+        record_answer(*run, ports_.clock.now(), asked.zone, "queue", true,
+                      answer->queue ? words_of(*answer->queue) : "gives it processors");
         advance(run);
     });
 }

@@ -102,7 +102,7 @@ void ApplicationService::check_ready(const std::shared_ptr<Run>& run) {
                     : ready      ? "ready"
                     : !in_time   ? "by its clock the start is later"
                                  : "what ran on its processors before has not ended";
-                record_answer(run, asked.zone, "ready", ready, words);
+                record_answer(*run, ports_.clock.now(), asked.zone, "ready", ready, words);
                 if (!ready) {
                     assess(run, asked.zone, asked.id, answer);
                     run->failed_zone = asked.zone;

@@ -132,8 +132,6 @@ class ApplicationService {
     bool may_reserve(const std::shared_ptr<Run>& run) const;
     Duration latest_reserved_before(const Run& run) const;
     bool take_plan(const std::shared_ptr<Run>& run, StartChoice made);
-    void record_answer(const std::shared_ptr<Run>& run, const ZoneName& zone, const char* what, bool ok,
-                       const std::string& answer);
     void record_promise(const std::shared_ptr<Run>& run, const PartId& id, Duration asked_at, const PartStatus& answer);
     void assess(const std::shared_ptr<Run>& run, const ZoneName& zone, const PartId& id,
                 const Result<PartStatus>& answer);
@@ -155,22 +153,11 @@ class ApplicationService {
     void commit(const std::shared_ptr<Run>& run);
     void claim_files();
     Result<void> check_staging(const Caller& caller, const Staging& staging);
-    bool needs_files(const ApplicationRequest& request, const ApplicationPart& part) const;
-    struct InputUpload;
     bool is_staged(const std::shared_ptr<Run>& run) const;
     bool is_unwanted(const std::shared_ptr<Run>& run);
     void stage(const std::shared_ptr<Run>& run);
-    void stage_part(const std::shared_ptr<InputUpload>& work, std::size_t part);
-    void send_file(const std::shared_ptr<InputUpload>& work, std::size_t part, std::size_t file, std::uint64_t offset);
-    void staging_failed(const std::shared_ptr<InputUpload>& work, std::size_t part, const Error& error);
-    void end_staging(const std::shared_ptr<InputUpload>& work);
-    struct ResultTransfer;
     bool takes_results(const std::shared_ptr<Run>& run);
     void bring_results(const std::shared_ptr<Run>& run);
-    void ask_results(const std::shared_ptr<ResultTransfer>& work);
-    void bring_file(const std::shared_ptr<ResultTransfer>& work);
-    void take_piece(const std::shared_ptr<ResultTransfer>& work, const Result<FileChunk>& piece);
-    void next_zone(const std::shared_ptr<ResultTransfer>& work);
     void start_coordinator(const std::shared_ptr<Run>& run);
     void await_coordinator(const std::shared_ptr<Run>& run);
     void launch_parts(const std::shared_ptr<Run>& run, const mpich::Options& options);

@@ -7,12 +7,6 @@
 
 namespace zbs {
 
-/// A plan, and when its parts start.
-struct StartChoice {
-    ApplicationPlan plan;
-    std::optional<Duration> start_in;  ///< none: now
-};
-
 /// How an application may wait that cannot start now.
 struct MayWait {
     std::optional<StartRange> reserve{};  ///< for a common start in this range
