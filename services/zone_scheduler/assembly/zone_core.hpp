@@ -145,6 +145,7 @@ class ZoneCore {
     FileLibrary files_;
     PartService parts_;
     ApplicationService applications_;
+    ApplicationOutput output_;
     Retention retention_;
     ZoneServices services_;
     http::DecisionLog decisions_;

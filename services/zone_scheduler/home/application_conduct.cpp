@@ -30,7 +30,7 @@ void ApplicationService::record_promise(const std::shared_ptr<Run>& run, const P
                                : asked_at + answer.expires_in * kSureTenths / 10 - kSureLess;
     if (answer.state == PartState::kCommitted && answer.expires_in > answer.starts_in)
         run->windows[id] = answer.expires_in - answer.starts_in;
-    run->obligations[id] = {until, asked_at, clock_.now() - (clock_.steady_now() - asked_at)};
+    run->obligations[id] = {until, asked_at, ports_.clock.now() - (ports_.clock.steady_now() - asked_at)};
 }
 
 /// An honest zone cannot deny an obligation: it has stored each promise before it made it, and it reports the reason of
@@ -41,34 +41,35 @@ void ApplicationService::assess(const std::shared_ptr<Run>& run, const ZoneName&
         run->app.status.cancel_requested || !run->app.status.stop_reason.empty() || is_final(run->app.status.state);
     if (ours_to_end || !denies(answer)) return;
     const auto obligation = run->obligations.find(id);
-    if (obligation == run->obligations.end() || clock_.steady_now() >= obligation->second.until) return;
-    const Duration by_wall = clock_.now() - obligation->second.asked_by_wall;
-    const bool suspended = by_wall - (clock_.steady_now() - obligation->second.asked) > kSuspended;
+    if (obligation == run->obligations.end() || ports_.clock.steady_now() >= obligation->second.until) return;
+    const Duration by_wall = ports_.clock.now() - obligation->second.asked_by_wall;
+    const bool suspended = by_wall - (ports_.clock.steady_now() - obligation->second.asked) > kSuspended;
     run->obligations.erase(obligation);
     if (suspended) return;
     const std::string words = answer ? to_string(answer->state) : answer.error().message;
     if (answer || answer.error().code != ErrorCode::kConflict) return penalise(run, zone, id, words);
-    transport_.part_status(address_of(zone), id, [this, run, zone, id, words](const Result<PartStatus>& now) {
-        const bool has_reason = now ? is_final(now->state) && now->state != PartState::kExpired : !denies(now);
-        if (!has_reason) penalise(run, zone, id, words);
-    });
+    ports_.transport.part_status(
+        zones_.address_of(zone), id, [this, run, zone, id, words](const Result<PartStatus>& now) {
+            const bool has_reason = now ? is_final(now->state) && now->state != PartState::kExpired : !denies(now);
+            if (!has_reason) penalise(run, zone, id, words);
+        });
 }
 
 void ApplicationService::penalise(const std::shared_ptr<Run>& run, const ZoneName& zone, const PartId& id,
                                   const std::string& words) {
-    const ServiceAddress address = address_of(zone);
-    log_.warn("word_broken", {{"application", to_string(run->app.request.id)},
-                              {"part", to_string(id)},
-                              {"zone", to_uri(address.who)},
-                              {"reason", words}});
-    record_reputation_(address.who.organisation, TrustEvent::kBrokenWord);
+    const ServiceAddress address = zones_.address_of(zone);
+    ports_.log.warn("word_broken", {{"application", to_string(run->app.request.id)},
+                                    {"part", to_string(id)},
+                                    {"zone", to_uri(address.who)},
+                                    {"reason", words}});
+    ports_.record_reputation(address.who.organisation, TrustEvent::kBrokenWord);
 }
 
 /// A program that has ended well has run in every part: no zone can pretend that.
 void ApplicationService::record_kept(const std::shared_ptr<Run>& run) {
     for (const ApplicationPart& part : run->app.status.parts) {
         backoff_.record_success(part.zone);
-        record_reputation_(address_of(part.zone).who.organisation, TrustEvent::kHoldKept);
+        ports_.record_reputation(zones_.address_of(part.zone).who.organisation, TrustEvent::kHoldKept);
     }
 }
 

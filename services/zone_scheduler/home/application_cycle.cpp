@@ -77,10 +77,10 @@ void ApplicationService::await_planning(const std::shared_ptr<Run>& run) {
 
 /// At once, or after `delay` unless one is due before.
 void ApplicationService::begin_cycle(Duration delay) {
-    const Duration at = clock_.steady_now() + delay;
+    const Duration at = ports_.clock.steady_now() + delay;
     if ((waiting_.empty() && reserved_.empty()) || (cycle_due_ && *cycle_due_ <= at)) return;
     cycle_due_ = at;
-    clock_.after(delay, [this, at] {
+    ports_.clock.after(delay, [this, at] {
         if (cycle_due_ == at) run_cycle();
     });
 }
@@ -90,8 +90,8 @@ void ApplicationService::begin_cycle(Duration delay) {
 void ApplicationService::run_cycle() {
     cycle_due_.reset();
     if (is_asking_) return;  // it begins another one when it ends
-    if (planning_ > 0 && clock_.steady_now() - admitted_at_ < kWaitForHolds)
-        return begin_cycle(admitted_at_ + kWaitForHolds - clock_.steady_now());
+    if (planning_ > 0 && ports_.clock.steady_now() - admitted_at_ < kWaitForHolds)
+        return begin_cycle(admitted_at_ + kWaitForHolds - ports_.clock.steady_now());
     auto cycle = std::make_shared<PlanningCycle>();
     for (const ApplicationId& id : reserved_)
         if (const auto run = runs_.find(id); run != runs_.end() && may_start_early(*run->second))
@@ -110,7 +110,7 @@ void ApplicationService::run_cycle() {
     for (PlanningCycle::Question& question : cycle->questions) {
         const Application& app = question.about->app;
         const auto own = question.is_own ? std::optional(app.request.id) : std::nullopt;
-        collect_offers(app.owner, app.request, {}, own, [this, cycle, &question](std::vector<Offer> offers) {
+        zones_.collect({app.owner, app.request, {}, own}, [this, cycle, &question](std::vector<Offer> offers) {
             question.offers = std::move(offers);
             if (--cycle->pending == 0) decide(*cycle);
         });
@@ -121,7 +121,7 @@ void ApplicationService::run_cycle() {
 /// plan that the zones have not answered yet nothing is reserved: what they have promised is not known any more.
 void ApplicationService::decide(PlanningCycle& cycle) {
     is_asking_ = false;
-    const Duration begun = clock_.steady_now();
+    const Duration begun = ports_.clock.steady_now();
     std::size_t admitted = 0;
     PassedOver passed_over{};
     for (const auto& [turn, entry] : cycle.order) {
@@ -146,20 +146,20 @@ void ApplicationService::decide(PlanningCycle& cycle) {
         if (planned == Planned::kNot) passed_over.any = true;
         if (planned == Planned::kNot || planned == Planned::kEnded) continue;
         if (planned == Planned::kNotYet) break;
-        admitted_at_ = clock_.steady_now();
+        admitted_at_ = ports_.clock.steady_now();
         for (const ApplicationPart& part : run->app.status.parts)
             cycle.taken[part.zone] += static_cast<int>(part.ranks.size());
         if (planned == Planned::kForLater || ++admitted >= kMaxAdmitted) break;
     }
     if (passed_over.to_confirm) return begin_cycle(Duration{0});
-    begin_cycle(std::max(kWaitForProcessors, (clock_.steady_now() - begun) * kDecisionShare));
+    begin_cycle(std::max(kWaitForProcessors, (ports_.clock.steady_now() - begun) * kDecisionShare));
 }
 
 /// How long until the last start that is reserved for who comes before it: a gap before that is theirs, and whoever can
 /// start at once may have it.
 Duration ApplicationService::latest_reserved_before(const Run& run) const {
     Duration latest{};
-    const Duration now = clock_.steady_now();
+    const Duration now = ports_.clock.steady_now();
     for (const ApplicationId& id : reserved_)
         if (const auto other = runs_.find(id); other != runs_.end() && turn_of(*other->second) < turn_of(run))
             latest = std::max(latest, other->second->start - now);
@@ -171,9 +171,12 @@ ApplicationService::Planned ApplicationService::plan(const std::shared_ptr<Run>&
                                                      bool may_reserve_now, PassedOver& passed_over) {
     const ProfileLibrary::Choice& choice = choice_for(run);
     run->model = choice.model;
-    Result<Plan> made = choose_start(
+    Result<StartChoice> made = choose_start(
         run->app.request, choice, offers,
-        {.reserve = may_reserve_now && may_reserve(run), .queue = true, .not_before = latest_reserved_before(*run)});
+        {.reserve = may_reserve_now && may_reserve(run)
+                        ? std::optional(StartRange{latest_reserved_before(*run), ports_.config.reserve_ahead})
+                        : std::nullopt,
+         .queue = true});
     if (!made && made.error().code == ErrorCode::kUnavailable) {
         run->may_overtake = false;
         if (!may_reserve_now) return Planned::kNotYet;

@@ -1,19 +1,14 @@
 // ApplicationService from `committed` to its end: launcher, parts, watch, stop, profile.
 #include <algorithm>
-#include <array>
-#include <csignal>
-#include <iterator>
 #include <tuple>
 
 #include "algorithms/model/task_graph.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/limits.hpp"
-#include "services/common/messages/steps/lost_machine.hpp"
 #include "services/common/messages/steps/own_files.hpp"
+#include "services/zone_scheduler/home/application_end.hpp"
 #include "services/zone_scheduler/home/application_run.hpp"
 #include "services/zone_scheduler/launch/launchers.hpp"
-#include "services/zone_scheduler/launch/loader_fault.hpp"
-#include "services/zone_scheduler/records/part_view.hpp"
 
 namespace zbs {
 namespace {
@@ -35,8 +30,6 @@ constexpr Duration kLaunchRetry = std::chrono::milliseconds{200};
 constexpr Duration kLaunchRetryMax = std::chrono::seconds{2};
 constexpr int kMaxFailedLaunches = 3;             ///< then the application fails
 constexpr std::size_t kMaxLauncherFiles = 1'000;  ///< of a launcher that has started nothing; it leaves a handful
-constexpr std::uint64_t kMaxOfErrors = 4'096;     ///< bytes of a rank, for the reason of its end
-constexpr int kNotExecuted = 127;                 ///< as a shell ends that cannot execute a program
 /// Of a zone that answers, and has lost what it stored.
 constexpr const char* kUnknownPart = "it no longer knows the part; was the zone restored from a backup?";
 constexpr std::size_t kMaxLauncherOutput = 4 * 1024 * 1024;
@@ -51,97 +44,6 @@ std::string first_line(const std::string& text) {
     std::size_t begin = text.find_first_not_of(" \n=");
     if (begin == std::string::npos) return {};
     return text.substr(begin, std::min(text.find('\n', begin), begin + 200) - begin);
-}
-
-/// The reason of a part that is why the application ends, whatever else its ranks did.
-bool ends_application(std::string_view reason) {
-    return std::ranges::any_of(
-        std::array{kNotBegunReason, kLostMachineReason, kLostSupervisorReason, kTakenBackReason, kFolderReason},
-        [reason](std::string_view beginning) { return reason.starts_with(beginning); });
-}
-
-bool names_zone(const std::string& reason, const ZoneName& zone) {
-    const std::string name = "zone " + zone;
-    const std::size_t at = reason.find(name);
-    return at != std::string::npos && (at + name.size() == reason.size() || reason[at + name.size()] == ' ');
-}
-
-/// What the parts show of an end that one of them caused, or `rank`: the others do not know why they ended.
-void explain_parts(ApplicationStatus& status, const std::string& reason, std::optional<TaskIndex> rank) {
-    const bool is_loss = reason.starts_with("lost ");
-    for (ApplicationPart& part : status.parts) {
-        PartStatus& own = part.status;
-        if (!is_final(own.state)) continue;
-        const bool is_cause = rank ? std::ranges::binary_search(part.ranks, *rank) : names_zone(reason, part.zone);
-        const bool knows = ends_application(own.reason) || own.reason.starts_with(kWalltimeReason) ||
-                           (own.first_end && own.first_end->how != RankEndKind::kAborted);
-        if (is_cause && (rank || is_loss)) {
-            own.state = PartState::kFailed;
-            own.reason = reason;
-        } else if (!is_cause && !knows && own.state == PartState::kFailed) {
-            own.reason = "ended because " +
-                         std::string(is_loss                               ? "of a "
-                                     : reason.starts_with(kWalltimeReason) ? "of the "
-                                                                           : "") +
-                         reason;
-        }
-    }
-}
-
-/// One reason of all parts that ended at the walltime: a peer names no length, and a zone that had to end its part
-/// when the walltime of another one was over names no reason.
-void describe_walltime(ApplicationStatus& status, const std::string& walltime_reached) {
-    for (ApplicationPart& part : status.parts) {
-        PartStatus& own = part.status;
-        const bool is_over = own.reason.starts_with(kWalltimeReason);
-        const bool is_open = own.reason.empty() || own.state == PartState::kReleased;
-        if (own.state == PartState::kCompleted || (!is_over && !is_open)) continue;
-        const std::size_t zone = is_over ? own.reason.find(" in zone ") : std::string::npos;
-        own.reason = walltime_reached + (zone == std::string::npos ? " in zone " + part.zone : own.reason.substr(zone));
-        if (own.state == PartState::kReleased) own.state = PartState::kFailed;
-    }
-}
-
-bool is_signal(int exit_code) { return exit_code > 128 && exit_code < 128 + 65; }
-
-/// What was lost of MPICH's launcher, whose processes end by a signal only where something kills them; else empty. A
-/// proxy that loses the launcher ends with a code; behind a program that ends badly it does not.
-std::string lost_of_launcher(const Application& app, int code, std::string_view errors, const ZoneName& home) {
-    const auto lost = [](const std::string& what, const ZoneName& zone, int ended) {
-        return "lost " + what + " in zone " + zone + " (signal " + std::to_string(ended - 128) + ")";
-    };
-    if (mpich::lost_a_proxy(errors)) {
-        for (const ApplicationPart& part : app.status.parts)
-            if (const int ended = part.status.exit_code.value_or(0); is_signal(ended))
-                return lost("proxy of the MPI launcher", part.zone, ended);
-        return "lost connection between the MPI launcher and a proxy";
-    }
-    const bool has_orphan = std::ranges::any_of(
-        app.status.parts, [](const ApplicationPart& part) { return part.status.exit_code.value_or(0) != 0; });
-    return is_signal(code) && has_orphan ? lost("MPI launcher", home, code) : "";
-}
-
-/// Of a signal that the launcher reports of a rank, and no zone. The supervisor of a rank leaves a record, so it was
-/// the supervisor that got the signal, and the rank ended with it. `place`: ZONE.MACHINE, where the launcher says it.
-std::string end_without_record(const ApplicationStatus& status, int signal, const std::string& place) {
-    for (const ApplicationPart& part : status.parts) {
-        if (signal != SIGKILL || !is_final(part.status.state)) continue;
-        for (const RankPlace& one : part.status.assignment)
-            if (part.zone + "." + one.machine == place)
-                return std::string(kLostSupervisorReason) + " of a rank in zone " + part.zone + " on machine " +
-                       one.machine + " (signal " + std::to_string(signal) + ")";
-    }
-    return "a rank was ended by signal " + std::to_string(signal);
-}
-
-/// Why a launcher ended that nobody here stopped, though ranks of it got a SIGTERM; else empty. `is_launcher`: the step
-/// of the launcher was stopped. A SIGTERM to the launcher itself reaches all ranks.
-std::string stopped_by_other(const ApplicationStatus& status, bool is_launcher, const ZoneName& home) {
-    const auto is_stopped = [](const ApplicationPart& part) { return part.status.reason.starts_with(kStoppedReason); };
-    if (is_launcher || std::ranges::all_of(status.parts, is_stopped))
-        return "the MPI launcher was " + std::string(kStoppedReason) + " in zone " + home;
-    const auto part = std::ranges::find_if(status.parts, is_stopped);
-    return part == status.parts.end() ? "" : part->status.reason;
 }
 
 /// Adds what `part` knows to `sum`: partial models of one run hold disjoint rows.
@@ -178,14 +80,14 @@ void ApplicationService::start_coordinator(const std::shared_ptr<Run>& run) {
         run->launching = true;
         return launch_parts(run, {});
     }
-    StepSpec step = launcher_step(config_, run->app);
-    if (account_of_) {
-        Result<AccountName> account = account_of_(run->app.owner);
+    StepSpec step = launcher_step(ports_.config, run->app);
+    if (ports_.account_of) {
+        Result<AccountName> account = ports_.account_of(run->app.owner);
         if (!account) return stop(run, account.error().message);
         step.account = *std::move(account);
     }
-    run->deadline = clock_.steady_now() + kCoordinatorDeadline;
-    Result<void> started = executor_.start(step);
+    run->deadline = ports_.clock.steady_now() + kCoordinatorDeadline;
+    Result<void> started = ports_.executor.start(step);
     if (started) started = failpoint::reach(failpoint::Point::kHomeLauncherStarted);
     if (!started) return stop(run, "the MPI launcher could not be started: " + started.error().message);
     run->launching = true;
@@ -200,7 +102,7 @@ void ApplicationService::launcher_ended(const std::shared_ptr<Run>& run, const S
         return end_launch(run);
     }
     const Result<std::string> fault =
-        executor_.read(run->app.status.launcher_step, std::string(own_files::kStderr), 0, kMaxOfErrors);
+        ports_.executor.read(run->app.status.launcher_step, std::string(own_files::kStderr), 0, kMaxOfErrors);
     std::string words = fault ? mpich::own_fault(*fault) : std::string{};
     if (words.empty() && fault) words = first_line(*fault);
     if (words.empty()) words = end.reason;
@@ -214,17 +116,18 @@ void ApplicationService::await_coordinator(const std::shared_ptr<Run>& run) {
     if (is_final(run->app.status.state) || !run->must_stop.empty()) return;
     const StepId& step_id = run->app.status.launcher_step;
     const Result<std::string> text =
-        executor_.read(step_id, launcher_commands(run->app.request.launcher), 0, kMaxLauncherOutput);
+        ports_.executor.read(step_id, launcher_commands(run->app.request.launcher), 0, kMaxLauncherOutput);
     const Result<mpich::LaunchLines> lines =
         read_launcher(run->app, text ? std::string_view(*text) : std::string_view{});
     if (!lines) return stop(run, lines.error().message);
-    const StepStatus status = executor_.status(step_id);
+    const StepStatus status = ports_.executor.status(step_id);
     const bool is_running = status.state == StepStatus::State::kRunning;
     if (lines->done && (!is_gated(*run) || status.proxies == StepStatus::Proxies::kConnected ||
                         (is_running && status.proxies == StepStatus::Proxies::kAwaited)))
         return launch_parts(run, lines->options);
     if (!is_running) return launcher_ended(run, status);
-    if (clock_.steady_now() > run->deadline) return stop(run, "the MPI launcher did not ask for its proxies in time");
+    if (ports_.clock.steady_now() > run->deadline)
+        return stop(run, "the MPI launcher did not ask for its proxies in time");
     later(run, kCoordinatorCheck, &ApplicationService::await_coordinator);
 }
 
@@ -259,8 +162,9 @@ void ApplicationService::launch_parts(const std::shared_ptr<Run>& run, const mpi
             if (proxy.zone == part.zone) request.proxies.push_back({proxy.id, proxy.machine});
         }
         const auto promised = run->obligations.find(part.id);
-        const Duration until =
-            promised != run->obligations.end() ? promised->second.until : clock_.steady_now() + config_.launch_window;
+        const Duration until = promised != run->obligations.end()
+                                   ? promised->second.until
+                                   : ports_.clock.steady_now() + ports_.config.launch_window;
         launch_part(std::make_shared<PartLaunch>(PartLaunch{run, part.id, std::move(request), until}));
     }
 }
@@ -268,8 +172,8 @@ void ApplicationService::launch_parts(const std::shared_ptr<Run>& run, const mpi
 void ApplicationService::launch_part(const std::shared_ptr<PartLaunch>& launch) {
     const ApplicationPart* part = find_part(launch->run->app.status, launch->part);
     if (part == nullptr || launch->run->launch_given_up) return;
-    transport_.launch_part(address_of(part->zone), part->id, launch->request,
-                           [this, launch](const Result<PartStatus>& answer) { launch_answered(launch, answer); });
+    ports_.transport.launch_part(zones_.address_of(part->zone), part->id, launch->request,
+                                 [this, launch](const Result<PartStatus>& answer) { launch_answered(launch, answer); });
 }
 
 void ApplicationService::launch_answered(const std::shared_ptr<PartLaunch>& launch, const Result<PartStatus>& came) {
@@ -279,14 +183,15 @@ void ApplicationService::launch_answered(const std::shared_ptr<PartLaunch>& laun
     ApplicationPart* part = find_part(run->app.status, launch->part);
     if (run->app.status.state != ApplicationState::kLaunching || part == nullptr || run->launch_given_up) return;
     const bool is_stopping = !run->app.status.stop_reason.empty();
-    if (!answer && is_passing(answer.error()) && clock_.steady_now() < launch->until && !is_stopping) {
-        clock_.after(launch->rest, [this, launch] { launch_part(launch); });  // same operation: nothing starts twice
+    if (!answer && is_passing(answer.error()) && ports_.clock.steady_now() < launch->until && !is_stopping) {
+        ports_.clock.after(launch->rest,
+                           [this, launch] { launch_part(launch); });  // same operation: nothing starts twice
         launch->rest = std::min(launch->rest * 2, kLaunchRetryMax);
         return;
     }
     if (answer) part->status.state = answer->state;
     const bool good = answer && (answer->state == PartState::kRunning || answer->state == PartState::kCompleted);
-    record_answer(run, part->zone, "launch", good,
+    record_answer(*run, ports_.clock.now(), part->zone, "launch", good,
                   answer ? std::string(to_string(answer->state)) + (answer->reason.empty() ? "" : ": " + answer->reason)
                          : answer.error().message);
     if (good)
@@ -295,8 +200,8 @@ void ApplicationService::launch_answered(const std::shared_ptr<PartLaunch>& laun
         assess(run, part->zone, part->id, answer);
     if (!good) return launch_failed(run, part->zone, answer ? answer->reason : answer.error().message);
     if (--run->pending > 0 || is_stopping) return;
-    run->deadline = clock_.steady_now() + config_.launch_window;
-    run->polled = clock_.steady_now();
+    run->deadline = ports_.clock.steady_now() + ports_.config.launch_window;
+    run->polled = ports_.clock.steady_now();
     await_proxies(run);
 }
 
@@ -308,20 +213,20 @@ void ApplicationService::await_proxies(const std::shared_ptr<Run>& run) {
     if (run->app.status.state != ApplicationState::kLaunching || !run->app.status.stop_reason.empty() ||
         run->launch_given_up)
         return;
-    const StepStatus launcher = executor_.status(run->app.status.launcher_step);
+    const StepStatus launcher = ports_.executor.status(run->app.status.launcher_step);
     if (!is_gated(*run) || launcher.proxies == StepStatus::Proxies::kConnected) {
         run->launched = true;
         return begin_to_run(run);
     }
     if (launcher.state != StepStatus::State::kRunning) return launcher_ended(run, launcher);
-    const Duration now = clock_.steady_now();
+    const Duration now = ports_.clock.steady_now();
     if (now > run->deadline) {
-        const std::string seconds = std::to_string(static_cast<int>(to_seconds(config_.launch_window)));
+        const std::string seconds = std::to_string(static_cast<int>(to_seconds(ports_.config.launch_window)));
         return launch_failed(
             run, suspect(*run),
             "it says that its part runs, but not all proxies have connected to the MPI launcher in " + seconds + " s");
     }
-    if (now - run->polled >= config_.poll_every) {
+    if (now - run->polled >= ports_.config.poll_every) {
         run->polled = now;
         poll_parts(run);
     }
@@ -332,9 +237,9 @@ void ApplicationService::await_proxies(const std::shared_ptr<Run>& run) {
 /// organisation.
 ZoneName ApplicationService::suspect(const Run& run) const {
     const auto doubt = [this](const ApplicationPart& part) {
-        const ServiceAddress address = address_of(part.zone);
-        return std::tuple(backoff_.failures(part.zone), address.who.organisation != config_.organisation,
-                          part.zone != config_.zone.name);
+        const ServiceAddress address = zones_.address_of(part.zone);
+        return std::tuple(backoff_.failures(part.zone), address.who.organisation != ports_.config.organisation,
+                          part.zone != ports_.config.zone.name);
     };
     return std::ranges::max(run.app.status.parts, {}, doubt).zone;
 }
@@ -347,21 +252,22 @@ void ApplicationService::launch_failed(const std::shared_ptr<Run>& run, const Zo
     run->launch_given_up = true;
     run->failed_zone = zone;
     run->failed_reason = "it did not start its part: " + reason;
-    for (ZoneBackoff* backoff : {&backoff_, &run->launch_backoff}) backoff->record_failure(zone, clock_.steady_now());
+    for (ZoneBackoff* backoff : {&backoff_, &run->launch_backoff})
+        backoff->record_failure(zone, ports_.clock.steady_now());
     if (!is_gated(*run) || (run->needs_all && run->launch_backoff.failures(zone) >= kMaxFailedLaunches))
         return stop(run, "zone " + zone + " did not start its part: " + reason);
-    executor_.stop(run->app.status.launcher_step, Duration{0});
+    ports_.executor.stop(run->app.status.launcher_step, Duration{0});
     end_launch(run);
 }
 
 void ApplicationService::end_launch(const std::shared_ptr<Run>& run) {
     if (run->app.status.state != ApplicationState::kLaunching || !run->app.status.stop_reason.empty()) return;
-    const StepStatus launcher = executor_.status(run->app.status.launcher_step);
+    const StepStatus launcher = ports_.executor.status(run->app.status.launcher_step);
     if (launcher.proxies == StepStatus::Proxies::kConnected)  // just before it was stopped: ranks may have begun
         return stop(run, "zone " + run->failed_zone + ": " + run->failed_reason);
     if (launcher.state == StepStatus::State::kRunning)
         return later(run, kCoordinatorCheck, &ApplicationService::end_launch);
-    static_cast<void>(executor_.remove(run->app.status.launcher_step, kMaxLauncherFiles));
+    static_cast<void>(ports_.executor.remove(run->app.status.launcher_step, kMaxLauncherFiles));
     plan_again(run, run->failed_zone, run->failed_reason);
 }
 
@@ -377,24 +283,25 @@ void ApplicationService::watch(const std::shared_ptr<Run>& run) {
     run->launching = false;
     static_cast<void>(cancel_if_blocked(run));  // where it cannot be stored now, the next look does
     if (run->app.status.cancel_requested && run->app.status.stop_reason.empty()) stop(run, why_cancelled(run));
-    const StepStatus status = executor_.status(run->app.status.launcher_step);
+    const StepStatus status = ports_.executor.status(run->app.status.launcher_step);
     if (status.state != StepStatus::State::kRunning) {
-        run->deadline = clock_.steady_now() + (needs_own_zone(run->app.request.launcher) ? kOutputWait : kEndWait);
+        run->deadline =
+            ports_.clock.steady_now() + (needs_own_zone(run->app.request.launcher) ? kOutputWait : kEndWait);
         run->next_asked = 0;
-        if (!run->ended) run->ended = clock_.now();
+        if (!run->ended) run->ended = ports_.clock.now();
         return ask_how_it_ended(run);
     }
     poll_parts(run);
     end_launcher(run);
     stop_deserted_launcher(run);
     stop_at_output_limit(run);
-    later(run, config_.poll_every, &ApplicationService::watch);
+    later(run, ports_.config.poll_every, &ApplicationService::watch);
 }
 
 /// A launcher that lost the connection over which a proxy would have reported its end waits until the walltime.
 void ApplicationService::stop_deserted_launcher(const std::shared_ptr<Run>& run) {
     const std::vector<ApplicationPart>& parts = run->app.status.parts;
-    const Duration now = clock_.steady_now();
+    const Duration now = ports_.clock.steady_now();
     if (!std::all_of(parts.begin(), parts.end(), [](const auto& part) { return is_final(part.status.state); }))
         run->deserted_since.reset();
     else if (!run->deserted_since)
@@ -407,18 +314,19 @@ void ApplicationService::stop_deserted_launcher(const std::shared_ptr<Run>& run)
 
 /// Output lies on the zone's own disk: one job must not fill it for all.
 void ApplicationService::stop_at_output_limit(const std::shared_ptr<Run>& run) {
-    const Duration begun = clock_.steady_now();
-    if (config_.max_output_bytes == 0 || begun < run->weigh_at || !run->app.status.stop_reason.empty()) return;
+    const Duration begun = ports_.clock.steady_now();
+    if (ports_.config.max_output_bytes == 0 || begun < run->weigh_at || !run->app.status.stop_reason.empty()) return;
     std::uint64_t bytes = 0;
     for (const StepId& step : output_steps(run->app)) {
-        for (const Executor::File& file : executor_.list(step, {}))
+        for (const Executor::File& file : ports_.executor.list(step, {}))
             if (file.name.starts_with(own_files::kOut) || file.name.starts_with(own_files::kErr)) bytes += file.bytes;
     }
     // A folder of very many files takes its time, and others wait for it.
-    run->weigh_at = clock_.steady_now() + std::max(kWeighEvery, kWeighShare * (clock_.steady_now() - begun));
-    if (bytes <= config_.max_output_bytes) return;
-    stop(run, "its ranks have written more than the " + std::to_string(config_.max_output_bytes >> 20) +
-                  " MiB of output that zone " + config_.zone.name +
+    run->weigh_at =
+        ports_.clock.steady_now() + std::max(kWeighEvery, kWeighShare * (ports_.clock.steady_now() - begun));
+    if (bytes <= ports_.config.max_output_bytes) return;
+    stop(run, "its ranks have written more than the " + std::to_string(ports_.config.max_output_bytes >> 20) +
+                  " MiB of output that zone " + ports_.config.zone.name +
                   " keeps of one job; write results into files, or less");
 }
 
@@ -427,8 +335,9 @@ void ApplicationService::poll_parts(const std::shared_ptr<Run>& run) {
     for (const ApplicationPart& part : run->app.status.parts) {
         if (run->asked.contains(part.id) || is_final(part.status.state)) continue;
         run->asked.insert(part.id);
-        transport_.part_status(
-            address_of(part.zone), part.id, [this, run, zone = part.zone, id = part.id](Result<PartStatus> answer) {
+        ports_.transport.part_status(
+            zones_.address_of(part.zone), part.id,
+            [this, run, zone = part.zone, id = part.id](Result<PartStatus> answer) {
                 run->asked.erase(id);
                 assess(run, zone, id, answer);
                 const bool is_unknown = !answer && answer.error().code == ErrorCode::kNotFound;
@@ -442,7 +351,8 @@ void ApplicationService::poll_parts(const std::shared_ptr<Run>& run) {
                         answer = std::move(gone);
                     }
                     if (known.status.state != answer->state)
-                        record_answer(run, known.zone, "status", answer->state == PartState::kCompleted,
+                        record_answer(*run, ports_.clock.now(), known.zone, "status",
+                                      answer->state == PartState::kCompleted,
                                       std::string(to_string(answer->state)) +
                                           (answer->reason.empty() ? "" : ": " + answer->reason));
                     known.status.state = answer->state;
@@ -464,9 +374,10 @@ void ApplicationService::poll_parts(const std::shared_ptr<Run>& run) {
                         run->app.status.stop_reason.empty()) {
                         const bool has_time = answer->first_end && lets_others_end(*answer->first_end);
                         const Duration grace = has_time ? run->app.request.grace : Duration{0};
-                        clock_.after(std::max(grace, config_.poll_every * 2), [this, run, zone = known.zone,
-                                                                               reason = answer->reason] {
-                            if (executor_.status(run->app.status.launcher_step).state != StepStatus::State::kRunning)
+                        ports_.clock.after(std::max(grace, ports_.config.poll_every * 2), [this, run, zone = known.zone,
+                                                                                           reason = answer->reason] {
+                            if (ports_.executor.status(run->app.status.launcher_step).state !=
+                                StepStatus::State::kRunning)
                                 return;
                             const std::optional<RankEnd> first = first_end(run->app);
                             stop(run, first ? describe(*first, place_of_rank(run->app, first->rank))
@@ -486,15 +397,15 @@ void ApplicationService::stop(const std::shared_ptr<Run>& run, const std::string
     ApplicationStatus changed = run->app.status;
     changed.stop_reason = run->must_stop;
     if (!save(run, std::move(changed))) return;
-    log_.info("application_stopping", {{"application", to_string(run->app.request.id)}, {"reason", reason}});
+    ports_.log.info("application_stopping", {{"application", to_string(run->app.request.id)}, {"reason", reason}});
     stop_everything(run);
 }
 
 void ApplicationService::stop_everything(const std::shared_ptr<Run>& run) {
     // The launcher ends all ranks at once when it is stopped, and by itself when they have ended.
     const bool has_time = run->app.status.cancel_requested && run->app.status.state == ApplicationState::kRunning &&
-                          !is_blocked_(run->app.owner);
-    run->launcher_until = clock_.steady_now() + (has_time ? run->app.request.grace + kEndSlack : Duration{0});
+                          !ports_.is_blocked(run->app.owner);
+    run->launcher_until = ports_.clock.steady_now() + (has_time ? run->app.request.grace + kEndSlack : Duration{0});
     for (const ApplicationPart& part : run->app.status.parts) stop_part(run, part.zone, part.id);
     end_launcher(run);
     if (!run->watching) watch(run);
@@ -502,15 +413,15 @@ void ApplicationService::stop_everything(const std::shared_ptr<Run>& run) {
 
 /// A zone that is away for a while signals its ranks when it is back, if the launcher still runs then.
 void ApplicationService::stop_part(const std::shared_ptr<Run>& run, const ZoneName& zone, const PartId& id) {
-    transport_.release_part(address_of(zone), id, run->app.status.stop_reason.substr(0, kMaxReason),
-                            [this, run, zone, id](const Result<PartStatus>& answer) {
-                                if (answer || !is_passing(answer.error())) return;
-                                clock_.after(config_.poll_every, [this, run, zone, id] {
-                                    const bool is_over = !run->launcher_until || is_final(run->app.status.state);
-                                    if (!is_over && clock_.steady_now() < *run->launcher_until)
-                                        stop_part(run, zone, id);
-                                });
-                            });
+    ports_.transport.release_part(zones_.address_of(zone), id, run->app.status.stop_reason.substr(0, kMaxReason),
+                                  [this, run, zone, id](const Result<PartStatus>& answer) {
+                                      if (answer || !is_passing(answer.error())) return;
+                                      ports_.clock.after(ports_.config.poll_every, [this, run, zone, id] {
+                                          const bool is_over = !run->launcher_until || is_final(run->app.status.state);
+                                          if (!is_over && ports_.clock.steady_now() < *run->launcher_until)
+                                              stop_part(run, zone, id);
+                                      });
+                                  });
 }
 
 /// Of an application that is being stopped: once no part runs any more, or the time of all is over.
@@ -519,10 +430,10 @@ void ApplicationService::end_launcher(const std::shared_ptr<Run>& run) {
     const std::vector<ApplicationPart>& parts = run->app.status.parts;
     const bool has_ended =
         std::all_of(parts.begin(), parts.end(), [](const auto& part) { return is_final(part.status.state); });
-    if (!has_ended && clock_.steady_now() < *run->launcher_until && !is_blocked_(run->app.owner)) return;
+    if (!has_ended && ports_.clock.steady_now() < *run->launcher_until && !ports_.is_blocked(run->app.owner)) return;
     run->launcher_until.reset();
-    if (executor_.status(run->app.status.launcher_step).state != StepStatus::State::kExited)
-        executor_.stop(run->app.status.launcher_step, kStopGrace);
+    if (ports_.executor.status(run->app.status.launcher_step).state != StepStatus::State::kExited)
+        ports_.executor.stop(run->app.status.launcher_step, kStopGrace);
 }
 
 /// After the end of the coordinator: the zone of rank 0 has the model of a clean run; after an unclean one every zone
@@ -535,16 +446,17 @@ void ApplicationService::ask_how_it_ended(const std::shared_ptr<Run>& run) {
     for (const ApplicationPart& part : status.parts) order.push_back(&part);
     std::sort(order.begin(), order.end(),
               [](const ApplicationPart* a, const ApplicationPart* b) { return a->ranks.front() < b->ranks.front(); });
-    const StepStatus launcher = executor_.status(status.launcher_step);
+    const StepStatus launcher = ports_.executor.status(status.launcher_step);
     // Where the walltime of one zone is over first, the launcher may end with 0.
-    const bool near_walltime = clock_.now() - status.history.back().at > run->app.request.walltime - kWalltimeNear;
+    const bool near_walltime =
+        ports_.clock.now() - status.history.back().at > run->app.request.walltime - kWalltimeNear;
     const bool has_folders = !run->app.request.staging.empty();  // a zone ends a job whose folder is over its bound
     // After a SIGTERM of somebody else it also ends with 0. A complete profile proves that all ranks finalized.
     const bool is_unproven = !run->app.request.profile;
     const bool is_left_alone = status.stop_reason.empty() || status.cancel_requested;
     const bool unclean = is_left_alone && (launcher.state != StepStatus::State::kExited || launcher.exit_code != 0 ||
                                            near_walltime || has_folders || is_unproven);
-    const bool late = clock_.steady_now() >= run->deadline;
+    const bool late = ports_.clock.steady_now() >= run->deadline;
     // A part's end is reported once the output of its ranks has come home.
     const bool output = leaves_output_in_parts(run->app.request.launcher) && !late;
     const bool profile = run->app.request.profile && !(run->profile && run->profile->complete);
@@ -553,8 +465,9 @@ void ApplicationService::ask_how_it_ended(const std::shared_ptr<Run>& run) {
     if (!wanted || run->next_asked >= order.size() || (status.cancel_requested && !near_walltime))
         return bring_results(run);
     const ApplicationPart& part = *order[run->next_asked];
-    transport_.part_status(
-        address_of(part.zone), part.id, [this, run, zone = part.zone, id = part.id](const Result<PartStatus>& answer) {
+    ports_.transport.part_status(
+        zones_.address_of(part.zone), part.id,
+        [this, run, zone = part.zone, id = part.id](const Result<PartStatus>& answer) {
             for (ApplicationPart& known : run->app.status.parts) {
                 if (known.id == id && answer) {
                     known.status.state = answer->state;
@@ -564,11 +477,11 @@ void ApplicationService::ask_how_it_ended(const std::shared_ptr<Run>& run) {
                 }
             }
             const bool settled = answer ? is_final(answer->state) : !is_passing(answer.error());
-            if (!settled && clock_.steady_now() < run->deadline)
-                return later(run, config_.poll_every / 2, &ApplicationService::ask_how_it_ended);
+            if (!settled && ports_.clock.steady_now() < run->deadline)
+                return later(run, ports_.config.poll_every / 2, &ApplicationService::ask_how_it_ended);
             ++run->next_asked;
             if (!run->app.request.profile || !answer || !answer->has_profile) return ask_how_it_ended(run);
-            transport_.part_profile(address_of(zone), id, [this, run](Result<ApplicationModel> model) {
+            ports_.transport.part_profile(zones_.address_of(zone), id, [this, run](Result<ApplicationModel> model) {
                 if (model && model->graph.task_count() == run->app.request.ranks) {
                     run->profile =
                         model->complete || !run->profile ? *std::move(model) : merge_partial(*run->profile, *model);
@@ -578,162 +491,39 @@ void ApplicationService::ask_how_it_ended(const std::shared_ptr<Run>& run) {
         });
 }
 
-std::string ApplicationService::own_ranks_at_walltime(const Application& app) const {
-    std::vector<int> proxies;
-    for (const LaunchProxy& proxy : launch_proxies(app))
-        if (proxy.zone == config_.zone.name) proxies.push_back(proxy.id);
-    std::size_t ranks = 0;
-    std::vector<StepId> steps;
-    for (const ApplicationPart& part : app.status.parts) {
-        if (part.zone != config_.zone.name) continue;
-        ranks += part.ranks.size();
-        std::ranges::copy(step_ids(launch_operation(part.id), proxies), std::back_inserter(steps));
-    }
-    return ranks_at_walltime(executor_, steps, ranks);
-}
-
 void ApplicationService::finish(const std::shared_ptr<Run>& run) {
     if (is_final(run->app.status.state)) return;
     run->watching = false;
-    const StepStatus end = executor_.status(run->app.status.launcher_step);
     ApplicationStatus changed = run->app.status;
-    ApplicationState state = ApplicationState::kFailed;
-    std::string reason = changed.stop_reason.empty() ? run->must_stop : changed.stop_reason;
-    changed.exit_code = end.state == StepStatus::State::kExited ? end.exit_code : 1;
-    // Zones keep the walltime each for itself: where another one is first, the launcher may end with code 0.
-    std::string limit = end.reason;
-    // One sentence, whichever zone was first: the launcher's own walltime is longer, and a peer names no length.
-    const std::string walltime_reached =
-        std::string(kWalltimeReason) + " of " +
-        std::to_string(std::chrono::ceil<std::chrono::seconds>(run->app.request.walltime).count()) + " s reached";
-    if (limit.starts_with(kWalltimeReason)) limit = walltime_reached;
-    if (limit.starts_with(kLostSupervisorReason)) limit += " of the MPI launcher in zone " + config_.zone.name;
-    for (const ApplicationPart& part : changed.parts) {
-        const std::string why = part.status.reason.substr(0, part.status.reason.find(kBeforeWalltimeReason));
-        if (why.starts_with(kWalltimeReason))
-            limit = walltime_reached + why.substr(std::min(why.find(" in zone "), why.size()));
-        else if (ends_application(why))
-            limit = why;
-    }
-    std::optional<RankEnd> first = first_end(run->app);
-    const auto why_first = [&] { return describe(*first, place_of_rank(run->app, first->rank)); };
-    const bool is_walltime = limit.starts_with(kWalltimeReason);
-    const bool is_step_stopped = limit.starts_with(kStepStoppedReason) && !is_srun(run->app.request.launcher);
-    std::string stopped;
-    if (!is_walltime && !ends_application(limit) && !first && (is_step_stopped || *changed.exit_code == 0))
-        stopped = stopped_by_other(changed, is_step_stopped, config_.name());
-    if (!stopped.empty()) limit = stopped;
-    // The walltime of one zone ends peers of ranks in another one, and MPI aborts those.
-    const std::string before_walltime =
-        first && first->how != RankEndKind::kAborted ? std::string(kBeforeWalltimeReason) + why_first() : "";
-    if (changed.cancel_requested && is_walltime) reason.clear();  // it came first
-    if (changed.cancel_requested && !is_walltime) {
-        state = ApplicationState::kCancelled;
-        reason = why_cancelled(run);
-        changed.exit_code = 128 + SIGTERM;  // what its ranks got; the launcher's own code means nothing
-    } else if (!reason.empty()) {
-        // The launcher was stopped by us; its own code means nothing.
-        changed.exit_code = first && reason == why_first()        ? exit_code_of(*first)
-                            : reason.starts_with(kNotBegunReason) ? kNotExecuted
-                            : reason.starts_with(kStoppedReason)  ? 128 + SIGTERM
-                                                                  : 1;
-    } else if (*changed.exit_code == 0 && !first && !is_walltime && !ends_application(limit) && stopped.empty()) {
-        state = ApplicationState::kCompleted;
-    } else {
-        const Result<std::string> report =
-            executor_.read(changed.launcher_step, std::string(own_files::kStdout), 0, kMaxLauncherOutput);
-        const Result<std::string> fault =
-            executor_.read(changed.launcher_step, std::string(own_files::kStderr), 0, kMaxLauncherOutput);
-        const RanksEnd ranks_end = read_end(run->app.request.launcher, *changed.exit_code,
-                                            report ? std::string_view(*report) : std::string_view{},
-                                            fault ? std::string_view(*fault) : std::string_view{});
-        changed.exit_code = ranks_end.exit_code;
-        const int signal = ranks_end.signal;
-        // Of an abort the supervisor of a rank of Open MPI sees only the exit.
-        if ((!first || ranks_end.how == RankEndKind::kAborted) && ranks_end.rank >= 0 &&
-            ranks_end.rank < run->app.request.ranks) {
-            first = {.rank = ranks_end.rank,
-                     .how = signal > 0 ? RankEndKind::kSignalled : ranks_end.how,
-                     .code = signal > 0 ? signal : ranks_end.exit_code,
-                     .before_finalize = ranks_end.before_finalize};
-        }
-        std::string lost;
-        if (run->app.request.launcher == Launcher::kMpich && signal == 0)
-            lost = lost_of_launcher(run->app, end.exit_code, fault ? std::string_view(*fault) : std::string_view{},
-                                    config_.name());
-        // MPI aborts ranks whose peers are gone.
-        const bool has_lost =
-            !lost.empty() && (!first || (first->how == RankEndKind::kAborted && !lost.starts_with("lost connection")));
-        if (!limit.empty()) {
-            reason = limit;
-            if (reason.starts_with(kWalltimeReason)) {
-                changed.exit_code = 128 + SIGTERM;  // as if the program had got its SIGTERM
-                if (reason.find(": ") == std::string::npos)
-                    if (const std::string own = own_ranks_at_walltime(run->app); !own.empty())
-                        reason += "; in zone " + config_.zone.name + own;
-                reason += before_walltime;
-            }
-            if (reason.starts_with(kNotBegunReason)) changed.exit_code = kNotExecuted;
-            if (reason.starts_with(kLostSupervisorReason)) changed.exit_code = 1;
-            // Of ranks that were stopped by their zone the launcher reports good ends.
-            if (*changed.exit_code == 0 || !stopped.empty()) changed.exit_code = 128 + SIGTERM;
-        } else if (has_lost) {
-            changed.exit_code = 1;  // those of the launcher and its proxies are not the program's
-            reason = lost;
-        } else if (first) {
-            changed.exit_code = exit_code_of(*first);
-            reason = why_first();
-        } else if (signal > 0) {
-            changed.exit_code = 128 + signal;
-            reason = end_without_record(changed, signal, ranks_end.place);
-        } else if (const std::string own = fault ? mpich::own_fault(*fault) : std::string{}; !own.empty()) {
-            reason = "the MPI launcher ended with code " + std::to_string(*changed.exit_code) + ": " + own;
-        } else {
-            reason = "the program ended with exit code " + std::to_string(*changed.exit_code);
-        }
-    }
-    // A shell ends with the same code, and a loader that finds an old library with 1.
-    if (first && first->how == RankEndKind::kExited && (first->code == kNotExecuted || first->code == 1) &&
-        reason == why_first()) {
-        const Result<std::string> errors =
-            executor_.read(output_step(run->app, first->rank),
-                           std::string(own_files::of_ranks(true)) + std::to_string(first->rank), 0, kMaxOfErrors);
-        const std::string why = errors ? loader_fault(*errors) : std::string{};
-        const auto part = std::ranges::find_if(changed.parts, [rank = first->rank](const ApplicationPart& one) {
-            return std::ranges::binary_search(one.ranks, rank);
-        });
-        if (!why.empty() && part != changed.parts.end())
-            reason = is_loader_fault_of(run->app.request.argv.front(), why)
-                         ? std::string(kNotBegunReason) + " in zone " + part->zone + ": " + why
-                         : reason + ": " + why;  // of a program that the program runs
-    }
-    if (run->profile) {
-        // Only a run that ended by itself gives the time that the program takes.
-        const bool timed = state == ApplicationState::kCompleted && !run->end_unknown &&
-                           changed.history.back().state == ApplicationState::kRunning;
-        const Profile profile = profiles_.of_run(
-            ProfileId{ids_.fresh(run->app.owner)}, run->app, *run->profile,
-            timed ? std::optional(std::max(Duration{1}, run->ended.value_or(clock_.now()) - changed.history.back().at))
-                  : std::nullopt);
-        if (auto ok = store_.insert(profile); ok)
-            changed.profile = profile.id;
-        else
-            log_.warn("profile_not_stored",
-                      {{"application", to_string(run->app.request.id)}, {"reason", ok.error().message}});
-        run->profile.reset();
-    }
-    for (const ApplicationPart& part : changed.parts) {
+    ApplicationEnd end = find_end(ports_.config, ports_.executor, run->app,
+                                  {.stopped = changed.stop_reason.empty() ? run->must_stop : changed.stop_reason,
+                                   .cancelled = changed.cancel_requested ? why_cancelled(run) : ""});
+    if (run->profile) changed.profile = store_profile(run, end.state);
+    for (const ApplicationPart& part : changed.parts)
         if (!is_final(part.status.state) || run->brought.contains(part.id)) changed.releasing.push_back(part);
-    }
+    changed.parts = std::move(end.parts);
+    changed.exit_code = end.exit_code;
     if (run->results) changed.results = run->results;
-    if (state == ApplicationState::kFailed && reason.starts_with(kWalltimeReason))
-        describe_walltime(changed, walltime_reached);
-    if (state == ApplicationState::kFailed)
-        explain_parts(changed, reason,
-                      first && reason.starts_with(why_first()) ? std::optional(first->rank) : std::nullopt);
-    if (!enter(run, std::move(changed), state, reason)) return;
-    if (state == ApplicationState::kCompleted) record_kept(run);
+    if (!enter(run, std::move(changed), end.state, end.reason)) return;
+    if (end.state == ApplicationState::kCompleted) record_kept(run);
     release(run);
+}
+
+/// Its id; none where it could not be stored.
+std::optional<ProfileId> ApplicationService::store_profile(const std::shared_ptr<Run>& run, ApplicationState end) {
+    const StateChange& last = run->app.status.history.back();
+    // Only a run that ended by itself gives the time that the program takes.
+    const bool timed =
+        end == ApplicationState::kCompleted && !run->end_unknown && last.state == ApplicationState::kRunning;
+    const Profile profile = profiles_.of_run(
+        ProfileId{ports_.ids.fresh(run->app.owner)}, run->app, *std::exchange(run->profile, std::nullopt),
+        timed ? std::optional(std::max(Duration{1}, run->ended.value_or(ports_.clock.now()) - last.at)) : std::nullopt);
+    if (auto ok = ports_.store.insert(profile); !ok) {
+        ports_.log.warn("profile_not_stored",
+                        {{"application", to_string(run->app.request.id)}, {"reason", ok.error().message}});
+        return std::nullopt;
+    }
+    return profile.id;
 }
 
 }  // namespace zbs

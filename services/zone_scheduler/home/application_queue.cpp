@@ -37,7 +37,7 @@ bool waits_in_queue(const ApplicationStatus& status) {
 bool ApplicationService::take_turn(ApplicationStatus& status, ApplicationPart& part, const PartStatus& answer) const {
     part.status.queue = answer.queue;
     status.queue_start.reset();
-    if (answer.queue && answer.queue->start_in) status.queue_start = clock_.now() + *answer.queue->start_in;
+    if (answer.queue && answer.queue->start_in) status.queue_start = ports_.clock.now() + *answer.queue->start_in;
     if (answer.queue) return true;
     if (!is_complete(part, answer)) return false;
     part.status.assignment = answer.assignment;
@@ -49,20 +49,22 @@ void ApplicationService::await_turn(const std::shared_ptr<Run>& run) {
     if (run->awaits_start) return;
     run->awaits_start = true;
     const ApplicationPart& part = run->app.status.parts.front();
-    Duration look = config_.poll_every;
+    Duration look = ports_.config.poll_every;
     if (part.status.queue && run->turn_asked) {
-        const Duration longest = config_.launch_window / kWindowShare;
-        look = std::clamp(part.status.queue->start_in.value_or(longest) / kCheckShare, config_.poll_every, longest);
+        const Duration longest = ports_.config.launch_window / kWindowShare;
+        look =
+            std::clamp(part.status.queue->start_in.value_or(longest) / kCheckShare, ports_.config.poll_every, longest);
     }
-    clock_.after(look + Duration{static_cast<std::int64_t>(jitter_.below(50'000))}, [this, run] {
+    ports_.clock.after(look + Duration{static_cast<std::int64_t>(jitter_.below(50'000))}, [this, run] {
         run->awaits_start = false;
         if (run->app.status.state != ApplicationState::kCommitted || run->busy || run->app.status.cancel_requested ||
             !waits_in_queue(run->app.status))
             return advance(run);
-        if (!run->turn_asked) run->asked_elsewhere = clock_.steady_now();
+        if (!run->turn_asked) run->asked_elsewhere = ports_.clock.steady_now();
         run->turn_asked = true;
-        if (clock_.steady_now() - run->asked_elsewhere < kAskElsewhere) return ask_turn(run);
-        run->asked_elsewhere = clock_.steady_now() + Duration{static_cast<std::int64_t>(jitter_.below(2'000'000))};
+        if (ports_.clock.steady_now() - run->asked_elsewhere < kAskElsewhere) return ask_turn(run);
+        run->asked_elsewhere =
+            ports_.clock.steady_now() + Duration{static_cast<std::int64_t>(jitter_.below(2'000'000))};
         ask_elsewhere(run);
     });
 }
@@ -70,29 +72,31 @@ void ApplicationService::await_turn(const std::shared_ptr<Run>& run) {
 void ApplicationService::ask_turn(const std::shared_ptr<Run>& run) {
     run->busy = true;
     const ApplicationPart& part = run->app.status.parts.front();
-    transport_.part_status(address_of(part.zone), part.id, [this, run](const Result<PartStatus>& answer) {
+    ports_.transport.part_status(zones_.address_of(part.zone), part.id, [this, run](const Result<PartStatus>& answer) {
         run->busy = false;
         if (run->app.status.state != ApplicationState::kCommitted || run->app.status.cancel_requested)
             return advance(run);
         ApplicationPart& asked = run->app.status.parts.front();
         if (!answer && is_passing(answer.error())) {
-            record_answer(run, asked.zone, "queue", false, answer.error().message);
+            record_answer(*run, ports_.clock.now(), asked.zone, "queue", false, answer.error().message);
             return await_turn(run);  // silence loses no place in a queue
         }
         if (!answer || answer->state != PartState::kCommitted) {
             const std::string words =
                 answer ? std::string("the part is ") + to_string(answer->state) + ": " + answer->reason
                        : answer.error().message;
-            record_answer(run, asked.zone, "queue", false, words);
+            record_answer(*run, ports_.clock.now(), asked.zone, "queue", false, words);
             assess(run, asked.zone, asked.id, answer);
             return plan_again(run, asked.zone, words);
         }
         if (!answer->queue && !answer->ready) return await_turn(run);
         if (!take_turn(run->app.status, asked, *answer)) {
-            record_answer(run, asked.zone, "queue", false, "its processors are not for the ranks asked for");
+            record_answer(*run, ports_.clock.now(), asked.zone, "queue", false,
+                          "its processors are not for the ranks asked for");
             return plan_again(run, asked.zone, "its processors are not for the ranks asked for");
         }
-        record_answer(run, asked.zone, "queue", true, answer->queue ? words_of(*answer->queue) : "gives it processors");
+        record_answer(*run, ports_.clock.now(), asked.zone, "queue", true,
+                      answer->queue ? words_of(*answer->queue) : "gives it processors");
         advance(run);
     });
 }
@@ -103,13 +107,13 @@ void ApplicationService::ask_elsewhere(const std::shared_ptr<Run>& run) {
     const ProfileLibrary::Choice choice = choice_for(run);
     std::set<ZoneName> avoided = zones_in_backoff(*run);
     avoided.insert(run->app.status.parts.front().zone);
-    collect_offers(run->app.owner, run->app.request, avoided, run->app.request.id,
+    zones_.collect({run->app.owner, run->app.request, std::move(avoided), run->app.request.id},
                    [this, run, choice](std::vector<Offer> offers) {
                        run->busy = false;
                        leave_out_failed(offers, run->app.request.ranks);
                        const ApplicationStatus& status = run->app.status;
                        if (status.state != ApplicationState::kCommitted || status.cancel_requested) return advance(run);
-                       Result<Plan> made = choose_start(run->app.request, choice, offers, {});
+                       Result<StartChoice> made = choose_start(run->app.request, choice, offers, {});
                        if (!made || made->start_in) return ask_turn(run);
                        record_offers(run, offers);
                        run->model = choice.model;

@@ -32,8 +32,16 @@ inline constexpr const char* kWaitsInQueue = "waiting in the queue of its zone";
 /// Whether a part of it is without processors until it is its turn.
 bool waits_in_queue(const ApplicationStatus& status);
 
+/// Whether files of the application go to this part's zone, and come from there: where it shares no file system.
+bool needs_files(const ZoneConfig& config, const ApplicationRequest& request, const ApplicationPart& part);
+
+struct ApplicationRun;
+/// Adds to the events of an application: an answer of `zone` to `what`.
+void record_answer(ApplicationRun& run, Time at, const ZoneName& zone, const char* what, bool ok,
+                   const std::string& answer);
+
 /// One application at work. What is not in `app` can be lost without harm.
-struct ApplicationService::Run {
+struct ApplicationRun {
     Application app;
     std::optional<ApplicationModel> model;
     std::optional<ProfileLibrary::Choice> choice;  // what is learnt of its program

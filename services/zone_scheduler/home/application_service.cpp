@@ -7,7 +7,6 @@
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/names/owned_id.hpp"
 #include "services/common/messages/states.hpp"
-#include "services/common/messages/steps/own_files.hpp"
 #include "services/zone_scheduler/home/application_run.hpp"
 #include "services/zone_scheduler/launch/launchers.hpp"
 #include "services/zone_scheduler/trust/delegation_service.hpp"
@@ -15,13 +14,6 @@
 
 namespace zbs {
 namespace {
-
-/// What the launcher printed for the user: some lines at most.
-std::string launcher_errors(Executor& executor, const StepId& step_id, const std::string& file) {
-    constexpr std::size_t kMaxErrors = 1024 * 1024;
-    const Result<std::string> text = executor.read(step_id, file, 0, kMaxErrors);
-    return text ? mpich::without_own_lines(*text) : std::string{};
-}
 
 constexpr Duration kStoreRetry = std::chrono::seconds{1};
 constexpr Duration kCountedAfterEnd = std::chrono::hours{24};
@@ -59,30 +51,16 @@ std::optional<Around> failpoints_of(ApplicationState state) {
 }  // namespace
 
 ApplicationService::ApplicationService(ApplicationPorts ports)
-    : config_(ports.config),
-      clock_(ports.clock),
-      ids_(ports.ids),
-      store_(ports.store),
-      executor_(ports.executor),
-      transport_(ports.transport),
-      peers_(ports.peers),
-      observer_(ports.observer),
-      delegations_(ports.delegations),
-      files_(ports.files),
-      account_of_(std::move(ports.account_of)),
-      groups_of_(std::move(ports.groups_of)),
-      is_blocked_(std::move(ports.is_blocked)),
-      drains_(std::move(ports.drains)),
-      is_doubtful_(std::move(ports.is_doubtful)),
-      record_reputation_(std::move(ports.record_reputation)),
-      log_(ports.log),
-      profiles_(clock_, store_, log_),
-      jitter_(static_cast<std::uint64_t>(to_microseconds(clock_.now())) ^ std::hash<std::string>{}(config_.zone.name)) {
-    if (files_ != nullptr) claim_files();
+    : ports_(std::move(ports)),
+      profiles_(ports_.clock, ports_.store, ports_.log),
+      jitter_(static_cast<std::uint64_t>(to_microseconds(ports_.clock.now())) ^
+              std::hash<std::string>{}(ports_.config.zone.name)),
+      zones_(ports_, backoff_) {
+    if (ports_.files != nullptr) claim_files();
 }
 
 Result<void> ApplicationService::resume() {
-    Result<std::vector<Application>> known = store_.load_open_applications();
+    Result<std::vector<Application>> known = ports_.store.load_open_applications();
     if (!known) return known.error();
     for (const Application& application : *known) {
         if (auto good = check_history(application.status); !good) {
@@ -98,14 +76,14 @@ Result<void> ApplicationService::resume() {
         auto run = std::make_shared<Run>();
         run->app = std::move(application);
         if (run->app.status.start)
-            run->start = clock_.steady_now() + std::max(Duration{0}, *run->app.status.start - clock_.now());
+            run->start = ports_.clock.steady_now() + std::max(Duration{0}, *run->app.status.start - ports_.clock.now());
         recover(run);
         const ApplicationState state = run->app.status.state;
         if (state == ApplicationState::kAccepted)
             ++waiting;
         else if (!is_final(state))
-            log_.info("application_resumed",
-                      {{"application", to_string(run->app.request.id)}, {"state", to_string(state)}});
+            ports_.log.info("application_resumed",
+                            {{"application", to_string(run->app.request.id)}, {"state", to_string(state)}});
         if (state == ApplicationState::kPlanned) {
             // What was held under this plan is unknown: give it back and plan afresh.
             plan_again(run, {}, "the home zone restarted");
@@ -115,7 +93,7 @@ Result<void> ApplicationService::resume() {
             later(run, Duration{0}, &ApplicationService::advance);
         }
     }
-    if (waiting > 0) log_.info("applications_wait", {{"count", std::to_string(waiting)}});
+    if (waiting > 0) ports_.log.info("applications_wait", {{"count", std::to_string(waiting)}});
     return {};
 }
 
@@ -135,24 +113,24 @@ void ApplicationService::recover(const std::shared_ptr<Run>& run) {
 Result<Application> ApplicationService::submit(const Caller& caller, const ApplicationRequest& request) {
     if (caller.kind == CallerKind::kAnonymous)
         return Error{ErrorCode::kUnauthenticated, "say who you are: no identity came with the call", {}};
-    if (!caller.is_user_of(config_.organisation)) {
+    if (!caller.is_user_of(ports_.config.organisation)) {
         return Error{
-            ErrorCode::kDenied, "only users of organisation '" + config_.organisation + "' may submit here", {}};
+            ErrorCode::kDenied, "only users of organisation '" + ports_.config.organisation + "' may submit here", {}};
     }
     if (auto own = check_mark(request.id.value, caller); !own) return own.error();
     if (!is_plan_mapper(request.mapper)) return invalid("must be one of hier, block, round_robin, random", "/mapper");
-    if (const std::string why = why_no_launcher(config_, request.launcher); !why.empty())
+    if (const std::string why = why_no_launcher(ports_.config, request.launcher); !why.empty())
         return invalid(why + "; submit to another zone, or launch otherwise", "/launcher");
     if (needs_own_zone(request.launcher) && !request.zones.empty() &&
-        std::find(request.zones.begin(), request.zones.end(), config_.zone.name) == request.zones.end())
-        return invalid(std::string("launcher ") + to_string(request.launcher) + " works in zone " + config_.zone.name +
-                           " only, which is not among these",
+        std::find(request.zones.begin(), request.zones.end(), ports_.config.zone.name) == request.zones.end())
+        return invalid(std::string("launcher ") + to_string(request.launcher) + " works in zone " +
+                           ports_.config.zone.name + " only, which is not among these",
                        "/zones");
     if (const auto at = runs_.find(request.id); at != runs_.end()) return repeat_of(at->second->app, caller, request);
-    const Result<std::optional<Application>> ended = store_.find_application(request.id);
+    const Result<std::optional<Application>> ended = ports_.store.find_application(request.id);
     if (!ended) return ended.error();
     if (*ended) return repeat_of(**ended, caller, request);
-    const Result<bool> removed = store_.was_removed(request.id);
+    const Result<bool> removed = ports_.store.was_removed(request.id);
     if (!removed) return removed.error();
     if (*removed) {
         return Error{ErrorCode::kIdReused,
@@ -166,32 +144,34 @@ Result<Application> ApplicationService::submit(const Caller& caller, const Appli
                      "you have " + std::to_string(mine->second) + " unfinished applications; wait for some to end",
                      {}};
     }
-    if (delegations_ != nullptr) {
-        if (auto good = delegations_->check_lifetime(caller, request.id, request.walltime); !good) return good.error();
+    if (ports_.delegations != nullptr) {
+        if (auto good = ports_.delegations->check_lifetime(caller, request.id, request.walltime); !good)
+            return good.error();
     }
     if (auto good = check_staging(caller, request.staging); !good) return good.error();
-    if (auto good = check_zones(request); !good) return good.error();
+    if (auto good = zones_.check_zones(request); !good) return good.error();
     auto run = std::make_shared<Run>();
     run->app = {caller, request, {}};
-    run->app.status.history.push_back({ApplicationState::kAccepted, clock_.now()});
-    if (auto ok = store_.insert(run->app); !ok) return ok.error();
+    run->app.status.history.push_back({ApplicationState::kAccepted, ports_.clock.now()});
+    if (auto ok = ports_.store.insert(run->app); !ok) return ok.error();
     recover(run);
-    observer_.application_entered(run->app);
-    log_.info("application_accepted", {{"application", to_string(request.id)},
-                                       {"owner", to_uri(caller)},
-                                       {"ranks", std::to_string(request.ranks)},
-                                       {"program", request.argv[0]}});
+    ports_.observer.application_entered(run->app);
+    ports_.log.info("application_accepted", {{"application", to_string(request.id)},
+                                             {"owner", to_uri(caller)},
+                                             {"ranks", std::to_string(request.ranks)},
+                                             {"program", request.argv[0]}});
     later(run, Duration{0}, &ApplicationService::advance);
     return run->app;
 }
 
 void ApplicationService::later(const std::shared_ptr<Run>& run, Duration delay, Step step) {
-    clock_.after(delay, [this, run, step] { (this->*step)(run); });
+    ports_.clock.after(delay, [this, run, step] { (this->*step)(run); });
 }
 
 bool ApplicationService::save(const std::shared_ptr<Run>& run, ApplicationStatus changed) {
-    if (auto ok = store_.update(run->app.request.id, changed); !ok) {
-        log_.warn("store_failed", {{"application", to_string(run->app.request.id)}, {"reason", ok.error().message}});
+    if (auto ok = ports_.store.update(run->app.request.id, changed); !ok) {
+        ports_.log.warn("store_failed",
+                        {{"application", to_string(run->app.request.id)}, {"reason", ok.error().message}});
         later(run, kStoreRetry, &ApplicationService::advance);
         return false;
     }
@@ -218,19 +198,19 @@ bool ApplicationService::enter(const std::shared_ptr<Run>& run, ApplicationStatu
     if (points && !pass(run, points->before)) return false;
     changed.state = state;
     changed.reason = reason;
-    changed.history.push_back({state, clock_.now()});
+    changed.history.push_back({state, ports_.clock.now()});
     if (changed.history.size() > kMaxHistory) changed.history.erase(changed.history.begin() + 1);
     if (!save(run, std::move(changed))) return false;
-    log_.info("application_state",
-              {{"application", to_string(run->app.request.id)}, {"state", to_string(state)}, {"reason", reason}});
-    observer_.application_entered(run->app);
+    ports_.log.info("application_state",
+                    {{"application", to_string(run->app.request.id)}, {"state", to_string(state)}, {"reason", reason}});
+    ports_.observer.application_entered(run->app);
     if (state != ApplicationState::kAccepted) leave_planning(run);
     if (is_final(state)) {
         begin_cycle(Duration{0});  // for what it leaves
         if (const auto mine = unfinished_.find(to_uri(run->app.owner));
             mine != unfinished_.end() && --mine->second <= 0)
             unfinished_.erase(mine);
-        if (delegations_ != nullptr) delegations_->forget(run->app.owner, run->app.request.id);
+        if (ports_.delegations != nullptr) ports_.delegations->forget(run->app.owner, run->app.request.id);
     }
     return !points || pass(run, points->after);
 }
@@ -278,14 +258,14 @@ void ApplicationService::advance(const std::shared_ptr<Run>& run) {
 
 /// Who was revoked or blocked has nothing running or waiting any more. False where that could not be stored.
 bool ApplicationService::cancel_if_blocked(const std::shared_ptr<Run>& run) {
-    if (run->app.status.cancel_requested || !is_blocked_(run->app.owner)) return true;
+    if (run->app.status.cancel_requested || !ports_.is_blocked(run->app.owner)) return true;
     ApplicationStatus changed = run->app.status;
     changed.cancel_requested = true;
     return save(run, std::move(changed));
 }
 
 std::string ApplicationService::why_cancelled(const std::shared_ptr<Run>& run) const {
-    if (is_blocked_(run->app.owner)) return "its owner was revoked or blocked";
+    if (ports_.is_blocked(run->app.owner)) return "its owner was revoked or blocked";
     const std::string& other = run->app.status.cancelled_by;
     return "cancelled by " + (other.empty() ? std::string("its owner") : "the zone's operator '" + other + "'");
 }
@@ -305,7 +285,7 @@ std::map<ApplicationState, std::size_t> ApplicationService::open_by_state() cons
 
 Result<std::optional<Caller>> ApplicationService::owner_of(const ApplicationId& id) const {
     if (const auto open = known(id)) return std::optional(open->owner);
-    const Result<std::optional<Application>> ended = store_.find_application(id);
+    const Result<std::optional<Application>> ended = ports_.store.find_application(id);
     if (!ended) return ended.error();
     return *ended ? std::optional((*ended)->owner) : std::nullopt;
 }
@@ -314,24 +294,25 @@ Result<std::shared_ptr<const Application>> ApplicationService::find(const Caller
                                                                     const ApplicationId& id) const {
     std::shared_ptr<const Application> application = known(id);
     if (application == nullptr) {
-        Result<std::optional<Application>> ended = store_.find_application(id);
+        Result<std::optional<Application>> ended = ports_.store.find_application(id);
         if (!ended) return ended.error();
         if (*ended) application = std::make_shared<const Application>(**std::move(ended));
     }
     const bool may_see =
-        application != nullptr && (application->owner == caller || caller.is_operator_of(config_.organisation));
+        application != nullptr && (application->owner == caller || caller.is_operator_of(ports_.config.organisation));
     if (!may_see) return Error{ErrorCode::kNotFound, "no application " + to_string(id) + " of yours is here", {}};
     return application;
 }
 
 Result<std::vector<ApplicationSummary>> ApplicationService::list(const Caller& caller, const Page& page) const {
-    const bool sees_all = caller.is_operator_of(config_.organisation);
+    const bool sees_all = caller.is_operator_of(ports_.config.organisation);
     if (!sees_all && page.owner && !(*page.owner == caller)) return std::vector<ApplicationSummary>{};
-    Result<std::vector<ApplicationSummary>> rows = store_.list_applications({.owner = sees_all ? page.owner : caller,
-                                                                             .after = page.after,
-                                                                             .since = page.since,
-                                                                             .states = page.states,
-                                                                             .limit = page.limit});
+    Result<std::vector<ApplicationSummary>> rows =
+        ports_.store.list_applications({.owner = sees_all ? page.owner : caller,
+                                        .after = page.after,
+                                        .since = page.since,
+                                        .states = page.states,
+                                        .limit = page.limit});
     if (!rows) return rows;
     // The outlook in a queue changes more often than it is stored.
     for (ApplicationSummary& row : *rows)
@@ -340,9 +321,9 @@ Result<std::vector<ApplicationSummary>> ApplicationService::list(const Caller& c
 }
 
 Result<ApplicationService::Counts> ApplicationService::counts(const Caller& caller) const {
-    Counts counts{.since = clock_.now() - kCountedAfterEnd};
-    auto found = store_.count_applications(
-        caller.is_operator_of(config_.organisation) ? std::nullopt : std::optional(caller), counts.since);
+    Counts counts{.since = ports_.clock.now() - kCountedAfterEnd};
+    auto found = ports_.store.count_applications(
+        caller.is_operator_of(ports_.config.organisation) ? std::nullopt : std::optional(caller), counts.since);
     if (!found) return found.error();
     counts.by_state = *std::move(found);
     return counts;
@@ -356,71 +337,13 @@ Result<Application> ApplicationService::cancel(const Caller& caller, const Appli
     ApplicationStatus changed = run->app.status;
     changed.cancel_requested = true;
     if (!(caller == run->app.owner)) changed.cancelled_by = caller.name;
-    if (auto ok = store_.update(id, changed); !ok) return ok.error();
+    if (auto ok = ports_.store.update(id, changed); !ok) return ok.error();
     run->app.status = std::move(changed);
     if (run->app.status.state < ApplicationState::kLaunching)
         later(run, Duration{0}, &ApplicationService::advance);
     else
         stop(run, why_cancelled(run));
     return run->app;
-}
-
-Result<ApplicationService::LogIndex> ApplicationService::logs(const Caller& caller, const ApplicationId& id) const {
-    const Result<std::shared_ptr<const Application>> found = find(caller, id);
-    if (!found) return found.error();
-    const std::shared_ptr<const Application>& application = *found;
-    LogIndex index;
-    index.complete = is_final(application->status.state);
-    if (application->status.launcher_step.empty()) return index;
-    for (const bool error_stream : {false, true}) {
-        const std::string prefix = std::string(own_files::of_ranks(error_stream));
-        for (const StepId& step : output_steps(*application)) {
-            for (const Executor::File& file : executor_.list(step, prefix)) {
-                const std::string number = file.name.substr(prefix.size());
-                if (file.bytes == 0 || number.empty() || number.size() > 9 ||
-                    number.find_first_not_of("0123456789") != std::string::npos)
-                    continue;
-                index.files.push_back({std::stoi(number), error_stream, file.bytes});
-            }
-        }
-    }
-    if (const std::string errors =
-            launcher_errors(executor_, application->status.launcher_step, std::string(own_files::kStderr));
-        !errors.empty())
-        index.files.push_back({-1, true, errors.size()});
-    std::sort(index.files.begin(), index.files.end(), [](const LogFile& a, const LogFile& b) {
-        return std::pair(a.rank, a.error_stream) < std::pair(b.rank, b.error_stream);
-    });
-    return index;
-}
-
-Result<ApplicationService::LogChunk> ApplicationService::log(const Caller& caller, const ApplicationId& id, int rank,
-                                                             bool error_stream, std::uint64_t offset,
-                                                             std::size_t limit) const {
-    const Result<std::shared_ptr<const Application>> found = find(caller, id);
-    if (!found) return found.error();
-    const std::shared_ptr<const Application>& application = *found;
-    if (rank >= application->request.ranks)
-        return Error{
-            ErrorCode::kNotFound,
-            "application " + to_string(id) + " has ranks 0 to " + std::to_string(application->request.ranks - 1),
-            {}};
-    // The state is read before the bytes: "complete" must not overtake output.
-    const bool ended = is_final(application->status.state);
-    LogChunk chunk;
-    if (!application->status.launcher_step.empty()) {
-        const std::string file = rank < 0 ? std::string(own_files::of_step(error_stream))
-                                          : std::string(own_files::of_ranks(error_stream)) + std::to_string(rank);
-        const StepId step = rank < 0 ? application->status.launcher_step : output_step(*application, rank);
-        if (rank < 0 && error_stream) {
-            const std::string errors = launcher_errors(executor_, step, file);
-            chunk.bytes = errors.substr(std::min<std::uint64_t>(offset, errors.size()), limit);
-        } else if (Result<std::string> bytes = executor_.read(step, file, offset, limit)) {
-            chunk.bytes = *std::move(bytes);
-        }
-    }
-    chunk.complete = ended && chunk.bytes.size() < limit;
-    return chunk;
 }
 
 }  // namespace zbs

@@ -43,9 +43,9 @@ Json encode_agent(const NodeDirectory::Node& node, bool has_address) {
 
 }  // namespace
 
-Json encode(const ApplicationService::LogIndex& index) {
+Json encode(const ApplicationOutput::LogIndex& index) {
     Json files = Json::array();
-    for (const ApplicationService::LogFile& file : index.files) {
+    for (const ApplicationOutput::LogFile& file : index.files) {
         files.push_back({{"rank", file.rank < 0 ? "launcher" : std::to_string(file.rank)},
                          {"stream", file.error_stream ? "stderr" : "stdout"},
                          {"bytes", file.bytes}});

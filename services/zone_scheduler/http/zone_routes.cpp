@@ -71,7 +71,7 @@ Reply read_log(const Request& request, ZoneServices& services) {
     if (stream != "stdout" && stream != "stderr") return http::problem(invalid("must be stdout or stderr", "stream"));
     const Result<std::uint64_t> offset = http::number_parameter(request.call, "offset", 0);
     if (!offset) return http::problem(offset.error());
-    Result<ApplicationService::LogChunk> chunk = services.applications.log(
+    Result<ApplicationOutput::LogChunk> chunk = services.output.log(
         request.call.caller(), *id, rank, stream == "stderr", *offset, limits::kMaxLogChunkBytes);
     if (!chunk) return http::problem(chunk.error());
     const std::uint64_t next = *offset + chunk->bytes.size();
@@ -160,8 +160,8 @@ void add_application_routes(http::Router& router, ZoneServices& services) {
         "GET", "/v1/applications/{id}/logs", Action::kListLogs, Body::kNone, [&services](const Request& request) {
             const Result<ApplicationId> id = id_of<ApplicationId>(request);
             if (!id) return http::problem(id.error());
-            return http::reply(services.applications.logs(request.call.caller(), *id),
-                               [](const ApplicationService::LogIndex& index) { return codec::encode(index); });
+            return http::reply(services.output.logs(request.call.caller(), *id),
+                               [](const ApplicationOutput::LogIndex& index) { return codec::encode(index); });
         });
     router.add_sync("GET", "/v1/applications/{id}/logs/{rank}", Action::kReadLog, Body::kNone,
                     [&services](const Request& request) { return read_log(request, services); });

@@ -3,6 +3,7 @@
 
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/steps/own_files.hpp"
+#include "services/zone_scheduler/home/application_output.hpp"
 #include "services/zone_scheduler/trust/peering_request.hpp"
 #include "tests/support/federation_world.hpp"
 
@@ -104,7 +105,7 @@ TEST_F(ApplicationServiceTest, WhatHasEndedIsAnsweredFromTheStoreAlsoAfterAResta
         EXPECT_EQ(home.find(world.user(), request.id).value()->status.state, ApplicationState::kCompleted);
         EXPECT_EQ(home.submit(world.user(), request)->status.state, ApplicationState::kCompleted);
         EXPECT_EQ(home.cancel(world.user(), request.id)->status.state, ApplicationState::kCompleted);
-        EXPECT_TRUE(home.logs(world.user(), request.id)->complete);
+        EXPECT_TRUE(ApplicationOutput(home, *world.node("a").executor).logs(world.user(), request.id)->complete);
         EXPECT_EQ(**home.owner_of(request.id), world.user());
         EXPECT_EQ(home.list(world.user(), {})->at(0).state, ApplicationState::kCompleted);
         ApplicationRequest other = request;
