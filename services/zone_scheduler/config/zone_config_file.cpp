@@ -176,7 +176,7 @@ void read_machines(system::ConfigFile& file, ZoneConfig& zone) {
 }  // namespace
 
 Result<ZoneSettings> read_zone_settings(const std::string& path, const std::string& program_folder,
-                                        const ConfigChecks& checks) {
+                                        const ConfigChecks& checks, const ReadMore& read_more) {
     Result<system::ConfigFile> read = system::ConfigFile::read(path);
     if (!read) return read.error();
     system::ConfigFile& file = *read;
@@ -271,6 +271,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     settings.rates.zone = rate_of(file, "rates.zone", settings.rates.zone);
     settings.rates.anonymous = rate_of(file, "rates.anonymous", settings.rates.anonymous);
     settings.rates.connection = rate_of(file, "rates.connection", settings.rates.connection);
+    if (read_more) read_more(file, zone);
     if (auto ok = file.finish(); !ok) return ok.error();
     settings.values = file.values();
     settings.files = file.files();

@@ -12,6 +12,10 @@
 
 namespace zbs {
 
+namespace system {
+class ConfigFile;
+}
+
 /// The Slurm that a zone gets its processors from.
 struct SlurmSettings {
     std::string partition;                    ///< empty = Slurm's default
@@ -68,9 +72,12 @@ struct ConfigChecks {
     std::function<Result<void>(const AccountName& account, int minimum_uid)> check_account = {};
 };
 
+/// Reads what a file has beside the settings of a zone, which are read already; faults are remembered in the file.
+using ReadMore = std::function<void(system::ConfigFile&, const ZoneConfig&)>;
+
 /// Errors name file and line: unreadable, not TOML, unknown or missing key, value out of range, a rule that names what
 /// is not there. `program_folder` is where this program lies: its companions are looked for there.
 Result<ZoneSettings> read_zone_settings(const std::string& path, const std::string& program_folder,
-                                        const ConfigChecks& checks = {});
+                                        const ConfigChecks& checks = {}, const ReadMore& read_more = {});
 
 }  // namespace zbs

@@ -12,13 +12,8 @@
 namespace zbs {
 namespace {
 
-/// Zones of one organisation trust each other without limits.
-PeeringRights own_rights(int zone_processors) {
-    return {.processors = zone_processors,
-            .walltime = std::chrono::seconds{limits::kMaxWalltimeSeconds},
-            .concurrent_parts = limits::kMaxRanks,
-            .require_delegation = false};
-}
+/// In all rows of its slice matrix.
+int processors_of(const ZoneConfig& config) { return static_cast<int>(config.zone.processor_count()) * config.slots; }
 
 /// Where the user runs: a line of the map that denies her beats whatever her organisation was granted.
 AccountDecision decide(const PeeringRights& rights, const AccountDecision& by_map) {
@@ -29,6 +24,41 @@ AccountDecision decide(const PeeringRights& rights, const AccountDecision& by_ma
 }
 
 }  // namespace
+
+PeeringRights rights_of_own(const ZoneConfig& config) {
+    return {.processors = processors_of(config),
+            .walltime = std::chrono::seconds{limits::kMaxWalltimeSeconds},
+            .concurrent_parts = limits::kMaxRanks,
+            .require_delegation = false};
+}
+
+Entitlement entitled_by(const PeeringRights& rights, const ZoneConfig& config, Duration walltime,
+                        const PeeringUsage& usage, Time start) {
+    Entitlement entitlement;
+    std::vector<int> allowed_of;
+    for (std::size_t m = 0; m < config.zone.machines.size(); ++m) {
+        const std::string partition = m < config.partition_of.size() ? config.partition_of[m] : "main";
+        const bool fits = rights.partitions.empty() || std::find(rights.partitions.begin(), rights.partitions.end(),
+                                                                 partition) != rights.partitions.end();
+        entitlement.machines.push_back(fits);
+        if (fits) allowed_of.push_back(config.zone.machines[m].processors);
+    }
+    std::ranges::sort(allowed_of, std::greater{});
+    if (config.max_machines > 0) allowed_of.resize(std::min(allowed_of.size(), std::size_t(config.max_machines)));
+    const int allowed = std::accumulate(allowed_of.begin(), allowed_of.end(), 0);
+    const int share = static_cast<int>(std::floor(rights.share * processors_of(config) + 1e-9));
+    const bool fits_walltime =
+        walltime <= rights.walltime && (!config.max_walltime || walltime <= *config.max_walltime);
+    const int total = std::min({allowed, rights.processors, share});
+    const bool open = allows_start(rights, start) && usage.parts < rights.concurrent_parts;
+    // What others of the organisation have counts against its limits, not against the machines: those are free or not.
+    const int left = std::min(rights.processors, share) - usage.processors;
+    entitlement.why = !fits_walltime ? "walltime" : !open ? "hours or number of parts" : "";
+    entitlement.given = fits_walltime;
+    entitlement.total_processors = fits_walltime ? std::max(total, 0) : 0;
+    entitlement.processors = fits_walltime && open ? std::clamp(left, 0, std::max(allowed, 0)) : 0;
+    return entitlement;
+}
 
 AuthorizationFilter::AuthorizationFilter(const ZoneConfig& config, Clock& clock, SiteStore& store,
                                          const PeeringService& peerings)
@@ -56,9 +86,8 @@ Entitlement AuthorizationFilter::find(const EntitlementQuery& query) const {
     static const AccountMap kNobody;
     const Time now = clock_.now();
     const bool own = query.home.organisation == config_.organisation;
-    const int zone_processors = static_cast<int>(config_.zone.processor_count()) * config_.slots;
     const std::optional<PeeringRights> granted = peerings_.rights_now(query.home.organisation);
-    const PeeringRights rights = own ? own_rights(zone_processors) : granted.value_or(PeeringRights{});
+    const PeeringRights rights = own ? rights_of_own(config_) : granted.value_or(PeeringRights{});
 
     const AccountDecision by_map = (accounts_ ? *accounts_ : kNobody).find(query.user, query.groups);
     AccountDecision account = decide(rights, by_map);
@@ -68,39 +97,19 @@ Entitlement AuthorizationFilter::find(const EntitlementQuery& query) const {
     const bool pool_has_one = choose_pool_account(pool, leases(), query.user, now).has_value();
     const bool blocked = is_blocked_(query.user);
 
-    Entitlement entitlement;
-    std::vector<int> allowed_of;
-    for (std::size_t m = 0; m < config_.zone.machines.size(); ++m) {
-        const std::string partition = m < config_.partition_of.size() ? config_.partition_of[m] : "main";
-        const bool fits = rights.partitions.empty() || std::find(rights.partitions.begin(), rights.partitions.end(),
-                                                                 partition) != rights.partitions.end();
-        entitlement.machines.push_back(fits);
-        if (fits) allowed_of.push_back(config_.zone.machines[m].processors);
-    }
-    std::ranges::sort(allowed_of, std::greater{});
-    if (config_.max_machines > 0) allowed_of.resize(std::min(allowed_of.size(), std::size_t(config_.max_machines)));
-    const int allowed = std::accumulate(allowed_of.begin(), allowed_of.end(), 0);
-    const int share = static_cast<int>(std::floor(rights.share * zone_processors + 1e-9));
-    const bool fits_walltime =
-        query.walltime <= rights.walltime && (!config_.max_walltime || query.walltime <= *config_.max_walltime);
-    const int total = std::min({allowed, rights.processors, share});
-    const bool open = allows_start(rights, now + query.start_in) && query.usage.parts < rights.concurrent_parts;
-    // What others of the organisation have counts against its limits, not against the machines: those are free or not.
-    const int left = std::min(rights.processors, share) - query.usage.processors;
     const bool has_account = account.kind == AccountDecision::Kind::kAccount ||
                              (account.kind == AccountDecision::Kind::kPool && pool_has_one);
 
-    entitlement.why = !own && !granted ? "its organisation is not accepted"
-                      : blocked        ? "blocked"
-                      : !has_account   ? "no account (line " + std::to_string(account.line) + " of the account map)"
-                      : !fits_walltime ? "walltime"
-                      : !open          ? "hours or number of parts"
-                                       : "";
+    Entitlement entitlement = entitled_by(rights, config_, query.walltime, query.usage, now + query.start_in);
     if (const std::optional<Time> opens = find_allowed_start(rights, now + query.start_in))
         entitlement.opens_in = *opens - now;
-    entitlement.given = (own || granted) && !blocked && has_account && fits_walltime;
-    entitlement.total_processors = entitlement.given ? std::max(total, 0) : 0;
-    entitlement.processors = entitlement.given && open ? std::clamp(left, 0, std::max(allowed, 0)) : 0;
+    if ((!own && !granted) || blocked || !has_account) {
+        entitlement.why = !own && !granted ? "its organisation is not accepted"
+                          : blocked        ? "blocked"
+                                    : "no account (line " + std::to_string(account.line) + " of the account map)";
+        entitlement.given = false;
+        entitlement.total_processors = entitlement.processors = 0;
+    }
     if (account.kind == AccountDecision::Kind::kAccount) entitlement.account = AccountName(account.name);
     entitlement.pool = account.kind == AccountDecision::Kind::kPool ? account.name : "";
     return entitlement;

@@ -36,6 +36,13 @@ struct Entitlement {
     std::optional<Duration> opens_in;
 };
 
+/// What these rights leave for a part of this walltime that starts at `start`, beside `usage`; account and blocks are
+/// not considered, and `opens_in` stays empty. Pure. O(machines log machines).
+Entitlement entitled_by(const PeeringRights& rights, const ZoneConfig& config, Duration walltime,
+                        const PeeringUsage& usage, Time start);
+/// The rights of the zone's own organisation: its zones trust each other without limits.
+PeeringRights rights_of_own(const ZoneConfig& config);
+
 /// The one place that says what a user may have here: peering, degree of trust, hours, walltime, partitions, share, the
 /// account map, blocks. Asked alike for capacity and for a part. Lives on the domain's strand.
 class AuthorizationFilter {

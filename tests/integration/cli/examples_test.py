@@ -263,6 +263,8 @@ class Story(unittest.TestCase):
         self.enter("org-a")
         self.try_example("zbs queue replay queue.jsonl")
         self.try_example("zbs queue replay queue.jsonl -o json", '"same"')
+        shutil.copy(SOURCE / "docs/examples/match/easy.toml", self.folder / "org-a/workload.toml")
+        self.try_example("zbs-zone match workload.toml", "guest-again")
         self.enter("empty")
         self.also("export TMPDIR=$PWD")  # where its folder is; somebody may have one in /tmp
         service = self.stays_as_written("zbs quickstart", "Stop with Ctrl-C")

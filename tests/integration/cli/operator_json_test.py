@@ -28,6 +28,7 @@ from shapes import keys_in_json, shape  # noqa: E402
 
 federation.BIN = str(BIN)
 GOLDEN = SOURCE / "tests/golden/cli"
+WORKLOAD = SOURCE / "docs/examples/match/easy.toml"
 
 
 class Programs(unittest.TestCase):
@@ -94,7 +95,7 @@ class Documents(Programs):
                  "zbs_zone_doctor": self.read(self.f.zone("a", "doctor", "--json").stdout), "zbs_registry_list": self.read(self.registry("list")), "zbs_registry_zone_list": self.read(self.registry("zone", "list")),
                  "zbs_registry_organisation_list": self.read(self.registry("organisation", "list")), "zbs_registry_audit_list": self.read(self.registry("audit", "list")),
                  "zbs_registry_audit_verify": self.read(self.registry("audit", "verify")), "zbs_node_describe": self.read(self.good("zbs-node", "describe")),
-                 "zbs_zone_failpoints": self.read(self.good("zbs-zone", "failpoints", "--json")), "zbs_zone_config_show": self.read(self.good("zbs-zone", "config", "show", "--json")), "zbs_zone_config_check": self.read(self.good("zbs-zone", "config", "check", "--json")),
+                 "zbs_zone_match": self.read(self.good("zbs-zone", "match", WORKLOAD, "--json")), "zbs_zone_failpoints": self.read(self.good("zbs-zone", "failpoints", "--json")), "zbs_zone_config_show": self.read(self.good("zbs-zone", "config", "show", "--json")), "zbs_zone_config_check": self.read(self.good("zbs-zone", "config", "check", "--json")),
                  "zbs_node_config_show": self.read(self.good("zbs-node", "config", "show", "--json", ZBS_NODE_CONFIG=self.node_file())),
                  "zbs_node_config_check": self.read(self.good("zbs-node", "config", "check", "--json", ZBS_NODE_CONFIG=self.node_file())),
                  "zbs_zone_blocks_chosen": self.read(self.good("zbs-zone", "blocks", "--json", "--columns", "subject,since,announced_by"))}
@@ -114,7 +115,7 @@ class Documents(Programs):
         self.assertEqual(set(described), {"version", "description", "load"})
 
     LISTS = (("zbs-zone", ("user", "list"), "NAME", "users"), ("zbs-zone", ("blocks",), "SUBJECT", "blocks"), ("zbs-zone", ("peer", "list"), "ORGANISATION", "peerings"),
-             ("zbs-zone", ("peer", "list", "--zones"), "ZONE", "peers"), ("zbs-zone", ("audit", "list"), "NUMBER", "records"), ("zbs-zone", ("failpoints",), "NAME", "failpoints"), ("zbs-zone", ("config", "show"), "SETTING", "settings"),
+             ("zbs-zone", ("peer", "list", "--zones"), "ZONE", "peers"), ("zbs-zone", ("audit", "list"), "NUMBER", "records"), ("zbs-zone", ("failpoints",), "NAME", "failpoints"), ("zbs-zone", ("config", "show"), "SETTING", "settings"), ("zbs-zone", ("match", str(WORKLOAD)), "PART", "parts"),
              ("zbs-registry", ("list",), "ZONE", "zones"), ("zbs-registry", ("zone", "list"), "ZONE", "zones"), ("zbs-registry", ("organisation", "list"), "ORGANISATION", "organisations"),
              ("zbs-registry", ("audit", "list"), "NUMBER", "records"), ("zbs-zone", ("doctor",), "CHECK", "checks"))
 
@@ -251,7 +252,7 @@ class Documents(Programs):
 # Golden files of the documents that a command of an operator's program prints; or why it prints nothing of the kind.
 COMMANDS = {
     "zbs-zone": {
-        "run": "stays, and prints its address", "completion": "a script of a shell", "failpoints": ["failpoints"], "doctor": ["doctor"], "config check": ["config_check"], "config show": ["config_show"],
+        "run": "stays, and prints its address", "completion": "a script of a shell", "failpoints": ["failpoints"], "doctor": ["doctor"], "match": ["match"], "config check": ["config_check"], "config show": ["config_show"],
         "init": ["init"], "renew": ["renew"], "operator": ["operator"], "enrol": ["enrol"], "ready": ["ready"], "node add": ["node_add"],
         "user add": ["user_add"], "user list": ["user_list"], "user revoke": ["user_revoke", "user_revoke_unknown"],
         "block": ["block"], "unblock": ["unblock"], "blocks": ["blocks", "blocks_chosen"], "audit list": ["audit_list"], "audit verify": ["audit_verify"],

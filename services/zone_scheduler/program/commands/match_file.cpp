@@ -1,0 +1,198 @@
+#include "services/zone_scheduler/program/commands/match_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+#include <utility>
+
+#include "algorithms/base/duration_text.hpp"
+#include "algorithms/base/expects.hpp"
+#include "services/common/adapters/system/config_file.hpp"
+#include "services/common/messages/limits.hpp"
+#include "services/zone_scheduler/config/zone_config_file.hpp"
+
+namespace zbs::zone_program {
+namespace {
+
+using codec::Json;
+using listing::Cell;
+using listing::Listing;
+using system::ConfigFile;
+
+constexpr std::size_t kLongestPartName = 32;
+constexpr std::size_t kMachinesWidth = 34;  ///< a row has at most 120 columns, up to day 99
+
+Duration span_of(ConfigFile& file, const std::string& key, Duration fallback) {
+    if (!file.has(key)) return fallback;
+    const Result<Duration> span = parse_duration(file.text(key, ""));
+    if (span) return *span;
+    file.fail(key, "'" + key + "': " + span.error().message);
+    return fallback;
+}
+
+MatchPart part_of(ConfigFile& file, const std::string& at, const ZoneConfig& zone) {
+    MatchPart part{.name = file.required_text(at + "name"),
+                   .organisation = OrganisationName(file.text(at + "organisation", zone.organisation)),
+                   .ranks = static_cast<int>(file.integer(at + "ranks", 1, 1, limits::kMaxRanks))};
+    if (!is_valid_name(part.name) || part.name.size() > kLongestPartName)
+        file.fail(at + "name", "'name' of a [[part]] must be 1 to " + std::to_string(kLongestPartName) +
+                                   " of a-z 0-9 . _ -, starting with a letter or digit");
+    if (!is_valid_name(part.organisation))
+        file.fail(at + "organisation",
+                  "'organisation' must be 1 to 64 of a-z 0-9 . _ -, starting with a letter or digit");
+    const int processors = zone.zone.processor_count();
+    if (part.ranks > processors)
+        file.fail(at + "ranks", "part '" + part.name + "' has " + std::to_string(part.ranks) + " ranks, the zone " +
+                                    std::to_string(processors) + " processors; lower 'ranks', or add a [[machine]]");
+    file.required_text(at + "walltime");
+    part.walltime = span_of(file, at + "walltime", Duration{1});
+    part.runtime = span_of(file, at + "runtime", part.walltime);
+    part.submit = span_of(file, at + "submit", Duration{0});
+    part.start_in = span_of(file, at + "start_in", Duration{0});
+    if (part.walltime <= Duration{0}) file.fail(at + "walltime", "'walltime' must be more than 0");
+    if (part.runtime <= Duration{0} || part.runtime > part.walltime)
+        file.fail(at + "runtime",
+                  "'runtime' must be more than 0 and at most the walltime, at which the zone ends the part");
+    if (part.start_in > zone.reserve_ahead)
+        file.fail(at + "start_in", "'start_in' is more than the " + format_duration(zone.reserve_ahead) +
+                                       " for which the zone promises starts; lower it, or raise 'reserve_ahead_s' of "
+                                       "[timing]");
+    return part;
+}
+
+std::vector<MatchPart> parts_of(ConfigFile& file, const ZoneConfig& zone) {
+    if (zone.zone.machines.empty())
+        file.fail("slurm", "the nodes of Slurm are not known without Slurm; put [[machine]] in place of [slurm]");
+    else if (zone.zone.processor_count() > limits::kMaxRanks)
+        file.fail("machine", "all machines together have more than " + std::to_string(limits::kMaxRanks) +
+                                 " processors; leave some of them out");
+    if (zone.queue.empty())
+        file.fail("queue", "parts wait in the queue of the zone: set 'queue' to a discipline, e.g. queue = \"easy\"");
+    const std::size_t count = file.table_count("part");
+    if (count == 0) file.fail("part", "at least one [[part]] is needed, with name, ranks and walltime");
+    if (count > limits::kMaxMatchParts)
+        file.fail("part", "more than " + std::to_string(limits::kMaxMatchParts) + " [[part]] tables; leave some out");
+    std::vector<MatchPart> parts;
+    std::map<std::string, std::string> places;  // of names
+    for (std::size_t i = 0; i < std::min(count, limits::kMaxMatchParts); ++i) {
+        const std::string at = "part." + std::to_string(i) + ".";
+        parts.push_back(part_of(file, at, zone));
+        const auto [first, is_new] = places.try_emplace(parts.back().name, file.place(at + "name"));
+        if (!is_new)
+            file.fail(at + "name", "a [[part]] is called '" + parts.back().name + "' already, in " + first->second +
+                                       "; give this one another name");
+    }
+    return parts;
+}
+
+/// "00:10:00", "1-00:00:00", which `parse_duration` reads; without fractions of a second.
+std::string instant_text(Duration at) {
+    const std::int64_t seconds = at / std::chrono::seconds{1}, days = seconds / 86'400;
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), "%02d:%02d:%02d", static_cast<int>(seconds / 3'600 % 24),
+                  static_cast<int>(seconds / 60 % 60), static_cast<int>(seconds % 60));
+    return (days > 0 ? std::to_string(days) + "-" : "") + text.data();
+}
+
+Cell instant_cell(const std::optional<Duration>& at) {
+    return at ? Cell(instant_text(*at), Json(to_seconds(*at))) : Cell("-");
+}
+
+struct MachineShare {
+    MachineName machine;
+    std::vector<std::int32_t> processors;  ///< ascending
+};
+
+/// In the order of the machines in the zone.
+std::vector<MachineShare> shares_of(const Match& match) {
+    std::map<std::int32_t, const RankPlace*> by_processor;
+    for (std::size_t rank = 0; rank < match.processors.size(); ++rank)
+        by_processor.emplace(match.processors[rank], &match.places[rank]);
+    std::vector<MachineShare> shares;
+    for (const auto& [processor, place] : by_processor) {
+        if (shares.empty() || shares.back().machine != place->machine) shares.push_back({place->machine, {}});
+        shares.back().processors.push_back(place->processor);
+    }
+    return shares;
+}
+
+/// "m0:0-3,6".
+std::string share_text(const MachineShare& share) {
+    std::string text = share.machine + ":";
+    const std::vector<std::int32_t>& all = share.processors;
+    for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
+        for (end = begin + 1; end < all.size() && all[end] == all[end - 1] + 1;) ++end;
+        text += (begin > 0 ? "," : "") + std::to_string(all[begin]);
+        if (end - begin > 1) text += "-" + std::to_string(all[end - 1]);
+    }
+    return text;
+}
+
+/// As many machines as fit into the column, and how many more.
+std::string machines_text(const std::vector<MachineShare>& shares) {
+    std::string text;
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+        const std::string next = (i > 0 ? " " : "") + share_text(shares[i]);
+        const std::string more = (i > 0 ? " +" : "+") + std::to_string(shares.size() - i) + " machines";
+        const std::size_t reserved = i + 1 < shares.size() ? more.size() : 0;
+        if (text.size() + next.size() + reserved > kMachinesWidth) return text + more;
+        text += next;
+    }
+    return text.empty() ? "-" : text;
+}
+
+Json seconds_or_null(const std::optional<Duration>& at) { return at ? Json(to_seconds(*at)) : Json(); }
+
+}  // namespace
+
+Result<MatchFile> read_match_file(const std::string& path) {
+    MatchFile read;
+    Result<ZoneSettings> settings = read_zone_settings(
+        path, {}, {}, [&](ConfigFile& file, const ZoneConfig& zone) { read.parts = parts_of(file, zone); });
+    if (!settings) return settings.error();
+    read.zone = std::move(settings->zone);
+    return read;
+}
+
+Listing matches_of(const std::vector<MatchPart>& parts, const std::vector<Match>& matches) {
+    ZBS_EXPECTS(parts.size() == matches.size());
+    Listing listing{"parts",
+                    {"PART",
+                     {"ORGANISATION", true},
+                     {"RANKS", true},
+                     {"SUBMITTED", "submitted_s"},
+                     {"START", "start_s"},
+                     {"END", "end_s"},
+                     "MACHINES",
+                     "WAITS FOR",
+                     {"REFUSED", true}}};
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const MatchPart& part = parts[i];
+        const Match& match = matches[i];
+        const std::vector<MachineShare> shares = shares_of(match);
+        const std::string waits_for = match.waits_for ? to_string(*match.waits_for) : "";
+        Json machines = Json::array();
+        for (const MachineShare& share : shares)
+            machines.push_back({{"name", share.machine}, {"processors", share.processors}});
+        listing.items.push_back({{"part", part.name},
+                                 {"organisation", part.organisation},
+                                 {"ranks", part.ranks},
+                                 {"submitted_s", to_seconds(part.submit)},
+                                 {"start_s", seconds_or_null(match.start)},
+                                 {"end_s", seconds_or_null(match.end)},
+                                 {"machines", machines},
+                                 {"waits_for", waits_for.empty() ? Json() : Json(waits_for)},
+                                 {"refused", match.refused.empty() ? Json() : Json(match.refused)}});
+        listing.rows.push_back({part.name, std::string(part.organisation), part.ranks, instant_cell(part.submit),
+                                instant_cell(match.start), instant_cell(match.end),
+                                Cell(machines_text(shares), machines),
+                                !match.refused.empty() ? "refused"
+                                : waits_for.empty()    ? "-"
+                                                       : waits_for,
+                                match.refused.empty() ? "-" : match.refused});
+    }
+    return listing;
+}
+
+}  // namespace zbs::zone_program
