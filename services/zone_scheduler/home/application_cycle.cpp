@@ -14,8 +14,8 @@ constexpr std::size_t kInTurns = 8;
 /// Plans of one cycle: each becomes a hold in every zone that it uses, and calls of users wait while plans are made.
 constexpr std::size_t kMaxAdmitted = 32;
 constexpr Duration kWaitForProcessors = std::chrono::seconds{1};
-/// So much of the time may go by with plans that are not possible.
-constexpr int kDecisionShare = 20;
+/// One part in so many of the time may go by with cycles, so that thousands that wait cost others little.
+constexpr int kCycleShare = 20;
 /// A zone that is silent to a hold keeps others waiting for so long.
 constexpr Duration kWaitForHolds = std::chrono::seconds{1};
 constexpr const char* kFailedBefore = "did not start its part of this application";
@@ -48,6 +48,7 @@ struct ApplicationService::PlanningCycle {
     std::map<Turn, std::pair<std::shared_ptr<Run>, std::size_t>> order;  ///< with the number of its question
     std::size_t pending = 0;                                             ///< questions
     std::map<ZoneName, int> taken;                                       ///< processors, by plans that are not held yet
+    Duration spent{};                                                    ///< on the questions
 
     /// False where that would be more questions than `most`.
     bool add(const std::shared_ptr<Run>& run, bool is_own, std::size_t most) {
@@ -75,12 +76,13 @@ void ApplicationService::await_planning(const std::shared_ptr<Run>& run) {
     begin_cycle(Duration{0});
 }
 
-/// At once, or after `delay` unless one is due before.
+/// At once, or after `delay` unless one is due before; but not before the rest after the last one is over.
 void ApplicationService::begin_cycle(Duration delay) {
-    const Duration at = ports_.clock.steady_now() + delay;
+    const Duration now = ports_.clock.steady_now();
+    const Duration at = std::max(now + delay, rests_until_);
     if ((waiting_.empty() && reserved_.empty()) || (cycle_due_ && *cycle_due_ <= at)) return;
     cycle_due_ = at;
-    ports_.clock.after(delay, [this, at] {
+    ports_.clock.after(at - now, [this, at] {
         if (cycle_due_ == at) run_cycle();
     });
 }
@@ -93,6 +95,7 @@ void ApplicationService::run_cycle() {
     if (planning_ > 0 && ports_.clock.steady_now() - admitted_at_ < kWaitForHolds)
         return begin_cycle(admitted_at_ + kWaitForHolds - ports_.clock.steady_now());
     auto cycle = std::make_shared<PlanningCycle>();
+    const Duration begun = ports_.clock.steady_now();
     for (const ApplicationId& id : reserved_)
         if (const auto run = runs_.find(id); run != runs_.end() && may_start_early(*run->second))
             cycle->add(run->second, true, kMaxQuestions - kInTurns);
@@ -107,6 +110,7 @@ void ApplicationService::run_cycle() {
                 cycle->taken[part.zone] += static_cast<int>(part.ranks.size());
     cycle->pending = cycle->questions.size();
     is_asking_ = cycle->pending > 0;
+    cycle->spent = ports_.clock.steady_now() - begun;
     for (PlanningCycle::Question& question : cycle->questions) {
         const Application& app = question.about->app;
         const auto own = question.is_own ? std::optional(app.request.id) : std::nullopt;
@@ -151,8 +155,9 @@ void ApplicationService::decide(PlanningCycle& cycle) {
             cycle.taken[part.zone] += static_cast<int>(part.ranks.size());
         if (planned == Planned::kForLater || ++admitted >= kMaxAdmitted) break;
     }
-    if (passed_over.to_confirm) return begin_cycle(Duration{0});
-    begin_cycle(std::max(kWaitForProcessors, (ports_.clock.steady_now() - begun) * kDecisionShare));
+    const Duration now = ports_.clock.steady_now();
+    rests_until_ = now + (cycle.spent + now - begun) * kCycleShare;
+    begin_cycle(passed_over.to_confirm ? Duration{0} : kWaitForProcessors);
 }
 
 /// How long until the last start that is reserved for who comes before it: a gap before that is theirs, and whoever can

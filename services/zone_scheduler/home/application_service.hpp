@@ -200,6 +200,7 @@ class ApplicationService {
     std::map<Turn, std::shared_ptr<Run>> waiting_;
     std::optional<Turn> asked_last_;     ///< of those that are asked about in turns
     std::optional<Duration> cycle_due_;  ///< steady time: a timer for it is set
+    Duration rests_until_{};             ///< steady time: no cycle begins before
     bool is_asking_ = false;             ///< a cycle waits for the answers of zones
     int planning_ = 0;                   ///< applications whose zones have not answered all holds
     Duration admitted_at_{};             ///< steady time: the last of these

@@ -20,7 +20,7 @@ constexpr Duration kTimeToStop = std::chrono::seconds{5};
 /// Likewise: the least weight of an organisation in the fair order.
 constexpr double kLeastWeight = 0.01;
 /// The shortest time between two decisions without an event.
-constexpr Duration kFirstPause = std::chrono::seconds{1};
+constexpr Duration kShortestPause = std::chrono::seconds{1};
 constexpr std::int64_t kPausesInIdleTime = 64;
 constexpr Time kMonday{std::chrono::hours{4 * 24}};
 
@@ -75,7 +75,7 @@ class MatchRun {
         const auto not_after = [&](Duration at) { next = std::min(next.value_or(at), at); };
         if (!events_.empty()) not_after(std::get<Duration>(*events_.begin()));
         if (queue_.size() == 0) return next;
-        if (next) not_after(now_ + std::max(kFirstPause, (now_ - last_event_) / kPausesInIdleTime));
+        if (next) not_after(now_ + std::max(kShortestPause, (now_ - last_event_) / kPausesInIdleTime));
         for (const auto& [organisation, rights] : rights_) {
             if (!rights) continue;
             const std::optional<Time> opens = find_allowed_start(*rights, kMonday + now_);
