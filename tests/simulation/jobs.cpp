@@ -69,6 +69,9 @@ class Jobs::HostExecutor : public Executor {
     void end_staging(const std::string& who) override {
         if (host_.step()) jobs_.needs_[host_.name()].erase(who);
     }
+    void place(const StepId&, const MachineName&) override {}
+    void request_results(const StepId&, Wanted) override {}
+    void share_output(const std::vector<StepId>&) override {}
 
     Result<void> start(const StepSpec& spec) override {
         const Error gone{ErrorCode::kUnavailable, "the service has ended", {}};

@@ -107,7 +107,7 @@ ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contra
                      .record_reputation = [this](const OrganisationName& organisation,
                                                  TrustEvent event) { peerings_.record(organisation, event); }}),
       output_(applications_, executor_),
-      retention_(config, ports_.clock, ports_.store, executor_, ports_.log),
+      retention_(config, ports_.clock, ports_.store, ports_.store, ports_.store, executor_, ports_.log),
       services_{config,
                 applications_,
                 output_,

@@ -40,7 +40,7 @@ struct ZoneServices {
     EventLog& events;
     EventFeed& feed;
     IdSource& ids;
-    ZoneStore& store;
+    ProfileStore& store;
     AuditLog& audit;
     http::TraceBook& traces;
     std::string contract;  ///< text of the OpenAPI document, schemas/openapi/zone

@@ -6,8 +6,8 @@
 
 #include "services/common/failpoint/points.hpp"
 #include "services/common/messages/peering.hpp"
-#include "services/common/ports/executor.hpp"
-#include "services/common/ports/storage/zone_store.hpp"
+#include "services/common/ports/steps/step_runner.hpp"
+#include "services/common/ports/storage/part_store.hpp"
 #include "services/zone_scheduler/peer/processor_ledger.hpp"
 #include "services/zone_scheduler/records/zone_config.hpp"
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "services/common/messages/profile.hpp"
+#include "services/common/ports/executor.hpp"
 #include "services/zone_scheduler/peer/part.hpp"
 #include "services/zone_scheduler/peer/part_allocations.hpp"
 #include "services/zone_scheduler/peer/part_results.hpp"

@@ -10,7 +10,7 @@
 #include "services/common/ports/executor.hpp"
 #include "services/common/ports/log.hpp"
 #include "services/common/ports/slice_sink.hpp"
-#include "services/common/ports/storage/zone_store.hpp"
+#include "services/common/ports/storage/part_store.hpp"
 #include "services/zone_scheduler/peer/part_allocations.hpp"
 #include "services/zone_scheduler/peer/part_offers.hpp"
 #include "services/zone_scheduler/peer/part_queue.hpp"
@@ -31,7 +31,7 @@ namespace zbs {
 struct PartPorts {
     const ZoneConfig& config;
     Clock& clock;
-    ZoneStore& store;
+    PartStore& store;
     Executor& executor;
     PeeringService& peerings;
     AuthorizationFilter& filter;
@@ -182,7 +182,7 @@ class PartService {
     const PartPorts ports_;
     const ZoneConfig& config_;
     Clock& clock_;
-    ZoneStore& store_;
+    PartStore& store_;
     Log& log_;
     PartTable table_;
     TimeSharing sharing_;

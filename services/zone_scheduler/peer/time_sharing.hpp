@@ -10,7 +10,7 @@
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/log.hpp"
 #include "services/common/ports/slice_sink.hpp"
-#include "services/common/ports/storage/zone_store.hpp"
+#include "services/common/ports/storage/part_store.hpp"
 #include "services/zone_scheduler/peer/processor_ledger.hpp"
 #include "services/zone_scheduler/records/zone_config.hpp"
 
@@ -27,7 +27,7 @@ class TimeSharing {
     /// Returns the parts that run, in order of their ids; valid until the strand is left.
     using RunningParts = std::function<std::vector<const PartRecord*>()>;
     /// `slices`: receives the slices of the machines; null where they get none.
-    TimeSharing(const ZoneConfig& config, const ProcessorLedger& ledger, Clock& clock, ZoneStore& store, Log& log,
+    TimeSharing(const ZoneConfig& config, const ProcessorLedger& ledger, Clock& clock, PartStore& store, Log& log,
                 SliceSink* slices, RunningParts running)
         : config_(config),
           ledger_(ledger),
@@ -61,7 +61,7 @@ class TimeSharing {
     const ZoneConfig& config_;
     const ProcessorLedger& ledger_;
     Clock& clock_;
-    ZoneStore& store_;
+    PartStore& store_;
     Log& log_;
     SliceSink* slices_;
     RunningParts running_;
