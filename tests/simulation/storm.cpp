@@ -7,8 +7,11 @@
 namespace zbs::simulation {
 namespace {
 using std::chrono::milliseconds;
+using std::chrono::minutes;
 using std::chrono::seconds;
 
+/// From the end of a fault, and of a service that ended by itself, until all is as before.
+constexpr Duration kRecovery = minutes{3};
 constexpr std::uint64_t kMaxSteps = 40;  ///< into which a crash falls, at the latest
 }  // namespace
 
@@ -51,6 +54,9 @@ void Storm::strike() {
 }
 
 void Storm::strike(const StormFault& fault) {
+    if (fault.kind != FaultKind::kLostHost)
+        troubled_until_ =
+            std::max({troubled_until_, time_.now() + kRecovery + std::max(fault.most, fault.registry_most)});
     switch (fault.kind) {
         case FaultKind::kCrash:
             return crash(any_of(fault), fault);
@@ -70,6 +76,8 @@ void Storm::strike(const StormFault& fault) {
             return jump(any_of(fault), fault);
         case FaultKind::kLiar:
             return bend(any_of(fault), fault);
+        case FaultKind::kLostHost:
+            return lose(any_of(fault));
         case FaultKind::kBurst:
             chronicle_.note("storm", "all users submit " + std::to_string(fault.applications) + " applications");
             return on_burst(fault.applications);
@@ -121,7 +129,7 @@ void Storm::finish_crash(Node& node, const StormFault& fault) {
 }
 
 void Storm::boot(Node& node) {
-    if (node.host().is_up()) return;
+    if (node.host().is_up() || is_lost(node.name())) return;
     chronicle_.note(node.name(), "starts again");
     if (auto booted = node.boot(); !booted) checks_.cannot_boot(node.name(), booted.error());
 }
@@ -131,6 +139,15 @@ void Storm::stop_for_a_while(Node& node, const StormFault& fault) {
     const Duration end = time_.now() + as_long_as(fault);
     chronicle_.note(node.name(), "is stopped for " + std::to_string(to_seconds(end - time_.now())) + " s");
     node.host().pause_until(end);
+}
+
+void Storm::lose(Node& node) {
+    if (!lost_.insert(node.name()).second) return;
+    chronicle_.note(node.name(), "its host is lost for good");
+    node.crash(rng_);
+    network_.gone.insert(node.name());
+    on_loss(node.name());
+    jobs_.lose(node.name());
 }
 
 void Storm::divide(const StormFault& fault) {

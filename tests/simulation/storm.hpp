@@ -1,6 +1,7 @@
 #pragma once
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,11 @@ class Storm {
     void rage();
     /// All users submit so many applications.
     std::function<void(int applications)> on_burst;
+    /// The host of that zone is lost for good.
+    std::function<void(const std::string& zone)> on_loss;
+    bool is_lost(const std::string& host) const { return lost_.contains(host); }
+    /// Until when other faults than a loss may have an effect at the latest, of those that struck so far.
+    Duration troubled_until() const { return troubled_until_; }
     /// Whose answers and calls were ever bent, and when last.
     const Checks::Liars& liars() const { return liars_; }
     /// Since when all is well; none while it is not.
@@ -50,6 +56,7 @@ class Storm {
     void fail_disk(Node& node);
     void boot(Node& node);
     void stop_for_a_while(Node& node, const StormFault& fault);
+    void lose(Node& node);
     void divide(const StormFault& fault);
     void bad_lines(const StormFault& fault);
     void slow_disk(Node& node, const StormFault& fault);
@@ -77,6 +84,8 @@ class Storm {
     std::vector<Node*> nodes_;
     std::vector<int> strikes_;  ///< of each entry
     Duration begin_{}, end_{};
+    Duration troubled_until_{};
+    std::set<std::string> lost_;
     Checks::Liars liars_;
     bool over_ = false;
     int crashes_ = 0;

@@ -42,6 +42,7 @@ const std::vector<Kind>& kinds() {
         {"killed_process", false, {.kind = FaultKind::kKilledProcess}},
         {"clock_jump", true, {.kind = FaultKind::kClockJump, .most = minutes{10}}},
         {"liar", true, {.kind = FaultKind::kLiar, .least = seconds{5}, .most = seconds{60}}},
+        {"lost_host", false, {.kind = FaultKind::kLostHost, .hosts = "zones"}},
         {"burst", false, {.kind = FaultKind::kBurst, .applications = 4}},
     };
     return all;
@@ -97,7 +98,11 @@ class Reader {
             read_details(at, entry.faults.back(), plan);
         }
         entry.weight = static_cast<int>(file_.integer(at + "weight", 1, 1, 1'000));
-        entry.at_most = static_cast<int>(file_.integer(at + "at_most", 0, 0, 1'000));
+        const bool loses =
+            std::ranges::any_of(entry.faults, [](const StormFault& one) { return one.kind == FaultKind::kLostHost; });
+        // Two zones are left: what was lost is planned again.
+        entry.at_most = static_cast<int>(loses ? file_.integer(at + "at_most", 1, 1, std::max(1, plan.zones_least - 2))
+                                               : file_.integer(at + "at_most", 0, 0, 1'000));
         const double storm_min = to_seconds(plan.storm) / 60;
         const double from = file_.number(at + "from_min", 0, 0, storm_min);
         entry.from = to_duration(from, 60);
@@ -136,6 +141,8 @@ class Reader {
         fault.hosts = file_.text(at + "hosts", fault.hosts);
         const bool is_zone = fault.hosts.size() == 1 && fault.hosts[0] >= 'a' &&
                              fault.hosts[0] < static_cast<char>('a' + plan.zones_least);
+        if (fault.kind == FaultKind::kLostHost && !is_zone && fault.hosts != "zones")
+            return file_.fail(at + "hosts", "'" + at + "hosts' of lost_host must be zones or the letter of a zone");
         if (!is_zone && fault.hosts != "all" && fault.hosts != "zones" && fault.hosts != "registry")
             file_.fail(at + "hosts", "'" + at +
                                          "hosts' must be all, zones, registry or one of the first zones_least (" +

@@ -17,6 +17,7 @@ enum class FaultKind {
     kKilledProcess,  ///< a process of a job dies
     kClockJump,      ///< a wall clock jumps, back or forth
     kLiar,           ///< a host bends answers and calls
+    kLostHost,       ///< a host is lost for good, with disk and processes
     kBurst,          ///< all users submit several applications at once
 };
 

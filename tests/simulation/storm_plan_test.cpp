@@ -56,14 +56,16 @@ TEST_P(BadStormFileTest, IsRefusedWithPlaceAndRemedy) {
 
 INSTANTIATE_TEST_SUITE_P(
     , BadStormFileTest,
-    testing::Values(BadFile{"UnknownKey", "[[fault]]\nkinds = [\"stop\"]\nhost = \"a\"\n", ":3", "did you mean"},
-                    BadFile{"KeyOfAnotherKind", "[[fault]]\nkinds = [\"stop\"]\nloss = 0.1\n", ":3", "fault.0.loss"},
-                    BadFile{"UnknownKind", "[[fault]]\nkinds = [\"crsh\"]\n", ":2", "crash, stop, partition"},
-                    BadFile{"OutOfRange", "[[fault]]\nkinds = [\"bad_lines\"]\nloss = 1.5\n", ":3", "from 0 to 1"},
-                    BadFile{"LeastBeyondMost", "[[fault]]\nkinds = [\"stop\"]\nleast_s = 9\nmost_s = 2\n", ":4",
-                            "from 9 to"},
-                    BadFile{"UnknownHost", "[[fault]]\nkinds = [\"stop\"]\nhosts = \"z\"\n", ":3", "all, zones"},
-                    BadFile{"NoFault", "storm_min = 5\n", "", "[[fault]]"}),
+    testing::Values(
+        BadFile{"UnknownKey", "[[fault]]\nkinds = [\"stop\"]\nhost = \"a\"\n", ":3", "did you mean"},
+        BadFile{"KeyOfAnotherKind", "[[fault]]\nkinds = [\"stop\"]\nloss = 0.1\n", ":3", "fault.0.loss"},
+        BadFile{"UnknownKind", "[[fault]]\nkinds = [\"crsh\"]\n", ":2", "crash, stop, partition"},
+        BadFile{"OutOfRange", "[[fault]]\nkinds = [\"bad_lines\"]\nloss = 1.5\n", ":3", "from 0 to 1"},
+        BadFile{"LeastBeyondMost", "[[fault]]\nkinds = [\"stop\"]\nleast_s = 9\nmost_s = 2\n", ":4", "from 9 to"},
+        BadFile{"UnknownHost", "[[fault]]\nkinds = [\"stop\"]\nhosts = \"z\"\n", ":3", "all, zones"},
+        BadFile{"LostRegistry", "[[fault]]\nkinds = [\"lost_host\"]\nhosts = \"registry\"\n", ":3", "must be zones"},
+        BadFile{"AllLost", "[[fault]]\nkinds = [\"lost_host\"]\nat_most = 2\n", ":3", "from 1 to 1"},
+        BadFile{"NoFault", "storm_min = 5\n", "", "[[fault]]"}),
     [](const auto& param_info) { return std::string(param_info.param.name); });
 
 TEST(StormFolderTest, HasNoStorms) {

@@ -121,6 +121,10 @@ Outcome run_world(const WorldOptions& options) {
     std::map<std::string, const ZoneNode*> homes;
     for (const auto& node : nodes) homes.emplace(node->name(), node.get());
 
+    Checks::Users owners;
+    for (std::size_t i = 0; i < nodes.size(); ++i) owners.emplace(nodes[i]->name(), users[i].get());
+    storm.on_loss = [&](const std::string& zone) { checks.lost(zone, homes, owners); };
+
     time.at(calm, [&jobs] { jobs.unbrought = 0; });
     std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> seen;  // life and syncs of each zone
     std::uint64_t looks = 0;
@@ -142,6 +146,7 @@ Outcome run_world(const WorldOptions& options) {
                 checks.look_at_starts(*nodes[i], *users[i]);
             }
         }
+        if (looks % 50 == 0) checks.look_at_losses(homes, owners, storm.troubled_until());
         if (looks % 50 == 0)
             for (std::size_t i = 0; i < nodes.size(); ++i)
                 checks.look_for_half_started(*nodes[i], *users[i], homes, storm.liars());
@@ -152,7 +157,7 @@ Outcome run_world(const WorldOptions& options) {
     if (!checks.violation()) {
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             checks.at_rest(*nodes[i], *users[i], storm.calm_since().value_or(calm));
-            checks.at_rest(*nodes[i]);
+            if (!storm.is_lost(nodes[i]->name())) checks.at_rest(*nodes[i]);
             checks.complaints(*users[i]);
         }
         checks.jobs_at_rest();
