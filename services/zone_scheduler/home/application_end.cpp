@@ -64,7 +64,8 @@ void describe_walltime(std::vector<ApplicationPart>& parts, const std::string& w
 
 /// What was lost of MPICH's launcher, whose processes end by a signal only where something kills them; else empty. A
 /// proxy that loses the launcher ends with a code; behind a program that ends badly it does not.
-std::string lost_of_launcher(const Application& app, int code, std::string_view errors, const ZoneName& home) {
+std::string lost_of_launcher(const Application& app, int code, std::string_view errors, const ZoneName& home,
+                             const std::set<PartId>& silent) {
     const auto lost = [](const std::string& what, const ZoneName& zone, int ended) {
         return "lost " + what + " in zone " + zone + " (signal " + std::to_string(ended - 128) + ")";
     };
@@ -72,6 +73,11 @@ std::string lost_of_launcher(const Application& app, int code, std::string_view 
         for (const ApplicationPart& part : app.status.parts)
             if (const int ended = part.status.exit_code.value_or(0); is_signal(ended))
                 return lost("proxy of the MPI launcher", part.zone, ended);
+        std::string zones;
+        for (const ApplicationPart& part : app.status.parts)
+            if (silent.contains(part.id)) zones += (zones.empty() ? "zone " : " or zone ") + part.zone;
+        if (!zones.empty())
+            return "lost " + zones + " (no answer from there, and the MPI launcher lost its connection to a proxy)";
         return "lost connection between the MPI launcher and a proxy";
     }
     const bool has_orphan = std::ranges::any_of(
@@ -104,9 +110,10 @@ std::string stopped_by_other(const ApplicationStatus& status, bool is_launcher, 
 
 class EndFinder {
   public:
-    EndFinder(const ZoneConfig& config, Executor& executor, const Application& app)
+    EndFinder(const ZoneConfig& config, Executor& executor, const Application& app, const std::set<PartId>& silent)
         : executor_(executor),
           app_(app),
+          silent_(silent),
           home_(config.name()),
           launcher_(executor.status(app.status.launcher_step)),
           walltime_reached_(std::string(kWalltimeReason) + " of " +
@@ -134,6 +141,7 @@ class EndFinder {
 
     Executor& executor_;
     const Application& app_;
+    const std::set<PartId>& silent_;
     const ZoneName home_;
     const StepStatus launcher_;
     /// One sentence, whichever zone was first: the launcher's own walltime is longer, and a peer names no length.
@@ -214,7 +222,7 @@ void EndFinder::describe_program_end() {
     }
     std::string lost;
     if (app_.request.launcher == Launcher::kMpich && signal == 0)
-        lost = lost_of_launcher(app_, launcher_.exit_code, errors, home_);
+        lost = lost_of_launcher(app_, launcher_.exit_code, errors, home_, silent_);
     // MPI aborts ranks whose peers are gone.
     const bool has_lost =
         !lost.empty() && (!first_ || (first_->how == RankEndKind::kAborted && !lost.starts_with("lost connection")));
@@ -294,8 +302,8 @@ bool ends_application(std::string_view reason) {
 bool is_signal(int exit_code) { return exit_code > 128 && exit_code < 128 + 65; }
 
 ApplicationEnd find_end(const ZoneConfig& config, Executor& executor, const Application& app,
-                        const EndedByHome& by_home) {
-    return EndFinder(config, executor, app).find(by_home);
+                        const std::set<PartId>& silent, const EndedByHome& by_home) {
+    return EndFinder(config, executor, app, silent).find(by_home);
 }
 
 }  // namespace zbs

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,8 +26,9 @@ struct EndedByHome {
 };
 
 /// Weighs the reports of the launcher, of the zones and of home. Reads the launcher's output; changes nothing.
+/// `silent`: parts whose zones do not answer.
 ApplicationEnd find_end(const ZoneConfig& config, Executor& executor, const Application& app,
-                        const EndedByHome& by_home);
+                        const std::set<PartId>& silent, const EndedByHome& by_home);
 
 /// Whether the reason of a part is that of the application, whatever else its ranks did.
 bool ends_application(std::string_view reason);

@@ -1,5 +1,6 @@
 // ApplicationService from `committed` to its end: launcher, parts, watch, stop, profile.
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include "algorithms/model/task_graph.hpp"
@@ -37,6 +38,14 @@ constexpr std::size_t kMaxLauncherOutput = 4 * 1024 * 1024;
 ApplicationPart* find_part(ApplicationStatus& status, const PartId& id) {
     const auto at = std::ranges::find(status.parts, id, &ApplicationPart::id);
     return at == status.parts.end() ? nullptr : &*at;
+}
+
+/// For the reason of an end: the launcher's own connections say whether machines are lost, silence does not.
+void record_silence(std::set<PartId>& silent, const PartId& id, const Result<PartStatus>& answer) {
+    if (!answer && is_passing(answer.error()))
+        silent.insert(id);
+    else
+        silent.erase(id);
 }
 
 /// The first line that says something, for a reason that fits on one line.
@@ -339,6 +348,7 @@ void ApplicationService::poll_parts(const std::shared_ptr<Run>& run) {
             zones_.address_of(part.zone), part.id,
             [this, run, zone = part.zone, id = part.id](Result<PartStatus> answer) {
                 run->asked.erase(id);
+                record_silence(run->silent, id, answer);
                 assess(run, zone, id, answer);
                 const bool is_unknown = !answer && answer.error().code == ErrorCode::kNotFound;
                 if ((!answer && !is_unknown) || is_final(run->app.status.state)) return;
@@ -468,6 +478,7 @@ void ApplicationService::ask_how_it_ended(const std::shared_ptr<Run>& run) {
     ports_.transport.part_status(
         zones_.address_of(part.zone), part.id,
         [this, run, zone = part.zone, id = part.id](const Result<PartStatus>& answer) {
+            record_silence(run->silent, id, answer);
             for (ApplicationPart& known : run->app.status.parts) {
                 if (known.id == id && answer) {
                     known.status.state = answer->state;
@@ -495,7 +506,7 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
     if (is_final(run->app.status.state)) return;
     run->watching = false;
     ApplicationStatus changed = run->app.status;
-    ApplicationEnd end = find_end(ports_.config, ports_.executor, run->app,
+    ApplicationEnd end = find_end(ports_.config, ports_.executor, run->app, run->silent,
                                   {.stopped = changed.stop_reason.empty() ? run->must_stop : changed.stop_reason,
                                    .cancelled = changed.cancel_requested ? why_cancelled(run) : ""});
     if (run->profile) changed.profile = store_profile(run, end.state);

@@ -94,6 +94,7 @@ struct ApplicationRun {
     Duration weigh_at{};                     // steady time: how much output there is is looked at again
     Duration release_retry = kReleaseRetry;
     std::set<PartId> asked;      // part_status outstanding
+    std::set<PartId> silent;     // whose zones did not answer when they were asked last
     std::size_t next_asked = 0;  // part, once the launcher has ended
     std::optional<ApplicationModel> profile;
     std::set<PartId> staged;               // have all their files

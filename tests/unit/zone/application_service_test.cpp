@@ -526,6 +526,34 @@ TEST_F(ApplicationServiceTest, ASigtermOfSomebodyElseIsNoGoodEnd) {
     }
 }
 
+/// A machine that is lost answers nothing: the kernel's probes end the launcher's connection to its proxy.
+TEST_F(ApplicationServiceTest, AZoneThatIsLostWithItsHostIsNamed) {
+    run_for(300s);
+    world.node("a").executor->script(
+        "mpi-",
+        {.runtime = 50s,
+         .exit_code = 255,
+         .files = {{".zbs-stderr", "[mpiexec@a] control_cb (pm/x.c:205): unable to read command from proxy\n"}}});
+    for (const char* zone : {"a", "c"}) world.node(zone).executor->script("run-", {.runtime = 50s, .exit_code = 7});
+    ApplicationRequest request = world.request(12);
+    request.profile = false;
+    ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
+    world.run(10s);
+    ASSERT_EQ(world.status(request.id).state, ApplicationState::kRunning);
+    for (const char* other : {"a", "c"}) world.cut.insert({{"b", other}, {other, "b"}});
+    world.run(30s);
+    EXPECT_EQ(world.status(request.id).state, ApplicationState::kRunning) << "silence alone ends nothing";
+    world.run(30s);
+    const ApplicationStatus status = world.status(request.id);
+    constexpr const char* kReason =
+        "lost zone b (no answer from there, and the MPI launcher lost its connection to a proxy)";
+    EXPECT_EQ(status.state, ApplicationState::kFailed);
+    EXPECT_EQ(status.reason, kReason);
+    EXPECT_EQ(status.exit_code, 1);
+    for (const ApplicationPart& part : status.parts)
+        if (part.zone != "b") EXPECT_EQ(part.status.reason, std::string("ended because of a ") + kReason);
+}
+
 /// A rank that ended by itself is why, and not what became of the launcher then.
 TEST_F(ApplicationServiceTest, ALostProxyDoesNotHideARankThatEndedBadly) {
     run_for(21s);
