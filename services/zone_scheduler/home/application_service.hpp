@@ -11,16 +11,17 @@
 
 #include "algorithms/base/rng.hpp"
 #include "services/common/failpoint/points.hpp"
+#include "services/zone_scheduler/home/application.hpp"
 #include "services/zone_scheduler/home/application_ports.hpp"
+#include "services/zone_scheduler/home/application_watch.hpp"
+#include "services/zone_scheduler/home/home_launcher.hpp"
 #include "services/zone_scheduler/home/profile_library.hpp"
 #include "services/zone_scheduler/home/start_choice.hpp"
 #include "services/zone_scheduler/home/zone_backoff.hpp"
+#include "services/zone_scheduler/home/zone_calls.hpp"
 #include "services/zone_scheduler/home/zone_offers.hpp"
-#include "services/zone_scheduler/launch/mpich.hpp"
 
 namespace zbs {
-
-struct ApplicationRun;
 
 /// The zone as home: takes applications of its own users from `accepted` to an end state. Every change of state is
 /// stored before the next outside step, so that a restart goes on where it stopped. Lives on the domain's strand.
@@ -83,13 +84,23 @@ class ApplicationService {
 
   private:
     using Run = ApplicationRun;
-    using Step = void (ApplicationService::*)(const std::shared_ptr<Run>&);
+    struct Performer;
 
-    void advance(const std::shared_ptr<Run>& run);
-    bool cancel_if_blocked(const std::shared_ptr<Run>& run);
-    std::string why_cancelled(const std::shared_ptr<Run>& run) const;
+    void apply(const std::shared_ptr<Run>& run, const ApplicationInput& event);
+    Moment moment_of(const Run& run) const;
+    void advance_after(const std::shared_ptr<Run>& run, Duration delay);
+    bool pass(const std::shared_ptr<Run>& run, failpoint::Point point);
+    bool store(const std::shared_ptr<Run>& run, ApplicationStep::Save save);
+    void entered(const std::shared_ptr<Run>& run);
     std::shared_ptr<const Application> known(const ApplicationId& id) const;
     void recover(const std::shared_ptr<Run>& run);
+    void count_reservation(const Run& run);
+    ZoneName suspect(const Run& run) const;
+    void send_files(const std::shared_ptr<Run>& run);
+    void release(const std::shared_ptr<Run>& run);
+    void released(const std::shared_ptr<Run>& run, const std::set<PartId>& gone);
+    void release_later(const std::shared_ptr<Run>& run);
+
     struct PlanningCycle;
     enum class Planned {
         kNot,       ///< it waits on
@@ -98,99 +109,35 @@ class ApplicationService {
         kNow,       ///< its zones are asked to hold it
         kForLater,  ///< likewise, for a later start
     };
-    void await_planning(const std::shared_ptr<Run>& run);
-    void leave_planning(const std::shared_ptr<Run>& run);
-    void begin_cycle(Duration delay);
-    void run_cycle();
-    void decide(PlanningCycle& cycle);
     struct PassedOver {
         bool any = false;         ///< one that comes before waits on
         bool to_confirm = false;  ///< somebody could start before it
     };
+    void await_planning(const std::shared_ptr<Run>& run);
+    void begin_cycle(Duration delay);
+    void run_cycle();
+    void decide(PlanningCycle& cycle);
     Planned plan(const std::shared_ptr<Run>& run, const std::vector<Offer>& offers, bool may_reserve_now,
                  PassedOver& passed_over);
+    Planned start_early(const std::shared_ptr<Run>& run, const std::vector<Offer>& offers, PassedOver& passed_over);
+    bool may_start_early(const Run& run) const;
+    bool take_plan(const std::shared_ptr<Run>& run, StartChoice made, const std::optional<ApplicationModel>& model);
     static bool has_to_confirm(Run& run, PassedOver& passed_over);
-    void admit(const std::shared_ptr<Run>& run);
-    void end_turn(const std::shared_ptr<Run>& run);
-    void later(const std::shared_ptr<Run>& run, Duration delay, Step step);
-    bool save(const std::shared_ptr<Run>& run, ApplicationStatus changed);
-    /// One stored write for the new state and all that changes with it: a crash leaves the old state or the new,
-    /// nothing between.
-    bool pass(const std::shared_ptr<Run>& run, failpoint::Point point);
-    bool enter(const std::shared_ptr<Run>& run, ApplicationStatus changed, ApplicationState state,
-               const std::string& reason = {});
-    bool enter(const std::shared_ptr<Run>& run, ApplicationState state, const std::string& reason = {}) {
-        return enter(run, status_of(run), state, reason);
-    }
-    static ApplicationStatus status_of(const std::shared_ptr<Run>& run);
-
-    std::string why_it_awaits_start(const ApplicationStatus& status) const;
+    Duration latest_reserved_before(const Run& run) const;
+    void ask_elsewhere(const std::shared_ptr<Run>& run);
     Result<StartChoice> choose_start(const ApplicationRequest& request, const ProfileLibrary::Choice& model,
                                      const std::vector<Offer>& offers, const MayWait& may_wait) const;
-    const ProfileLibrary::Choice& choice_for(const std::shared_ptr<Run>& run);
-    void count_reservation(const Run& run);
-    bool may_reserve(const std::shared_ptr<Run>& run) const;
-    Duration latest_reserved_before(const Run& run) const;
-    bool take_plan(const std::shared_ptr<Run>& run, StartChoice made);
-    void record_promise(const std::shared_ptr<Run>& run, const PartId& id, Duration asked_at, const PartStatus& answer);
-    void assess(const std::shared_ptr<Run>& run, const ZoneName& zone, const PartId& id,
-                const Result<PartStatus>& answer);
-    void penalise(const std::shared_ptr<Run>& run, const ZoneName& zone, const PartId& id, const std::string& words);
-    void record_kept(const std::shared_ptr<Run>& run);
-    void record_offers(const std::shared_ptr<Run>& run, const std::vector<Offer>& offers);
-    void await_start(const std::shared_ptr<Run>& run);
-    std::set<ZoneName> zones_in_backoff(const Run& run) const;
-    bool may_start_early(const Run& run) const;
-    Planned start_early(const std::shared_ptr<Run>& run, const std::vector<Offer>& offers, PassedOver& passed_over);
-    void check_ready(const std::shared_ptr<Run>& run);
-    bool take_turn(ApplicationStatus& status, ApplicationPart& part, const PartStatus& answer) const;
-    static bool is_complete(const ApplicationPart& part, const PartStatus& answer);
-    void await_turn(const std::shared_ptr<Run>& run);
-    void ask_turn(const std::shared_ptr<Run>& run);
-    void ask_elsewhere(const std::shared_ptr<Run>& run);
-    void wait_on(const std::shared_ptr<Run>& run);
-    void hold(const std::shared_ptr<Run>& run);
-    void commit(const std::shared_ptr<Run>& run);
-    void claim_files();
-    Result<void> check_staging(const Caller& caller, const Staging& staging);
-    bool is_staged(const std::shared_ptr<Run>& run) const;
-    bool is_unwanted(const std::shared_ptr<Run>& run);
-    void stage(const std::shared_ptr<Run>& run);
-    bool takes_results(const std::shared_ptr<Run>& run);
-    void bring_results(const std::shared_ptr<Run>& run);
-    void start_coordinator(const std::shared_ptr<Run>& run);
-    void await_coordinator(const std::shared_ptr<Run>& run);
-    void launch_parts(const std::shared_ptr<Run>& run, const mpich::Options& options);
-    struct PartLaunch;
-    void launch_part(const std::shared_ptr<PartLaunch>& launch);
-    void launch_answered(const std::shared_ptr<PartLaunch>& launch, const Result<PartStatus>& answer);
-    static bool is_gated(const Run& run);
-    void launcher_ended(const std::shared_ptr<Run>& run, const StepStatus& end);
-    void await_proxies(const std::shared_ptr<Run>& run);
-    ZoneName suspect(const Run& run) const;
-    void launch_failed(const std::shared_ptr<Run>& run, const ZoneName& zone, const std::string& reason);
-    void end_launch(const std::shared_ptr<Run>& run);
-    void begin_to_run(const std::shared_ptr<Run>& run);
-    void watch(const std::shared_ptr<Run>& run);
-    void stop_at_output_limit(const std::shared_ptr<Run>& run);
-    void stop_deserted_launcher(const std::shared_ptr<Run>& run);
-    void poll_parts(const std::shared_ptr<Run>& run);
-    void stop(const std::shared_ptr<Run>& run, const std::string& reason);
-    void stop_everything(const std::shared_ptr<Run>& run);
-    void stop_part(const std::shared_ptr<Run>& run, const ZoneName& zone, const PartId& id);
-    void end_launcher(const std::shared_ptr<Run>& run);
-    void ask_how_it_ended(const std::shared_ptr<Run>& run);
-    std::optional<ProfileId> store_profile(const std::shared_ptr<Run>& run, ApplicationState end);
-    void finish(const std::shared_ptr<Run>& run);
-    void plan_again(const std::shared_ptr<Run>& run, const ZoneName& zone, const std::string& reason);
-    void release(const std::shared_ptr<Run>& run);
-    void release_later(const std::shared_ptr<Run>& run);
+    const ProfileLibrary::Choice& choice_for(const Run& run);
 
     const ApplicationPorts ports_;
     ProfileLibrary profiles_;
     Rng jitter_;
     ZoneBackoff backoff_;
     ZoneOffers zones_;
+    const ApplyInput apply_;
+    ZoneCalls calls_;
+    HomeLauncher launcher_;
+    ApplicationWatch watch_;
     std::map<ApplicationId, std::shared_ptr<Run>> runs_;  ///< those with something left to do
     std::set<ApplicationId> reserved_;                    ///< those that wait for a start
     std::map<std::string, int> unfinished_;               ///< by owner's URI
@@ -198,6 +145,12 @@ class ApplicationService {
     using Turn = std::tuple<int, Time, ApplicationId>;
     static Turn turn_of(const Run& run);
     std::map<Turn, std::shared_ptr<Run>> waiting_;
+    /// What is learnt of the programs of those that wait, and the steady time of that.
+    struct Learned {
+        std::optional<ProfileLibrary::Choice> choice;
+        Duration at{};
+    };
+    std::map<ApplicationId, Learned> learned_;
     std::optional<Turn> asked_last_;     ///< of those that are asked about in turns
     std::optional<Duration> cycle_due_;  ///< steady time: a timer for it is set
     Duration rests_until_{};             ///< steady time: no cycle begins before

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "services/zone_scheduler/home/application_run.hpp"
+#include "services/zone_scheduler/home/application.hpp"
 #include "services/zone_scheduler/home/transfer_bounds.hpp"
 
 namespace zbs {

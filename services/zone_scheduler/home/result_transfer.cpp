@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "services/common/messages/limits.hpp"
-#include "services/zone_scheduler/home/application_run.hpp"
+#include "services/zone_scheduler/home/application.hpp"
 #include "services/zone_scheduler/home/transfer_bounds.hpp"
 #include "services/zone_scheduler/records/part_view.hpp"
 
@@ -73,13 +73,13 @@ void ResultTransfer::next() {
 
 void ResultTransfer::ask_results() {
     if (is_final(run_->app.status.state)) return;
-    if (!callbacks_.takes_results()) return callbacks_.ended(std::nullopt);
+    if (!callbacks_.takes_results()) return callbacks_.ended(std::nullopt, brought_);
     if (part_ >= run_->app.status.parts.size()) {
         for (const std::string& pattern : run_->app.request.staging.results)
             if (!matched_.contains(pattern) && !is_named(pattern))
                 results_.leave_out("nothing came back for " + pattern);
         results_.complete = true;
-        return callbacks_.ended(std::move(results_));
+        return callbacks_.ended(std::move(results_), brought_);
     }
     const ApplicationPart& from = run_->app.status.parts[part_];
     if (!needs_files(ports_.config, run_->app.request, from)) {
@@ -132,10 +132,10 @@ void ResultTransfer::next_zone() {
 /// Begins or goes on with the first file of the list.
 void ResultTransfer::bring_file() {
     if (is_final(run_->app.status.state)) return;
-    if (!callbacks_.takes_results()) return callbacks_.ended(std::nullopt);
+    if (!callbacks_.takes_results()) return callbacks_.ended(std::nullopt, brought_);
     const ApplicationPart& from = run_->app.status.parts[part_];
     if (files_.empty()) {
-        if (!left_) run_->brought.insert(from.id);  // once home has stored that, the zone need not keep them
+        if (!left_) brought_.insert(from.id);  // once home has stored that, the zone need not keep them
         return next_zone();
     }
     if (ports_.clock.steady_now() >= zone_until_) {

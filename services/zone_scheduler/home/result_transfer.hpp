@@ -20,9 +20,10 @@ class ResultTransfer : public std::enable_shared_from_this<ResultTransfer> {
   public:
     struct Callbacks {
         std::function<bool()> takes_results;  ///< asked at every answer
-        /// Called at most once: with the results, or with none where home takes none any more; not at all if the
+        /// Called at most once: with the results, or with none where home takes none any more, and the parts all of
+        /// whose results are here; not at all if the
         /// application ended meanwhile.
-        std::function<void(std::optional<StagedResults>)> ended;
+        std::function<void(std::optional<StagedResults>, const std::set<PartId>& brought)> ended;
     };
     ResultTransfer(const ApplicationPorts& ports, const ZoneOffers& zones, std::shared_ptr<ApplicationRun> run,
                    Callbacks callbacks);
@@ -54,6 +55,7 @@ class ResultTransfer : public std::enable_shared_from_this<ResultTransfer> {
     std::string local_name_;         // of the first of `files_`
     Duration zone_until_{};          // steady time at which even a slow zone has sent them
     bool left_ = false;              // the zone keeps something that has not come
+    std::set<PartId> brought_;
     StagedResults results_;
 };
 

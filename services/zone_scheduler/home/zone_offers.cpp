@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "algorithms/base/suggestion.hpp"
-#include "services/zone_scheduler/home/application_run.hpp"
+#include "services/zone_scheduler/home/application.hpp"
 #include "services/zone_scheduler/trust/peer_service.hpp"
 
 namespace zbs {
