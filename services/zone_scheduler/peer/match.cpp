@@ -22,6 +22,8 @@ constexpr double kLeastWeight = 0.01;
 /// The shortest time between two decisions without an event.
 constexpr Duration kShortestPause = std::chrono::seconds{1};
 constexpr std::int64_t kPausesInIdleTime = 64;
+/// Hours and weekdays have opened once in this time, so no part starts that has not started after it.
+constexpr Duration kAllHours = std::chrono::hours{8 * 24};
 constexpr Time kMonday{std::chrono::hours{4 * 24}};
 
 class MatchRun {
@@ -79,7 +81,8 @@ class MatchRun {
         for (const auto& [organisation, rights] : rights_) {
             if (!rights) continue;
             const std::optional<Time> opens = find_allowed_start(*rights, kMonday + now_);
-            if (opens && *opens > kMonday + now_) not_after(*opens - kMonday);
+            if (opens && *opens > kMonday + now_ && *opens <= kMonday + last_event_ + kAllHours)
+                not_after(*opens - kMonday);
         }
         return next;
     }
@@ -154,7 +157,7 @@ class MatchRun {
         if (part.start_in > Duration{0}) return reserve(i);
         const Entitlement entitlement = entitlement_of(i);
         if (!entitlement.given)
-            match.refused = entitlement.why;
+            match.refused = "its walltime is more than its organisation may have";
         else if (part.ranks > entitlement.total_processors)
             match.refused = "it has more ranks than the " + std::to_string(entitlement.total_processors) +
                             " processors that its organisation may ever have";

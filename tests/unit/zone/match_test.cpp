@@ -102,7 +102,7 @@ TEST(MatchParts, RightsOfAnotherOrganisationAreThoseOfItsRule) {
     EXPECT_THAT(found[3].refused, HasSubstr("not accepted"));
 }
 
-TEST(MatchParts, HoursOpenInVirtualTimeAndThoseThatNeverDoEndTheRun) {
+TEST(MatchParts, HoursOpenInVirtualTime) {
     AutomaticRule rule = FederationWorld::accept_all({"org-a"});
     rule.rights.ceiling.hours = {{8 * 60, 9 * 60}};
     const std::vector<MatchPart> parts{part(2, 10min, 0s, "org-a")};
@@ -111,6 +111,24 @@ TEST(MatchParts, HoursOpenInVirtualTimeAndThoseThatNeverDoEndTheRun) {
     const Match never = matched(zone("easy", rule), parts)[0];
     EXPECT_FALSE(never.start);
     EXPECT_THAT(never.waits_for, Optional(WaitsFor::kRight));
+}
+
+TEST(MatchParts, APartThatMayNeverStartDoesNotMakeTheRunEndless) {
+    std::vector<AutomaticRule> rules;
+    for (const char* organisation : {"org-a", "org-c", "org-x"})
+        rules.push_back(FederationWorld::accept_all({organisation}));
+    rules[0].rights.ceiling.hours = {{8 * 60, 9 * 60}};
+    rules[1].rights.ceiling.hours = {{18 * 60, 19 * 60}};
+    rules[1].rights.ceiling.weekdays = 0b100'0000;  // Sunday
+    rules[2].rights.ceiling.weekdays = 0;
+    ZoneConfig config = zone("easy");
+    config.rules = rules;
+    const std::vector<Match> found = matched(config, {part(1, 10min, 0s, "org-x"), part(1, 10min, 9h, "org-a"),
+                                                      part(1, 10min, 0s, "org-c"), part(1, 25h, 0s, "org-a")});
+    EXPECT_FALSE(found[0].start);
+    EXPECT_THAT(found[1].start, Optional(Duration{24h + 8h}));
+    EXPECT_THAT(found[2].start, Optional(Duration{6 * 24h + 18h}));
+    EXPECT_THAT(found[3].refused, HasSubstr("walltime"));
 }
 
 TEST(MatchParts, OrganisationsTakeTurns) {
