@@ -239,6 +239,8 @@ void FederationWorld::restart(const std::string& name) {
                   .decode = decode,
                   .queue_observer = fresh.queue_observer,
                   .files = fresh.files.get(),
+                  .check_delegation = [&fresh](const PartRequest& part,
+                                               bool required) { return fresh.check_delegation(part, required); },
                   .is_blocked = [&fresh](const Caller& who) { return fresh.is_blocked(who); },
                   .drains = [&fresh] { return fresh.drains(); }});
     fresh.peers = std::make_unique<PeerService>(fresh.config, *fresh.clock, fresh.store, *fresh.transport,

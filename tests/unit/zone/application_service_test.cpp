@@ -232,9 +232,9 @@ TEST_F(ApplicationServiceTest, ZoneThatDiesAndIsNeededIsWaitedFor) {
 
 TEST_F(ApplicationServiceTest, WhatIsDeniedAndNotOnlyShortOfProcessorsIsTurnedAwayWithinSeconds) {
     for (const char* zone : {"b", "c"})
-        world.node(zone).parts->require_delegations([](const PartRequest&, bool) -> Result<void> {
+        world.node(zone).check_delegation = [](const PartRequest&, bool) -> Result<void> {
             return Error{ErrorCode::kDenied, "no delegation", {}};
-        });
+        };
     const ApplicationId id = submit(12);
     world.run(15s);
     EXPECT_EQ(world.status(id).state, ApplicationState::kRejected);
