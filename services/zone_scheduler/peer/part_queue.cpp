@@ -20,14 +20,13 @@ constexpr Duration kFarAway = std::chrono::hours{24 * 366};
 
 }  // namespace
 
-PartQueue::PartQueue(const ZoneConfig& config, const Clock& clock, PartTable& table, AuthorizationFilter& filter,
-                     const PeeringService& peerings, ZoneObserver& observer, Actions actions)
+PartQueue::PartQueue(const ZoneConfig& config, const Clock& clock, PartTable& table, ZoneObserver& observer,
+                     Rights rights, Actions actions)
     : config_(config),
       clock_(clock),
       table_(table),
-      filter_(filter),
-      peerings_(peerings),
       observer_(observer),
+      rights_(std::move(rights)),
       actions_(std::move(actions)) {}
 
 Result<void> PartQueue::use(const std::string& discipline) {
@@ -61,11 +60,14 @@ bool PartQueue::is_due(Duration now) const {
     return now - decided_ >= (has_changed ? rest_ : std::max(rest_, kDecideAgain));
 }
 
+void PartQueue::run() {
+    if (is_due(clock_.steady_now())) decide();
+}
+
 /// 1 take out who can never start  2 snapshot: what each may use  3 decide  4 start, in the order of the decision
 /// 5 take down what the others can expect. Steps 2 to 4 again where what has started took room from who came next.
-void PartQueue::run() {
+void PartQueue::decide() {
     const Duration now = clock_.steady_now();
-    if (!is_due(now)) return;
     const CycleTimer timer(observer_, clock_, Cycle::kQueue);
     table_.promise_overruns();
     withdraw_hopeless();
@@ -96,12 +98,7 @@ ProcessorSet PartQueue::usable_by(const PartRecord& record) {
     const Duration now = clock_.steady_now();
     const ProcessorCalendar::Interval when =
         part::interval_of(config_, now, Duration{0}, request.walltime, request.grace);
-    const Entitlement entitlement = filter_.find({record.home_caller,
-                                                  request.user,
-                                                  request.groups,
-                                                  request.walltime,
-                                                  table_.usage_in(record.home_caller.organisation, when, {}),
-                                                  {}});
+    const Entitlement entitlement = rights_.find(record, table_.usage_in(record.home_caller.organisation, when, {}));
     ProcessorSet usable = table_.ledger().processors_on(entitlement.machines);
     const std::size_t free = usable.without(table_.ledger().promised_at(table_.queue().calendar(), now)).count();
     // What her organisation has counts against its limits, so where nothing is free nothing is left of them either.
@@ -117,10 +114,8 @@ void PartQueue::withdraw_hopeless() {
     for (const auto& [id, part] : table_.all()) {
         const PartRecord& record = part->record;
         if (!part::is_queued(record)) continue;
-        const PartRequest& request = record.request;
-        const Entitlement entitlement =
-            filter_.find({record.home_caller, request.user, request.groups, request.walltime, {}, {}});
-        if (std::cmp_greater(request.ranks.size(), entitlement.total_processors)) hopeless.push_back(part);
+        if (std::cmp_greater(record.request.ranks.size(), rights_.find(record, {}).total_processors))
+            hopeless.push_back(part);
     }
     for (const PartTable::Shared& part : hopeless) actions_.withdraw(part, "its user may no longer have this here");
 }
@@ -131,9 +126,8 @@ UsableProcessors PartQueue::usable_by_waiting() {
     for (const auto& [id, part] : table_.all()) {
         if (!part::is_queued(part->record)) continue;
         const OrganisationName& party = part->record.home_caller.organisation;
-        const std::optional<PeeringRights> rights = peerings_.rights_now(party);
-        if (party != config_.organisation && rights)
-            table_.queue().set_weight(party, std::max(rights->share, kMinWeight));
+        if (const std::optional<double> share = rights_.share_of(party))
+            table_.queue().set_weight(party, std::max(*share, kMinWeight));
         const ProcessorSet usable = usable_by(part->record);
         if (usable.count() < usable.members().size()) narrowed.emplace(id, usable.members());
     }
@@ -149,20 +143,25 @@ bool PartQueue::give_processors(const PartTable::Shared& part, Duration decided)
     return actions_.give(part, usable_by(part->record).without(taken));
 }
 
+const Outlook* PartQueue::expects(const PartId& id) const {
+    const auto known = outlooks_.find(id);
+    return known == outlooks_.end() ? nullptr : &known->second;
+}
+
 QueueOutlook PartQueue::outlook(const part::State& part, bool is_own) const {
     QueueOutlook outlook;
-    const auto known = outlooks_.find(part.record.request.id);
-    if (known == outlooks_.end()) return outlook;
+    const Outlook* known = expects(part.record.request.id);
+    if (known == nullptr) return outlook;
     const Duration now = clock_.steady_now();
     const auto in = [&](Duration start) -> std::optional<Duration> {
         if (start == kNoStart || start - now > kFarAway) return std::nullopt;
         return std::max(Duration{0}, start - now);
     };
-    outlook.start_in = in(known->second.start);
+    outlook.start_in = in(known->start);
     if (!is_own) return outlook;  // the rest is this zone's business
-    outlook.place = static_cast<int>(known->second.place);
-    outlook.promised_in = in(known->second.promised);
-    outlook.waits_for = to_string(known->second.reason);
+    outlook.place = static_cast<int>(known->place);
+    outlook.promised_in = in(known->promised);
+    outlook.waits_for = to_string(known->reason);
     return outlook;
 }
 

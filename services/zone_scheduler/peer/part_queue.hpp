@@ -21,16 +21,26 @@ class PartQueue {
         /// It shall wait no more.
         std::function<void(const PartTable::Shared&, const std::string& reason)> withdraw;
     };
-    PartQueue(const ZoneConfig& config, const Clock& clock, PartTable& table, AuthorizationFilter& filter,
-              const PeeringService& peerings, ZoneObserver& observer, Actions actions);
+    /// What users may have now.
+    struct Rights {
+        /// Of the part's user, on top of what its organisation has.
+        std::function<Entitlement(const PartRecord&, const PeeringUsage&)> find;
+        /// The weight of an organisation in the fair order; none: the usual one.
+        std::function<std::optional<double>(const OrganisationName&)> share_of;
+    };
+    PartQueue(const ZoneConfig& config, const Clock& clock, PartTable& table, ZoneObserver& observer, Rights rights,
+              Actions actions);
 
     /// From now on, as `queue_discipline` reads it; empty: nobody can wait here. Those who wait stay in any case.
     /// Errors, nothing changed: `queue_discipline`'s.
     Result<void> use(const std::string& discipline);
     bool is_open() const { return is_open_; }
     void add(const part::State& part);
-    /// One cycle, if one is due: starts whom the discipline wants started, and takes down what the others can expect.
+    /// One cycle, if one is due.
     void run();
+    /// One cycle: starts whom the discipline wants started, and takes down what the others can expect.
+    void decide();
+    const Outlook* expects(const PartId& id) const;  ///< of a part that waits; null where nothing is known
     /// What a part that waits can expect; for the zone's own users all of it.
     QueueOutlook outlook(const part::State& part, bool is_own) const;
 
@@ -45,9 +55,8 @@ class PartQueue {
     const ZoneConfig& config_;
     const Clock& clock_;
     PartTable& table_;
-    AuthorizationFilter& filter_;
-    const PeeringService& peerings_;
     ZoneObserver& observer_;
+    Rights rights_;
     Actions actions_;
     bool is_open_ = false;
     std::map<PartId, Outlook> outlooks_;  ///< of the last decision

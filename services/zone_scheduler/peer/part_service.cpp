@@ -48,7 +48,18 @@ PartService::PartService(PartPorts ports)
       results_(config_, staging_, clock_, store_, ports_.executor, ports_.executor, log_),
       runner_({config_, ports_.executor, allocations_, table_.ledger(), staging_, results_, ports_.decode}),
       offers_(config_, clock_, table_, ports_.filter),
-      queue_(config_, clock_, table_, ports_.filter, ports_.peerings, ports_.observer,
+      queue_(config_, clock_, table_, ports_.observer,
+             {.find =
+                  [this](const PartRecord& part, const PeeringUsage& usage) {
+                      const PartRequest& request = part.request;
+                      return ports_.filter.find(
+                          {part.home_caller, request.user, request.groups, request.walltime, usage, {}});
+                  },
+              .share_of = [this](const OrganisationName& party) -> std::optional<double> {
+                  const std::optional<PeeringRights> rights = ports_.peerings.rights_now(party);
+                  if (party == config_.organisation || !rights) return std::nullopt;
+                  return rights->share;
+              }},
              {.give = [this](const Shared& part, const ProcessorSet& usable) { return give_processors(part, usable); },
               .withdraw = [this](const Shared& part,
                                  const std::string& reason) { try_apply(part, part::Withdraw{reason}); }}) {
