@@ -1,6 +1,7 @@
 #include "tests/simulation/checks.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "services/common/codec/message_codec.hpp"
 
@@ -20,13 +21,17 @@ constexpr Duration kLieRemembered = std::chrono::minutes{15};
 /// How long after the storm its late messages are still on their way.
 constexpr Duration kAfterwards = std::chrono::minutes{1};
 
+/// Within which a running application ends with its zone, and from then on its last processes elsewhere.
+constexpr Duration kLossNoticed = std::chrono::minutes{1};
+constexpr Duration kLossCleared = std::chrono::minutes{1};
+
 constexpr Duration kForgetting = std::chrono::seconds{5};
 
 }  // namespace
 
 void Checks::look(const ZoneNode& zone) {
     if (zone.core() == nullptr) return;
-    const Parts parts = zone.core()->parts().parts();
+    const Parts parts = zone.core()->parts().table().records();
     check_processors(zone, parts);
     check_leases(zone, parts);
     check_starts(zone, parts);
@@ -49,7 +54,8 @@ void Checks::check_processors(const ZoneNode& zone, const Parts& parts) {
         for (const std::int32_t processor : part->processors) {
             for (const PartRecord* other : owners[processor]) {
                 const bool same_life = made->second == life && made_in_.at(other->request.id) == life;
-                const bool apart = !service.promise_of(part->request.id).meets(service.promise_of(other->request.id));
+                const bool apart =
+                    !service.table().promise_of(part->request.id).meets(service.table().promise_of(other->request.id));
                 const bool one_waits = waits(*part) || waits(*other);
                 if (one_waits && (apart || !fresh || !same_life)) continue;
                 fail("zone " + zone.config().zone.name + " gives processor " + std::to_string(processor) +
@@ -80,7 +86,7 @@ void Checks::check_starts(const ZoneNode& zone, const Parts& parts) {
     for (const PartRecord* part : parts) {
         if (!part->starts_at || part->status.state == PartState::kRunning) continue;
         const PartId& id = part->request.id;
-        const Duration when = zone.core()->parts().promise_of(id).begin;
+        const Duration when = zone.core()->parts().table().promise_of(id).begin;
         const auto [known, fresh] = starts_.try_emplace(id, Start{life, when});
         if (!fresh && known->second.life == life && known->second.when != when)
             fail("zone " + zone.config().zone.name + " moves the reserved start of part " + to_string(id) + " by " +
@@ -104,7 +110,7 @@ void Checks::look_at_starts(const ZoneNode& home, const User& user) {
 
 void Checks::look_for_forgotten(const ZoneNode& zone, const Zones& homes) {
     if (zone.core() == nullptr) return;
-    for (const PartRecord* part : zone.core()->parts().parts()) {
+    for (const PartRecord* part : zone.core()->parts().table().records()) {
         const auto home = homes.find(part->request.home);
         if (home == homes.end() || home->second->core() == nullptr) continue;
         const auto found = home->second->core()->applications().find(part->request.user, part->request.application);
@@ -185,12 +191,92 @@ void Checks::look_for_half_started(const ZoneNode& home, const User& user, const
         for (const ApplicationPart& part : (*found)->status.parts) {
             const auto zone = zones.find(part.zone);
             if (zone == zones.end() || zone->second->core() == nullptr || liars.contains(part.zone)) continue;
-            for (const PartRecord* there : zone->second->core()->parts().parts())
+            for (const PartRecord* there : zone->second->core()->parts().table().records())
                 if (there->request.id == part.id && there->operation.empty())
                     fail("application " + to_string(id) + " runs, but its part in zone " + part.zone + " is " +
                          to_string(there->status.state));
         }
     }
+}
+
+void Checks::lost(const std::string& zone, const Zones& homes, const Users& users) {
+    lost_.insert(zone);
+    processors_left_ = 0;
+    for (const auto& [name, other] : homes)
+        for (const Machine& machine : other->config().zone.machines)
+            processors_left_ += lost_.contains(name) ? 0 : machine.processors;
+    for (const auto& [home, user] : users) {
+        const ZoneNode& node = *homes.at(home);
+        if (home == zone || node.core() == nullptr) continue;
+        for (const auto& [id, mine] : user->known()) {
+            const auto found = node.core()->applications().find(user->self(), id);
+            if (!found || is_final((*found)->status.state)) continue;
+            const ApplicationStatus& status = (*found)->status;
+            if (std::ranges::none_of(status.parts, [&](const ApplicationPart& part) { return part.zone == zone; }))
+                continue;
+            if (status.state == ApplicationState::kRunning) {
+                const auto launcher = jobs_.processes().find(status.launcher_step);
+                const bool runs = launcher != jobs_.processes().end() && launcher->second.runs(time_.now());
+                if (runs && status.stop_reason.empty() && !status.cancel_requested)
+                    losses_.push_back({zone, home, id, time_.now(), mine.request.grace});
+            } else if (status.state != ApplicationState::kLaunching) {
+                unbegun_[id] = zone;
+            }
+        }
+    }
+}
+
+void Checks::look_at_losses(const Zones& zones, const Users& users, Duration troubled_until) {
+    std::erase_if(losses_, [&](Loss& loss) {
+        if (troubled_until > loss.since) loss.since = troubled_until;
+        const Duration noticed = loss.since + kLossNoticed;
+        if (time_.now() < noticed) return false;
+        const ZoneNode& home = *zones.at(loss.home);
+        if (home.core() == nullptr) return true;  // lost, too
+        const auto found = home.core()->applications().find(users.at(loss.home)->self(), loss.id);
+        if (!found) return true;  // reported as lost at the end
+        if (!std::exchange(loss.is_end_checked, true)) check_end(loss, (*found)->status);
+        if (time_.now() < noticed + kLossCleared + loss.grace) return false;
+        check_rest(loss, (*found)->status, zones);
+        return true;
+    });
+}
+
+void Checks::check_end(const Loss& loss, const ApplicationStatus& status) {
+    const std::string what =
+        "application " + to_string(loss.id) + " had a part in zone " + loss.zone + ", whose host was lost, and ";
+    if (!is_final(status.state)) return fail(what + "is still " + to_string(status.state));
+    if (status.state == ApplicationState::kCompleted) return fail(what + "completed");
+    const bool is_other_end = status.cancel_requested || status.reason.starts_with(kWalltimeReason);
+    if (!is_other_end && status.reason.find("zone " + loss.zone) == std::string::npos)
+        fail(what + "ended for another reason: " + status.reason);
+}
+
+void Checks::check_rest(const Loss& loss, const ApplicationStatus& status, const Zones& zones) {
+    const std::string of_lost = " of application " + to_string(loss.id) + ", which ended with zone " + loss.zone;
+    for (const auto& [name, zone] : zones) {
+        for (const auto& [step_id, process] : jobs_.live(name)) {
+            const bool is_part = std::ranges::any_of(status.parts, [&step = step_id](const ApplicationPart& part) {
+                return step.str().starts_with("run-" + to_string(part.id));
+            });
+            if (is_part || step_id == status.launcher_step)
+                fail("process " + step_id + " in zone " + name + " is left" + of_lost);
+        }
+        if (zone->core() == nullptr) continue;
+        for (const PartRecord* part : zone->core()->parts().table().records())
+            if (part->request.application == loss.id && !part->processors.empty())
+                fail("zone " + name + " still keeps processors for part " + to_string(part->request.id) + of_lost);
+    }
+}
+
+/// It had not begun: others take the place of the zone that was lost, where they can.
+void Checks::check_unbegun(const ApplicationId& id, const ApplicationStatus& status, int ranks) {
+    const auto at = unbegun_.find(id);
+    if (at == unbegun_.end() || ranks > processors_left_) return;
+    const bool is_bad = status.state == ApplicationState::kFailed || status.state == ApplicationState::kRejected;
+    if (is_bad && status.reason.find("zone " + at->second) != std::string::npos)
+        fail("application " + to_string(id) + " had not begun when zone " + at->second +
+             " was lost, and was not planned again: " + status.reason);
 }
 
 void Checks::complaints(const User& user) {
@@ -200,7 +286,7 @@ void Checks::complaints(const User& user) {
 
 void Checks::at_rest(const ZoneNode& zone) {
     if (zone.core() == nullptr) return fail("zone " + zone.config().zone.name + " is down after the storm");
-    for (const PartRecord* part : zone.core()->parts().parts())
+    for (const PartRecord* part : zone.core()->parts().table().records())
         fail("zone " + zone.config().zone.name + " still has part " + to_string(part->request.id) + " of application " +
              to_string(part->request.application) + " (" + to_string(part->status.state) + ")");
 }
@@ -218,7 +304,10 @@ void Checks::at_rest(const ZoneNode& home, const User& user, Duration calm_since
         }
         const ApplicationStatus& status = (*found)->status;
         if (!is_final(status.state)) {
-            fail("application " + to_string(id) + " is still " + to_string(status.state) + ": " + status.reason);
+            // Home does not know that a silent zone never returns.
+            const bool waits = status.state == ApplicationState::kAccepted && mine.request.ranks > processors_left_;
+            if (!waits)
+                fail("application " + to_string(id) + " is still " + to_string(status.state) + ": " + status.reason);
             continue;
         }
         int ends = 0;
@@ -228,6 +317,7 @@ void Checks::at_rest(const ZoneNode& home, const User& user, Duration calm_since
             status.reason.find("cancel") != std::string::npos)
             fail("application " + to_string(id) + " was cancelled and counts as failed");
         if (status.state == ApplicationState::kCompleted) check_completed(id, status);
+        check_unbegun(id, status, mine.request.ranks);
         if (mine.sent > calm_since + kAfterwards) check_calm(id, status);
     }
 }

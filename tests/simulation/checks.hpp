@@ -1,4 +1,5 @@
 #pragma once
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -29,6 +30,12 @@ class Checks {
     void complaints(const User& user);
     /// A reserved start is moved by its home only, for which it takes other parts.
     void look_at_starts(const ZoneNode& home, const User& user);
+    using Users = std::map<std::string, const User*>;  ///< by home zone
+    /// The host of a zone is lost for good. Called before its processes are gone.
+    void lost(const std::string& zone, const Zones& homes, const Users& users);
+    /// What was lost with a zone ends within a minute, with a reason that names the zone, and leaves nothing behind.
+    /// Other faults give all of them more time.
+    void look_at_losses(const Zones& zones, const Users& users, Duration troubled_until);
     /// Once the world had time to come to rest.
     void at_rest(const ZoneNode& zone);
     void at_rest(const ZoneNode& home, const User& user, Duration calm_since);
@@ -56,8 +63,22 @@ class Checks {
         std::uint64_t life = 0;  ///< of the zone: a restart gives the full time again
         Duration since{};
     };
+    struct Loss {  ///< of an application that was running
+        std::string zone, home;
+        ApplicationId id;
+        Duration since{}, grace{};
+        bool is_end_checked = false;
+    };
+    void check_end(const Loss& loss, const ApplicationStatus& status);
+    void check_rest(const Loss& loss, const ApplicationStatus& status, const Zones& zones);
+    void check_unbegun(const ApplicationId& id, const ApplicationStatus& status, int ranks);
+
     Timeline& time_;
     const Jobs& jobs_;
+    std::vector<Loss> losses_;
+    std::map<ApplicationId, std::string> unbegun_;  ///< with a part in that zone before their start, when it was lost
+    std::set<std::string> lost_;                    ///< zones
+    int processors_left_ = std::numeric_limits<int>::max();  ///< of zones that were not lost
     std::optional<std::string> violation_;
     std::map<PartId, Hold> holds_;
     struct Start {

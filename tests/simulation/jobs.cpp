@@ -12,6 +12,13 @@ namespace {
 constexpr std::string_view kLauncher = "mpi-";
 constexpr Duration kNoticed = std::chrono::seconds{2};  ///< until the others of a job see that one is gone
 
+/// Until a connection to a lost host counts as broken: `ProxyGate::kSilence`, of zbs-step.
+constexpr Duration kSilence = std::chrono::seconds{40};
+/// Of a launcher that lost a connection in this way.
+constexpr const char* kLostConnection =
+    "[mpiexec@host] HYDU_sock_read (utils/sock/sock.c:210): read error (Connection timed out)\n"
+    "[mpiexec@host] control_cb (pm/pmiserv/pmiserv_cb.c:205): unable to read command from proxy\n";
+
 constexpr std::string_view kPort = "127.0.0.1:";
 
 /// The launcher that a proxy is to connect to.
@@ -69,6 +76,9 @@ class Jobs::HostExecutor : public Executor {
     void end_staging(const std::string& who) override {
         if (host_.step()) jobs_.needs_[host_.name()].erase(who);
     }
+    void place(const StepId&, const MachineName&) override {}
+    void request_results(const StepId&, Wanted) override {}
+    void share_output(const std::vector<StepId>&) override {}
 
     Result<void> start(const StepSpec& spec) override {
         const Error gone{ErrorCode::kUnavailable, "the service has ended", {}};
@@ -96,6 +106,8 @@ class Jobs::HostExecutor : public Executor {
             const std::string result = result_of(step_id);
             return offset >= result.size() ? std::string{} : result.substr(offset, limit);
         }
+        if (process != nullptr && file == own_files::kStderr)
+            return offset >= process->errors.size() ? std::string{} : process->errors.substr(offset, limit);
         if (process == nullptr || file != own_files::kStdout) return Error{ErrorCode::kNotFound, "no file " + file, {}};
         const std::string text = launcher_output(process->proxies, process->launch);
         return offset >= text.size() ? std::string{} : text.substr(offset, limit);
@@ -194,6 +206,26 @@ void Jobs::kill_one(const std::string& host) {
     std::vector<StepId> alive;
     for (const auto& [step_id, process] : live(host)) alive.push_back(step_id);
     if (!alive.empty()) end(alive[rng_.below(alive.size())], 137, "killed");
+}
+
+void Jobs::lose(const std::string& host) {
+    const std::map<StepId, const Process*> lost = live(host);
+    needs_[host].clear();
+    live_.erase(host);
+    for (const auto& [step_id, process] : lost) {
+        Process& gone = processes_.at(step_id);
+        gone.ended = time_.now();
+        gone.exit_code = 137;
+        for (const StepId& member : members_[gone.launch]) {
+            if (processes_.at(member).host == host) continue;
+            time_.after(kSilence, [this, member] {
+                Process& other = processes_.at(member);
+                const bool is_launcher = member.str().starts_with(kLauncher);
+                if (is_launcher && other.runs(time_.now())) other.errors = kLostConnection;
+                end(member, is_launcher ? 255 : 1, {});
+            });
+        }
+    }
 }
 
 const std::map<StepId, const Jobs::Process*>& Jobs::live(const std::string& host) const {

@@ -33,6 +33,7 @@ class Jobs {
         bool is_stopping = false;
         std::string launch;  ///< port of the launcher, its own or a proxy's
         Duration linger{};   ///< from being stopped to its end
+        std::string errors;  ///< of a launcher: its error output
         bool runs(Duration now) const { return ended > now; }
     };
     /// A step is started once in a world, wherever.
@@ -47,6 +48,9 @@ class Jobs {
     int brought() const { return brought_; }
     /// Ends one running process, as a fault of its machine would.
     void kill_one(const std::string& host);
+    /// All processes of a host are gone with it. Nothing closes their connections: the others of their jobs notice it
+    /// by the probes of the kernel.
+    void lose(const std::string& host);
     /// How long jobs compute: uniform between these.
     Duration shortest = std::chrono::seconds{5};
     Duration longest = std::chrono::seconds{120};

@@ -1,5 +1,5 @@
-// Runs seeds of the simulated world, on all cores. A bad seed is printed with what went wrong; `--chronicle` shows it
-// line by line.
+// Runs seeds of the simulated world, on all cores, under one storm or under each of a folder. A bad seed is printed
+// with what went wrong; `--chronicle` shows it line by line.
 #include <malloc.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,12 +18,14 @@ namespace {
 
 using zbs::simulation::Outcome;
 using zbs::simulation::run_world;
+using zbs::simulation::StormPlan;
 
 struct Options {
     std::uint64_t first = 1;
     std::uint64_t seeds = 1;
     unsigned workers = std::max(1U, std::thread::hardware_concurrency());
     bool chronicle = false;
+    std::vector<StormPlan> storms;
 };
 
 struct Sum {
@@ -58,13 +60,14 @@ struct Sum {
 };
 
 /// Every `workers`-th seed from `worker` on.
-Sum work(const Options& options, unsigned worker) {
+Sum work(const Options& options, const StormPlan& storm, unsigned worker) {
     Sum sum;
     for (std::uint64_t seed = options.first + worker; seed < options.first + options.seeds; seed += options.workers) {
-        const Outcome outcome = run_world({.seed = seed, .chronicle = options.chronicle});
+        const Outcome outcome = run_world({.seed = seed, .storm = storm, .chronicle = options.chronicle});
         for (const std::string& line : outcome.chronicle) std::puts(line.c_str());
         if (outcome.violation)
-            std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed), outcome.violation->c_str());
+            std::printf("storm %s, seed %llu: %s\n", storm.name.c_str(), static_cast<unsigned long long>(seed),
+                        outcome.violation->c_str());
         if (options.seeds == 1)
             std::printf(
                 "seed %llu: %d zones, %llu messages, %llu events, digest %016llx\n",
@@ -78,7 +81,7 @@ Sum work(const Options& options, unsigned worker) {
 }
 
 /// One process a worker: SQLite's file system is one for a whole process. Null sum where a worker died.
-bool work_apart(const Options& options, Sum& sum) {
+bool work_apart(const Options& options, const StormPlan& storm, Sum& sum) {
     std::vector<std::pair<pid_t, int>> workers;
     for (unsigned worker = 0; worker < options.workers; ++worker) {
         int ends[2];
@@ -87,7 +90,7 @@ bool work_apart(const Options& options, Sum& sum) {
         if (child < 0) return false;
         if (child == 0) {
             close(ends[0]);
-            const Sum own = work(options, worker);
+            const Sum own = work(options, storm, worker);
             const bool is_reported = write(ends[1], &own, sizeof own) == static_cast<ssize_t>(sizeof own);
             _exit(is_reported ? 0 : 1);
         }
@@ -111,6 +114,41 @@ bool work_apart(const Options& options, Sum& sum) {
     return all;
 }
 
+/// All seeds of one storm. False where one was bad, or was not reached.
+bool run_storm(Options options, const StormPlan& storm) {
+    const auto begin = std::chrono::steady_clock::now();
+    Sum sum;
+    bool all = true;
+    if (options.seeds == 1 || options.workers == 1) {
+        options.workers = 1;
+        sum = work(options, storm, 0);
+    } else {
+        all = work_apart(options, storm, sum);
+    }
+    const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    std::printf(
+        "storm %s: %ld seeds of %.0f simulated minutes, %ld bad: %ld applications (%ld completed, %ld failed, %ld "
+        "cancelled, %ld rejected), %ld starts reserved (%ld moved earlier, %ld slipped), %ld files brought to agents, "
+        "%ld answers in order, %ld crashes, %ld partitions; %.0f s with %u workers\n",
+        storm.name.c_str(), sum.seeds, zbs::to_seconds(storm.storm + storm.calm) / 60, sum.bad, sum.applications,
+        sum.completed, sum.failed, sum.cancelled, sum.rejected, sum.reserved, sum.earlier, sum.slipped, sum.brought,
+        sum.observed, sum.crashes, sum.partitions, took, options.workers);
+    std::fflush(stdout);
+    return all && sum.bad == 0;
+}
+
+int usage() {
+    std::fprintf(stderr,
+                 "usage: simulation [--storm FILE | --storms FOLDER] [--first SEED] [--seeds COUNT] [--workers COUNT] "
+                 "[--chronicle]\n");
+    return 2;
+}
+
+int refuse(const zbs::Error& error) {
+    std::fprintf(stderr, "%s\n", text_with_pointer(error).c_str());
+    return 2;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -123,32 +161,24 @@ int main(int argc, char** argv) {
             options.seeds = std::strtoull(argv[++i], nullptr, 10);
         } else if (std::strcmp(argv[i], "--workers") == 0 && more) {
             options.workers = static_cast<unsigned>(std::max(1, std::atoi(argv[++i])));
+        } else if (std::strcmp(argv[i], "--storm") == 0 && more) {
+            zbs::Result<StormPlan> storm = zbs::simulation::read_storm(argv[++i]);
+            if (!storm) return refuse(storm.error());
+            options.storms = {*std::move(storm)};
+        } else if (std::strcmp(argv[i], "--storms") == 0 && more) {
+            zbs::Result<std::vector<StormPlan>> storms = zbs::simulation::read_storms(argv[++i]);
+            if (!storms) return refuse(storms.error());
+            options.storms = *std::move(storms);
         } else if (std::strcmp(argv[i], "--chronicle") == 0) {
             options.chronicle = true;
         } else {
-            std::fprintf(stderr, "usage: simulation [--first SEED] [--seeds COUNT] [--workers COUNT] [--chronicle]\n");
-            return 2;
+            return usage();
         }
     }
+    if (options.storms.empty()) options.storms = {zbs::simulation::mixed_storm()};
     mallopt(M_MMAP_THRESHOLD, 1 << 30);  // a world is thrown away as a whole: giving memory back costs a tenth
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
-    const auto begin = std::chrono::steady_clock::now();
-    Sum sum;
     bool all = true;
-    if (options.seeds == 1 || options.workers == 1) {
-        options.workers = 1;
-        sum = work(options, 0);
-    } else {
-        all = work_apart(options, sum);
-    }
-    const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    std::printf(
-        "%ld seeds of one simulated hour, %ld bad: %ld applications (%ld completed, %ld failed, %ld cancelled, %ld "
-        "rejected), %ld starts reserved (%ld moved earlier, %ld slipped), %ld files brought to agents, %ld answers in "
-        "order, %ld crashes, %ld "
-        "partitions; "
-        "%.0f s with %u workers\n",
-        sum.seeds, sum.bad, sum.applications, sum.completed, sum.failed, sum.cancelled, sum.rejected, sum.reserved,
-        sum.earlier, sum.slipped, sum.brought, sum.observed, sum.crashes, sum.partitions, took, options.workers);
-    return all && sum.bad == 0 ? 0 : 1;
+    for (const StormPlan& storm : options.storms) all = run_storm(options, storm) && all;
+    return all ? 0 : 1;
 }

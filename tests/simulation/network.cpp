@@ -80,6 +80,7 @@ std::unique_ptr<HttpClient> Network::client(Host& host, Caller self) {
 }
 
 bool Network::lost(const std::string& from, const std::string& to) {
+    if (gone.contains(from) || gone.contains(to)) return true;
     return cut.contains({from, to}) || rng_.uniform() < weather.loss;
 }
 

@@ -30,6 +30,7 @@ class Network {
     };
     Weather weather;
     std::set<std::pair<std::string, std::string>> cut;  ///< from, to: nothing gets through
+    std::set<std::string> gone;                         ///< hosts that answer nothing, not even a refusal
     /// Looks at each reply of a host on its way out and may change it.
     std::map<std::string, std::function<void(const http::Call&, http::Reply&)>> bent_replies;
     /// Looks at each call on its way in and may change it; the host that sends counts.

@@ -39,7 +39,7 @@ void accept_any_token(http::Call& call, const PartService& parts) {
     if (!call.path.starts_with(kParts)) return;
     auto body = codec::parse(call.body);
     if (!body || !body->contains("token")) return;
-    for (const PartRecord* part : parts.parts()) {
+    for (const PartRecord* part : parts.table().records()) {
         if (to_string(part->request.id) != call.path.substr(kParts.size(), kIdLength)) continue;
         (*body)["token"] = part->status.token;
         call.body = codec::dump(*body);

@@ -64,8 +64,10 @@ Outcome run_world(const WorldOptions& options) {
         checks.served(host, call, reply);
     };
 
+    const auto most = static_cast<std::uint64_t>(options.storm.zones_most - options.storm.zones_least + 1);
     const std::uint64_t zones =
-        3 + std::min(rng.below(6), rng.below(6));  // large worlds are rarer: they cost the square
+        static_cast<std::uint64_t>(options.storm.zones_least) +
+        std::min(rng.below(most), rng.below(most));  // large ones are rarer: they cost the square
     std::vector<std::string> names;
     for (std::uint64_t z = 0; z < zones; ++z) names.emplace_back(1, static_cast<char>('a' + z));
     for (const std::string& name : names) around.organisations.push_back(organisation_of(name));
@@ -83,7 +85,7 @@ Outcome run_world(const WorldOptions& options) {
             std::make_unique<User>(time, network, Rng(rng.next()), organisation_of(name), name, 1'000 + users.size()));
     }
 
-    Storm storm(time, chronicle, network, jobs, Rng(rng.next()), checks);
+    Storm storm(options.storm, time, chronicle, network, jobs, Rng(rng.next()), checks);
     chronicle.on_event = [&](const std::string& where, const std::string& event, const Log::Fields& fields) {
         if (event != "word_broken") return;
         for (const auto& [field, zone] : fields)
@@ -93,11 +95,11 @@ Outcome run_world(const WorldOptions& options) {
     storm.add(registry);
     for (const auto& node : nodes) storm.add(*node);
     const Duration start = time.now();
-    const Duration calm = start + options.storm;
-    storm.rage_until(calm);
+    const Duration calm = start + options.storm.storm;
+    storm.rage();
     // Work for all of the storm and into the calm, so that every fault meets some; now and then from all at once, so
     // that homes compete.
-    const Duration last = calm + options.calm / 8;
+    const Duration last = calm + options.storm.calm / 8;
     for (const auto& user : users) {
         time.at(start + std::chrono::seconds{30}, [&user = *user, last] { user.glance_until(last); });
         Duration when = start + std::chrono::seconds{20};
@@ -112,13 +114,21 @@ Outcome run_world(const WorldOptions& options) {
             time.at(start + (last - start) * (burst + 1) / 4 - std::chrono::seconds{30},
                     [&user = *user, ranks = static_cast<int>(4 + rng.below(12))] { user.submit(ranks); });
     }
+    storm.on_burst = [&](int applications) {
+        for (const auto& user : users)
+            for (int i = 0; i < applications; ++i) user->submit(static_cast<int>(1 + rng.below(16)));
+    };
     std::map<std::string, const ZoneNode*> homes;
     for (const auto& node : nodes) homes.emplace(node->name(), node.get());
+
+    Checks::Users owners;
+    for (std::size_t i = 0; i < nodes.size(); ++i) owners.emplace(nodes[i]->name(), users[i].get());
+    storm.on_loss = [&](const std::string& zone) { checks.lost(zone, homes, owners); };
 
     time.at(calm, [&jobs] { jobs.unbrought = 0; });
     std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> seen;  // life and syncs of each zone
     std::uint64_t looks = 0;
-    time.run_until(calm + options.calm, [&] {
+    time.run_until(calm + options.storm.calm, [&] {
         for (const auto& node : nodes) {
             auto& [life, syncs] = seen[node->name()];
             const bool changed = life != node->host().life() || syncs != node->disk().syncs();
@@ -136,6 +146,7 @@ Outcome run_world(const WorldOptions& options) {
                 checks.look_at_starts(*nodes[i], *users[i]);
             }
         }
+        if (looks % 50 == 0) checks.look_at_losses(homes, owners, storm.troubled_until());
         if (looks % 50 == 0)
             for (std::size_t i = 0; i < nodes.size(); ++i)
                 checks.look_for_half_started(*nodes[i], *users[i], homes, storm.liars());
@@ -146,7 +157,7 @@ Outcome run_world(const WorldOptions& options) {
     if (!checks.violation()) {
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             checks.at_rest(*nodes[i], *users[i], storm.calm_since().value_or(calm));
-            checks.at_rest(*nodes[i]);
+            if (!storm.is_lost(nodes[i]->name())) checks.at_rest(*nodes[i]);
             checks.complaints(*users[i]);
         }
         checks.jobs_at_rest();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/simulation/node.hpp"
+#include "tests/simulation/storm_plan.hpp"
 #include "tests/simulation/user.hpp"
 
 namespace zbs::simulation {
@@ -14,10 +15,9 @@ namespace zbs::simulation {
 /// What a seed is run with.
 struct WorldOptions {
     std::uint64_t seed = 1;
-    Duration storm = std::chrono::minutes{33};  ///< faults happen
-    Duration calm = std::chrono::minutes{27};   ///< none do; by the end everything must have come to rest
-    bool chronicle = false;                     ///< keep what happened, line by line
-    PlantedFault fault = PlantedFault::kNone;   ///< around the ports of all zones
+    const StormPlan& storm = mixed_storm();
+    bool chronicle = false;                    ///< keep what happened, line by line
+    PlantedFault fault = PlantedFault::kNone;  ///< around the ports of all zones
 };
 
 struct Outcome {
@@ -38,7 +38,7 @@ struct Outcome {
     std::vector<std::string> chronicle;
 };
 
-/// Runs one seed: 3 to 8 zones of one organisation each, a registry, a user per zone, and a storm of faults. The checks
+/// Runs one seed: zones of one organisation each, a registry, a user per zone, and a storm of faults. The checks
 /// of `checks.hpp` look on after every event.
 Outcome run_world(const WorldOptions& options);
 

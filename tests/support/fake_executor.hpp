@@ -46,6 +46,9 @@ class FakeExecutor : public Executor {
         return bring_answer;
     }
     void end_staging(const std::string& who) override { needed.erase(who); }
+    void place(const StepId&, const MachineName&) override {}
+    void request_results(const StepId&, Wanted) override {}
+    void share_output(const std::vector<StepId>&) override {}
     std::set<std::string> needed;  ///< in whose names something is to be brought
     std::map<std::string, std::map<std::string, StepSpec::Input>> brought;  ///< by machine and name
     Result<bool> bring_answer = true;

@@ -227,10 +227,22 @@ void FederationWorld::restart(const std::string& name) {
     fresh.transport = std::make_unique<Bus>(*this, name);
     fresh.peerings = std::make_unique<PeeringService>(fresh.config, *fresh.clock, fresh.site, fresh.trust, fresh.log);
     fresh.filter = std::make_unique<AuthorizationFilter>(fresh.config, *fresh.clock, fresh.site, *fresh.peerings);
-    fresh.parts = std::make_unique<PartService>(fresh.config, *fresh.clock, fresh.store, *fresh.executor,
-                                                *fresh.peerings, *fresh.filter, fresh.log, decode);
     fresh.files = std::make_unique<FileLibrary>(fresh.config, fresh.depot);
-    fresh.parts->use_files(*fresh.files);
+    fresh.parts = std::make_unique<PartService>(
+        PartPorts{.config = fresh.config,
+                  .clock = *fresh.clock,
+                  .store = fresh.store,
+                  .executor = *fresh.executor,
+                  .peerings = *fresh.peerings,
+                  .filter = *fresh.filter,
+                  .log = fresh.log,
+                  .decode = decode,
+                  .queue_observer = fresh.queue_observer,
+                  .files = fresh.files.get(),
+                  .check_delegation = [&fresh](const PartRequest& part,
+                                               bool required) { return fresh.check_delegation(part, required); },
+                  .is_blocked = [&fresh](const Caller& who) { return fresh.is_blocked(who); },
+                  .drains = [&fresh] { return fresh.drains(); }});
     fresh.peers = std::make_unique<PeerService>(fresh.config, *fresh.clock, fresh.store, *fresh.transport,
                                                 fresh.keys.get(), fresh.trust, *fresh.peerings, fresh.log);
     fresh.applications = std::make_unique<ApplicationService>(
@@ -250,7 +262,6 @@ void FederationWorld::restart(const std::string& name) {
                              [this](const OrganisationName& organisation, TrustEvent what) {
                                  conduct.push_back({organisation, what});
                              }});
-    if (fresh.queue_observer) fresh.parts->observe_queue(fresh.queue_observer);
     const Result<void> queue = fresh.parts->use_queue(fresh.config.queue);
     ZBS_EXPECTS(queue.has_value());
     ZBS_EXPECTS(fresh.peerings->resume().has_value() && fresh.filter->resume().has_value() &&

@@ -79,8 +79,11 @@ class FederationWorld {
         std::unique_ptr<PartService> parts;
         std::unique_ptr<PeerService> peers;
         std::unique_ptr<ApplicationService> applications;
-        std::function<bool(const Caller&)> is_blocked = [](const Caller&) { return false; };  ///< for home
-        std::function<bool()> drains = [] { return false; };                                  ///< likewise
+        std::function<bool(const Caller&)> is_blocked = [](const Caller&) { return false; };
+        std::function<bool()> drains = [] { return false; };
+        std::function<Result<void>(const PartRequest&, bool required)> check_delegation = [](const PartRequest&, bool) {
+            return Result<void>{};
+        };
         std::function<bool(const OrganisationName&)> is_doubtful = [](const OrganisationName&) { return false; };
         bool up = false;
         ZoneStanding standing = ZoneStanding::kActive;  ///< as the registry would list it
@@ -140,7 +143,8 @@ class FederationWorld {
     int held() {
         int n = 0;
         for (auto& [name, node] : nodes_) {
-            if (node->up) n += static_cast<int>(node->config.zone.processor_count()) - node->parts->free_processors();
+            if (node->up)
+                n += static_cast<int>(node->config.zone.processor_count()) - node->parts->table().free_processors();
         }
         return n;
     }

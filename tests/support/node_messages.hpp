@@ -1,6 +1,6 @@
 #pragma once
 #include "services/common/messages/node.hpp"
-#include "services/common/ports/executor.hpp"
+#include "services/common/ports/steps/step_runner.hpp"
 
 /// One value of every message between zone and node agent, with every field set to something that is not its default.
 namespace zbs::test {

@@ -3,7 +3,7 @@
 
 #include "services/common/codec/json/json.hpp"
 #include "services/common/messages/node.hpp"
-#include "services/common/ports/executor.hpp"
+#include "services/common/ports/steps/step_runner.hpp"
 
 /// Messages between a zone and its node agents.
 namespace zbs::codec {

@@ -7,8 +7,8 @@
 
 #include "services/common/messages/node.hpp"
 #include "services/common/messages/staging.hpp"
-#include "services/common/ports/executor.hpp"
 #include "services/common/ports/http_client.hpp"
+#include "services/common/ports/steps/step_runner.hpp"
 
 namespace zbs::http {
 
@@ -39,7 +39,7 @@ class NodeClient {
     };
     void statuses(const StepQuery& query, Respond<StepPage> respond) const;
 
-    /// Files of the step's folder whose names begin with `prefix`, by name; of no prefix as `Executor::list_all`.
+    /// Files of the step's folder whose names begin with `prefix`, by name; of no prefix as `StepFiles::list_all`.
     void list(const StepId& step_id, const std::string& prefix, Respond<std::vector<StepFile>> respond) const;
     /// Bytes [offset, offset + limit) of a file, fewer at its end. `limit`: 1 to limits::kMaxLogChunkBytes. Errors:
     /// kNotFound.

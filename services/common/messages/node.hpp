@@ -82,7 +82,7 @@ struct StepPage {
     bool operator==(const StepPage&) const = default;
 };
 
-/// As `Executor::File`.
+/// As `StepFiles::File`.
 struct StepFile {
     std::string name;
     std::uint64_t bytes = 0;
@@ -92,7 +92,7 @@ struct StepFile {
     bool operator==(const StepFile&) const = default;
 };
 
-/// A part of a step's removal; see `Executor::remove`.
+/// A part of a step's removal; see `StepFiles::remove`.
 struct StepRemoval {
     std::size_t files = 0;
     bool complete = false;

@@ -6,8 +6,8 @@
 
 #include "algorithms/base/result.hpp"
 #include "algorithms/base/time.hpp"
-#include "services/common/ports/executor.hpp"
 #include "services/common/ports/machine_use.hpp"
+#include "services/common/ports/steps/step_runner.hpp"
 
 namespace zbs {
 

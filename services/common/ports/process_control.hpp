@@ -8,19 +8,25 @@
 
 namespace zbs {
 
-/// What is done to the process trees of steps beside starting and ending them. Safe from any thread. A step that is not
-/// there, or has nothing that lives: success, and nothing is done.
-class ProcessControl {
+/// Suspends and resumes the process trees of steps. Safe from any thread. A step that is not there, or has nothing that
+/// lives: success, and nothing is done.
+class StepSuspension {
   public:
-    virtual ~ProcessControl() = default;
-
-    /// All steps that have a folder on this host, running or not, by name: how an agent finds what it had started.
-    virtual std::vector<StepId> step_ids() = 0;
+    virtual ~StepSuspension() = default;
 
     /// When it returns, nothing of the tree runs, and nothing will before `resume`: what is forked meanwhile is stopped
     /// too. Errors: kTimeout where a process cannot be stopped soon (it waits for a disk that does not answer).
     virtual Result<void> suspend(const StepId& step_id) = 0;
     virtual Result<void> resume(const StepId& step_id) = 0;
+    /// kBlocked where nothing lives. Cheaper than `usage`.
+    virtual StepActivity activity(const StepId& step_id) = 0;
+};
+
+/// What is done to the process trees of steps beside starting and ending them, as of `StepSuspension`.
+class ProcessControl : public StepSuspension {
+  public:
+    /// All steps that have a folder on this host, running or not, by name: how an agent finds what it had started.
+    virtual std::vector<StepId> step_ids() = 0;
 
     /// Nice level of every thread, -20..19; what they start later inherits it, but for sessions that begin later, where
     /// the kernel shares by sessions: so it is to be set again and again. Errors: kDenied (a level below the
@@ -34,8 +40,6 @@ class ProcessControl {
     /// there is one, else by the nice level nearest to it. Errors: as `set_nice`.
     virtual Result<void> set_weight(const StepId& step_id, int weight) = 0;
 
-    /// kBlocked where nothing lives. Cheaper than `usage`.
-    virtual StepActivity activity(const StepId& step_id) = 0;
     /// Errors: kNotFound where nothing of it lives.
     virtual Result<StepUsage> usage(const StepId& step_id) = 0;
     /// Of the voluntary switches that `usage` reports: how many were this agent's suspensions, at most.

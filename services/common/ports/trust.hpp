@@ -46,12 +46,28 @@ struct BundleNames {
     bool operator==(const BundleNames&) const = default;
 };
 
+/// Checks signatures against the bundles that this service believes. Safe from any thread.
+class SignatureVerifier {
+  public:
+    virtual ~SignatureVerifier() = default;
+
+    /// The signer of `text`, if the signature is good, was made for `purpose`, and the chain leads to the bundle of the
+    /// organisation it names. With `bundle_pem` that bundle is used instead of the pinned one (a self-consistent text
+    /// of somebody unknown). Proxies sign nothing here.
+    virtual Result<CertificateInfo> verify_text(std::string_view purpose, const SignedText& text,
+                                                std::optional<std::string_view> bundle_pem = std::nullopt) const = 0;
+    /// A delegation as it comes from a home zone: `proof.chain` is the proxy chain, `proof.text` what home signed with
+    /// the proxy's key for this one use. All checks of `verify_proxy_chain` hold, plus: not limited, bound to one
+    /// application by its policy.
+    virtual Result<DelegationInfo> verify_delegation(std::string_view purpose, const SignedText& proof) const = 0;
+    /// The same for a renewal delegation: it names no application and is good only for making proxies that do.
+    virtual Result<DelegationInfo> verify_renewal(std::string_view purpose, const SignedText& proof) const = 0;
+};
+
 /// Whom this service believes: one bundle of CA certificates per organisation, never merged. An organisation's CA may
 /// only vouch for that organisation's names. Safe from any thread; verification sees a pin or a revocation at once.
-class TrustBundles {
+class TrustBundles : public SignatureVerifier {
   public:
-    virtual ~TrustBundles() = default;
-
     /// "sha256:" and 64 hexadecimal digits over a bundle's certificates in the order of their own fingerprints: what
     /// operators compare. Errors: no bundle (no PEM, no CA certificate, over 16 certificates or 64 KiB).
     virtual Result<std::string> fingerprint(std::string_view bundle_pem) const = 0;
@@ -66,18 +82,6 @@ class TrustBundles {
     /// signature, an older list than the one known (a replay), over 4 MiB.
     virtual Result<void> set_revocations(const OrganisationName& organisation, const std::string& crl_pem) = 0;
     virtual bool is_revoked(const OrganisationName& organisation, std::string_view serial) const = 0;
-
-    /// The signer of `text`, if the signature is good, was made for `purpose`, and the chain leads to the bundle of the
-    /// organisation it names. With `bundle_pem` that bundle is used instead of the pinned one (a self-consistent text
-    /// of somebody unknown). Proxies sign nothing here.
-    virtual Result<CertificateInfo> verify_text(std::string_view purpose, const SignedText& text,
-                                                std::optional<std::string_view> bundle_pem = std::nullopt) const = 0;
-    /// A delegation as it comes from a home zone: `proof.chain` is the proxy chain, `proof.text` what home signed with
-    /// the proxy's key for this one use. All checks of `verify_proxy_chain` hold, plus: not limited, bound to one
-    /// application by its policy.
-    virtual Result<DelegationInfo> verify_delegation(std::string_view purpose, const SignedText& proof) const = 0;
-    /// The same for a renewal delegation: it names no application and is good only for making proxies that do.
-    virtual Result<DelegationInfo> verify_renewal(std::string_view purpose, const SignedText& proof) const = 0;
 };
 
 /// What a service does with its own keys; they never leave the adapter.

@@ -5,8 +5,8 @@
 
 #include "services/common/messages/staging.hpp"
 #include "services/common/ports/clock.hpp"
-#include "services/common/ports/executor.hpp"
 #include "services/common/ports/log.hpp"
+#include "services/common/ports/steps/step_runner.hpp"
 #include "services/common/ports/storage/file_depot.hpp"
 
 namespace zbs {

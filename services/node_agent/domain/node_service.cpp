@@ -54,7 +54,7 @@ NodeService::NodeService(NodePorts ports, MachineName name, std::string step_fol
 void NodeService::resume() {
     int running = 0;
     for (const StepId& step_id : ports_.control.step_ids()) {
-        Known known{.report = to_report(step_id, ports_.executor.status(step_id))};
+        Known known{.report = to_report(step_id, ports_.steps.status(step_id))};
         if (known.report.state == StepState::kUnknown) continue;  // stopped before it began
         if (known.report.state == StepState::kRunning) {
             ++running;
@@ -107,16 +107,16 @@ Result<StepReport> NodeService::start(StepSpec spec) {
                      "this node keeps " + std::to_string(limits::kMaxNodeSteps) + " steps; remove some that have ended",
                      {}};
     if (auto located = ports_.inputs.locate(spec.inputs); !located) return located.error();
-    if (auto started = ports_.executor.start(spec); !started) {
+    if (auto started = ports_.steps.start(spec); !started) {
         // It may have begun and ended nevertheless; then that is what is known of it.
-        Known known{.report = to_report(spec.step_id, ports_.executor.status(spec.step_id))};
+        Known known{.report = to_report(spec.step_id, ports_.steps.status(spec.step_id))};
         known.asked = ports_.clock.steady_now();
         if (known.report.state != StepState::kUnknown) known_.emplace(spec.step_id, std::move(known));
         return started.error();
     }
     Known& known = known_[spec.step_id];
     known.asked = ports_.clock.steady_now();
-    known.report = to_report(spec.step_id, ports_.executor.status(spec.step_id));
+    known.report = to_report(spec.step_id, ports_.steps.status(spec.step_id));
     if (known.report.state == StepState::kRunning)
         ports_.post_switch([this, step_id = spec.step_id] { ports_.switcher.join(step_id, false); });
     if (std::ranges::find(shares_.shares, spec.step_id, &Share::step_id) != shares_.shares.end()) {
@@ -128,7 +128,7 @@ Result<StepReport> NodeService::start(StepSpec spec) {
 }
 
 StepReport NodeService::stop(const StepId& step_id, Duration grace) {
-    ports_.executor.stop(step_id, grace);
+    ports_.steps.stop(step_id, grace);
     if (const auto at = known_.find(step_id); at != known_.end()) leave(step_id, at->second);
     return report_of(step_id, false);
 }
@@ -166,8 +166,7 @@ void NodeService::answer(std::uint64_t waiter) {
 std::vector<StepFile> NodeService::files(const StepId& step_id, const std::string& prefix) {
     record_question(step_id);
     std::vector<StepFile> files;
-    for (Executor::File& file :
-         prefix.empty() ? ports_.executor.list_all(step_id) : ports_.executor.list(step_id, prefix)) {
+    for (StepFiles::File& file : prefix.empty() ? ports_.files.list_all(step_id) : ports_.files.list(step_id, prefix)) {
         if (files.size() + 1 == limits::kMaxListedFiles) {
             files.push_back({"*", 0, "more than " + std::to_string(files.size()) + " files are in its folder"});
             break;
@@ -180,11 +179,11 @@ std::vector<StepFile> NodeService::files(const StepId& step_id, const std::strin
 Result<std::string> NodeService::read(const StepId& step_id, const std::string& file, std::uint64_t offset,
                                       std::size_t limit) {
     record_question(step_id);
-    return ports_.executor.read(step_id, file, offset, limit);
+    return ports_.files.read(step_id, file, offset, limit);
 }
 
 Result<StepRemoval> NodeService::remove(const StepId& step_id, std::size_t at_most) {
-    const Result<Executor::Removal> removed = ports_.executor.remove(step_id, at_most);
+    const Result<StepFiles::Removal> removed = ports_.files.remove(step_id, at_most);
     if (!removed) return removed.error();
     if (removed->complete) {
         const auto at = known_.find(step_id);
@@ -305,7 +304,7 @@ void NodeService::record_question(const StepId& step_id) {
 /// Whether it is in another state than before.
 bool NodeService::update(const StepId& step_id, Known& known, bool sample) {
     if (known.report.state != StepState::kRunning) return false;
-    StepReport now = to_report(step_id, ports_.executor.status(step_id));
+    StepReport now = to_report(step_id, ports_.steps.status(step_id));
     if (now.state == StepState::kRunning) {
         if (sample) measure_work(step_id, known);
         return false;
@@ -340,7 +339,7 @@ void NodeService::changed() {
 
 StepReport NodeService::report_of(const StepId& step_id, bool with_usage) {
     const auto at = known_.find(step_id);
-    if (at == known_.end()) return to_report(step_id, ports_.executor.status(step_id));
+    if (at == known_.end()) return to_report(step_id, ports_.steps.status(step_id));
     StepReport report = at->second.report;
     if (report.state == StepState::kRunning) report.work = at->second.meter.work();
     if (report.state != StepState::kRunning || !with_usage) return report;

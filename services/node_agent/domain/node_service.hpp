@@ -8,10 +8,11 @@
 #include <vector>
 
 #include "services/common/ports/clock.hpp"
-#include "services/common/ports/executor.hpp"
 #include "services/common/ports/log.hpp"
 #include "services/common/ports/machine_sensor.hpp"
 #include "services/common/ports/process_control.hpp"
+#include "services/common/ports/steps/step_files.hpp"
+#include "services/common/ports/steps/step_runner.hpp"
 #include "services/node_agent/domain/input_store.hpp"
 #include "services/node_agent/domain/slice_switcher.hpp"
 #include "services/node_agent/domain/work_meter.hpp"
@@ -21,7 +22,8 @@ namespace zbs {
 /// What an agent stands on. All of it must outlive the service.
 struct NodePorts {
     Clock& clock;
-    Executor& executor;
+    StepRunner& steps;
+    StepFiles& files;
     ProcessControl& control;
     MachineSensor& sensor;
     SliceSwitcher& switcher;

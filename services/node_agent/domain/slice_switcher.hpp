@@ -23,7 +23,7 @@ namespace zbs {
 class SliceSwitcher {
   public:
     /// All must outlive this.
-    SliceSwitcher(Clock& clock, ProcessControl& control, Log& log) : clock_(clock), control_(control), log_(log) {}
+    SliceSwitcher(Clock& clock, StepSuspension& control, Log& log) : clock_(clock), control_(control), log_(log) {}
 
     /// In force from its epoch on, or at once where that has passed; the one before stays until then. A column that
     /// waits for its epoch is replaced by a newer one, too.
@@ -52,7 +52,7 @@ class SliceSwitcher {
     void count_failure(const char* what, const StepId& step_id, const Error& error);
 
     Clock& clock_;
-    ProcessControl& control_;
+    StepSuspension& control_;
     Log& log_;
     std::optional<SliceColumn> active_, next_;
     std::map<StepId, bool> suspended_;  ///< every step that is here

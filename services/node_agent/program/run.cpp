@@ -293,7 +293,8 @@ int run(const std::string& config_path, const std::string& step_starter) {
     SliceSwitcher switcher(switch_clock, *machine->control, *log);
     InputStore inputs(*machine->depot, host.clock, *log, settings->most_input_bytes);
     NodeService node({.clock = host.clock,
-                      .executor = *machine->executor,
+                      .steps = *machine->executor,
+                      .files = *machine->executor,
                       .control = *machine->control,
                       .sensor = *machine->sensor,
                       .switcher = switcher,

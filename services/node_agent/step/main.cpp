@@ -419,6 +419,8 @@ int main(int argc, char** argv) {
                 stop_tree("no connection from here to the MPI launcher at " + at + " within " +
                               std::to_string(kConnectWithin.count()) + " s; does a firewall stop it?",
                           kGraceMs);
+            else
+                watch_launcher(options.argv, launcher);
         }
         // A proxy waits for the end of its ranks' output, which a process that they left behind may hold open.
         if (launcher > 0 && !kill_at && now >= find_leftover_process) {

@@ -1,7 +1,10 @@
 #include "services/node_agent/step/proxy_gate.hpp"
 
 #include <fcntl.h>
+#include <netinet/tcp.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,12 +14,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "services/common/adapters/descriptor/descriptor.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/messages/steps/own_files.hpp"
 
@@ -74,6 +78,48 @@ bool is_stopped(pid_t pid) {
     return name_end == std::string::npos || std::string_view("TtZX").find(stat[name_end + 2]) != std::string::npos;
 }
 
+/// The sockets among the descriptors of a process: inode -> descriptor.
+std::map<std::uint64_t, int> sockets_of(pid_t pid) {
+    std::map<std::uint64_t, int> own;
+    std::error_code fault;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/fd", fault)) {
+        const std::string target = std::filesystem::read_symlink(entry, fault).string();  // socket:[INODE]
+        if (target.starts_with("socket:["))
+            own.emplace(std::strtoull(target.c_str() + 8, nullptr, 10), std::atoi(entry.path().filename().c_str()));
+    }
+    return own;
+}
+
+/// Of a socket that listens: also those of its connections that come from now on.
+void end_after_silence(int socket) {
+    constexpr int kOn = 1, kFirstProbe_s = 10, kProbe_s = 5, kProbes = 6;
+    constexpr auto kUnanswered_ms = static_cast<unsigned>(std::chrono::milliseconds(kSilence).count());
+    static_assert(kFirstProbe_s + kProbe_s * kProbes == kSilence.count());
+    setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &kOn, sizeof kOn);
+    setsockopt(socket, SOL_TCP, TCP_KEEPIDLE, &kFirstProbe_s, sizeof kFirstProbe_s);
+    setsockopt(socket, SOL_TCP, TCP_KEEPINTVL, &kProbe_s, sizeof kProbe_s);
+    setsockopt(socket, SOL_TCP, TCP_KEEPCNT, &kProbes, sizeof kProbes);
+    setsockopt(socket, SOL_TCP, TCP_USER_TIMEOUT, &kUnanswered_ms, sizeof kUnanswered_ms);
+}
+
+/// `end_after_silence` of those sockets of `pid` that `is_meant` answers true for.
+template <class IsMeant>
+void end_after_silence(pid_t pid, IsMeant is_meant) {
+    const std::map<std::uint64_t, int> own = sockets_of(pid);
+    const Descriptor process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+    for_each_socket([&](const Socket& socket) {
+        const auto at = own.find(socket.inode);
+        if (!process || at == own.end() || !is_meant(socket)) return;
+        const Descriptor copy(static_cast<int>(syscall(SYS_pidfd_getfd, process.get(), at->second, 0)));
+        if (copy) end_after_silence(copy.get());
+    });
+}
+
+std::optional<unsigned> launcher_port(const std::vector<std::string>& argv) {
+    const auto option = std::ranges::find(argv, "--control-port");
+    return option == argv.end() || option + 1 == argv.end() ? std::nullopt : port_in(*(option + 1));
+}
+
 void leave_mark(const std::string& path) {
     if (const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600); fd >= 0) close(fd);
 }
@@ -92,17 +138,19 @@ std::string missing_launcher(const std::vector<std::string>& argv, pid_t pid) {
     const auto option = std::ranges::find(argv, "--control-port");
     if (option == argv.end() || option + 1 == argv.end()) return {};
     const std::optional<unsigned> port = port_in(*(option + 1));
-    std::set<std::uint64_t> own;
-    std::error_code fault;
-    for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/fd", fault)) {
-        const std::string target = std::filesystem::read_symlink(entry, fault).string();  // socket:[INODE]
-        if (target.starts_with("socket:[")) own.insert(std::strtoull(target.c_str() + 8, nullptr, 10));
-    }
+    const std::map<std::uint64_t, int> own = sockets_of(pid);
     bool is_connected = false;
     for_each_socket([&](const Socket& socket) {
         is_connected |= socket.state == kEstablished && socket.remote_port == port && own.contains(socket.inode);
     });
     return is_connected ? "" : *(option + 1);
+}
+
+void watch_launcher(const std::vector<std::string>& argv, pid_t pid) {
+    const std::optional<unsigned> port = launcher_port(argv);
+    if (port)
+        end_after_silence(
+            pid, [port](const Socket& socket) { return socket.state == kEstablished && socket.remote_port == *port; });
 }
 
 ProxyGate::ProxyGate(std::string folder, StepId step_id, std::size_t proxies)
@@ -127,6 +175,10 @@ void ProxyGate::advance() {
         const std::optional<unsigned> port = printed_port(process::read_file(commands, kMaxCommands).value_or(""));
         if (!port || !signal_all(SIGSTOP)) return;
         port_ = *port;
+        for (const process::ProcessRef& one : process::find_marked(process::step_variable(step_id_), getpid()))
+            end_after_silence(one.pid, [this](const Socket& socket) {
+                return socket.state == kListens && socket.local_port == port_;
+            });
         phase_ = Phase::kHolding;
         leave_mark(folder_ + "/held");
     } else if (phase_ == Phase::kHolding && connections_waiting(port_) >= proxies_) {

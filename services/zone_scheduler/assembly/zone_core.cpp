@@ -73,7 +73,6 @@ ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contra
                }})),
       peerings_(config, ports_.clock, ports_.site, ports_.trust, ports_.log),
       filter_(config, ports_.clock, ports_.site, peerings_),
-      parts_(config, ports_.clock, ports_.store, executor_, peerings_, filter_, ports_.log, decode_model_text),
       peers_(config, ports_.clock, ports_.store, *transport_, ports_.keys, ports_.trust, peerings_, ports_.log),
       registry_(
           config, ports_.clock, *transport_, ports_.trust, signing_of(ports), ports_.log,
@@ -88,6 +87,7 @@ ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contra
       node_links_(
           config, ports_.clock, [this] { return live_agents(); }, ports_.probe_node, ports_.log),
       files_(config, ports_.depot),
+      parts_(part_ports()),
       applications_({.config = config,
                      .clock = ports_.clock,
                      .ids = ports_.ids,
@@ -106,9 +106,11 @@ ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contra
                      .is_doubtful = [this](const OrganisationName& organisation) { return is_doubtful(organisation); },
                      .record_reputation = [this](const OrganisationName& organisation,
                                                  TrustEvent event) { peerings_.record(organisation, event); }}),
-      retention_(config, ports_.clock, ports_.store, executor_, ports_.log),
+      output_(applications_, executor_),
+      retention_(config, ports_.clock, ports_.store, ports_.store, ports_.store, executor_, ports_.log),
       services_{config,
                 applications_,
+                output_,
                 parts_,
                 peers_,
                 peerings_,
@@ -138,37 +140,49 @@ void ZoneCore::serve(http::Call call, http::Respond respond) {
     });
 }
 
+/// What the zone as a peer works with.
+PartPorts ZoneCore::part_ports() {
+    PartPorts parts{
+        .config = config_,
+        .clock = ports_.clock,
+        .store = ports_.store,
+        .executor = executor_,
+        .peerings = peerings_,
+        .filter = filter_,
+        .log = ports_.log,
+        .decode = decode_model_text,
+        .observer = observers_,
+        .queue_observer = std::move(ports_.queue_observer),
+        .files = &files_,
+        .check_delegation = [this](const PartRequest& part, bool required) { return check_delegation(part, required); },
+        .link_to = [this](const ZoneName& zone) { return links_.link_to(zone); },
+        .link_within = [this] { return node_links_.within_zone(); },
+        .is_blocked = [this](const Caller& subject) { return membership_.is_blocked(subject); },
+        .drains = [this] { return registry_.draining(); }};
+    if (ports_.check_address) parts.check_address = std::move(ports_.check_address);
+    if (ports_.allocations != nullptr) parts.allocations = &allocations_.emplace(barrier_, *ports_.allocations);
+    if (config_.agents.empty()) return parts;
+    parts.slices = ports_.slices;
+    parts.machines = [this](auto done) { done(nodes_.uses_of(config_.zone.machines)); };
+    parts.machines_every = kCheckAgents;
+    return parts;
+}
+
 /// What the services ask of each other.
 void ZoneCore::connect() {
     decisions_.commit_later([this] { barrier_.await_record(); });
-    parts_.use_observer(observers_);
     events_.listen([this](const StateEvent& event) {
         if (feed_.clients() > 0) barrier_.after_commit([this, event] { feed_.publish(event); });
     });
     events_.listen_for_lost(
         [this](const StateEvent& event) { barrier_.after_commit([this, event] { feed_.interrupt(event); }); });
     services_.metrics_text = [this](metrics::TextFormat format) { return metrics_.text(format, services_); };
-    parts_.use_files(files_);
     retention_.use_files(files_);
-    parts_.require_delegations(
-        [this](const PartRequest& part, bool required) { return check_delegation(part, required); });
-    if (ports_.allocations != nullptr) {
-        allocations_.emplace(barrier_, *ports_.allocations);
-        parts_.use_allocations(*allocations_);
-    }
-    if (!config_.agents.empty()) {
-        nodes_.use(config_.agents);
-        if (ports_.slices != nullptr) parts_.use_slices(*ports_.slices);
-        parts_.use_machines([this](auto done) { done(nodes_.uses_of(config_.zone.machines)); }, kCheckAgents);
-    }
-    parts_.use_links([this](const ZoneName& zone) { return links_.link_to(zone); });
-    parts_.use_link_within([this] { return node_links_.within_zone(); });
+    if (!config_.agents.empty()) nodes_.use(config_.agents);
     filter_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
-    parts_.use_drain([this] { return registry_.draining(); });
-    parts_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
     peerings_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
     peerings_.use_accounts([this] { return filter_.accounts(); });
-    peerings_.use_usage([this](const OrganisationName& organisation) { return parts_.usage_of(organisation); });
+    peerings_.use_usage([this](const OrganisationName& organisation) { return parts_.table().usage_of(organisation); });
     router_.on_exception([this](const std::string& what) { ports_.log.warn("handler_threw", {{"what", what}}); });
     router_.guard([this](Action action, const http::Call& call) { return gate_.check(action, call); });
     router_.watch([this](Action action, const http::Call& call, int status) {

@@ -41,6 +41,9 @@ struct ZonePorts {
     Log& log;
     /// The storage has failed: nothing gets out any more, and the process should end.
     std::function<void(const Error&)> storage_failed;
+    ZoneQueue::Observer queue_observer{};  ///< receives all that happens to the queue; empty: nobody does
+    /// Whether jobs may be made to connect to a host that another organisation names; empty: nobody looks.
+    std::function<Result<void>(const std::string& host)> check_address{};
     ZoneResources resources{};
 };
 
@@ -86,9 +89,7 @@ class ZoneCore {
     void set_asks(std::vector<AskedOrganisation> asks) { peers_.set_asks(std::move(asks)); }
     /// Another queue discipline from now on, as `ZoneConfig::queue`. Errors: `queue_discipline`'s.
     Result<void> set_queue(const std::string& discipline) { return parts_.use_queue(discipline); }
-    /// To be set before `resume`: the observer receives all that happens to the queue.
-    void observe_queue(ZoneQueue::Observer observer) { parts_.observe_queue(std::move(observer)); }
-    void restate_queue() const { parts_.restate_queue(); }
+    void restate_queue() { parts_.restate_queue(); }
     void set_accounts(std::optional<AccountMap> accounts) { filter_.set_accounts(std::move(accounts)); }
     /// The certificate is another now.
     void sign_anew() { registry_.sign_anew(); }
@@ -105,11 +106,6 @@ class ZoneCore {
         applications_.profiles().use_digests(std::move(digest_of));
     }
 
-    /// Whether jobs may be made to connect to a host that another organisation names; without it nobody looks.
-    void use_address_check(std::function<Result<void>(const std::string& host)> check) {
-        parts_.use_address_check(std::move(check));
-    }
-
     const ApplicationService& applications() const { return applications_; }
     const PartService& parts() const { return parts_; }
     const NodeDirectory& nodes() const { return nodes_; }
@@ -120,6 +116,7 @@ class ZoneCore {
     bool is_doubtful(const OrganisationName& organisation) const;
     std::vector<ServiceAddress> known_zones() const;
     std::vector<NodeLinkSensor::Agent> live_agents() const;
+    PartPorts part_ports();
     void connect();
 
     const ZoneConfig& config_;
@@ -137,7 +134,6 @@ class ZoneCore {
     std::unique_ptr<ZoneTransport> transport_;
     PeeringService peerings_;
     AuthorizationFilter filter_;
-    PartService parts_;
     PeerService peers_;
     RegistrySession registry_;
     MembershipService membership_;
@@ -147,7 +143,9 @@ class ZoneCore {
     NodeDirectory nodes_;
     NodeLinkSensor node_links_;
     FileLibrary files_;
+    PartService parts_;
     ApplicationService applications_;
+    ApplicationOutput output_;
     Retention retention_;
     ZoneServices services_;
     http::DecisionLog decisions_;

@@ -1,5 +1,5 @@
-// ApplicationService as a judge of zones: what they have promised, and whether they deny it.
-#include "services/zone_scheduler/home/application_run.hpp"
+// The machine of an application as a judge of zones: what they have promised, and whether they deny it.
+#include "services/zone_scheduler/home/application.hpp"
 
 namespace zbs {
 namespace {
@@ -11,65 +11,37 @@ constexpr Duration kSureLess = std::chrono::milliseconds{500};
 /// have waited longer than we know.
 constexpr Duration kSuspended = std::chrono::seconds{1};
 
-/// Whether the answer denies a part, or says that its time is over. A right that was taken back answers kDenied, a zone
-/// in trouble kUnavailable, and a part that its zone's operator ended is `released`: those are reasons.
+}  // namespace
+
 bool denies(const Result<PartStatus>& answer) {
     if (answer) return answer->state == PartState::kExpired;
     return answer.error().code == ErrorCode::kNotFound || answer.error().code == ErrorCode::kConflict;
 }
 
-}  // namespace
-
-/// Remembers how long the zone owes the part: counted from when it was asked, so that its own count ends later. Nothing
-/// of it survives a restart: then nobody is judged.
-void ApplicationService::record_promise(const std::shared_ptr<Run>& run, const PartId& id, Duration asked_at,
-                                        const PartStatus& answer) {
+void record_promise(ApplicationRun& run, const PartId& id, Duration asked, const PartStatus& answer,
+                    const Moment& now) {
     // A part that runs is owed until it has ended, and its end is still reported.
     const Duration until = answer.state == PartState::kRunning
                                ? Duration::max()
-                               : asked_at + answer.expires_in * kSureTenths / 10 - kSureLess;
+                               : asked + answer.expires_in * kSureTenths / 10 - kSureLess;
     if (answer.state == PartState::kCommitted && answer.expires_in > answer.starts_in)
-        run->windows[id] = answer.expires_in - answer.starts_in;
-    run->obligations[id] = {until, asked_at, clock_.now() - (clock_.steady_now() - asked_at)};
+        run.windows[id] = answer.expires_in - answer.starts_in;
+    run.obligations[id] = {until, asked, now.wall - (now.steady - asked)};
 }
 
-/// An honest zone cannot deny an obligation: it has stored each promise before it made it, and it reports the reason of
-/// whatever ends a part early. A conflict has no reason: the part's state is requested.
-void ApplicationService::assess(const std::shared_ptr<Run>& run, const ZoneName& zone, const PartId& id,
-                                const Result<PartStatus>& answer) {
-    const bool ours_to_end =
-        run->app.status.cancel_requested || !run->app.status.stop_reason.empty() || is_final(run->app.status.state);
-    if (ours_to_end || !denies(answer)) return;
-    const auto obligation = run->obligations.find(id);
-    if (obligation == run->obligations.end() || clock_.steady_now() >= obligation->second.until) return;
-    const Duration by_wall = clock_.now() - obligation->second.asked_by_wall;
-    const bool suspended = by_wall - (clock_.steady_now() - obligation->second.asked) > kSuspended;
-    run->obligations.erase(obligation);
-    if (suspended) return;
-    const std::string words = answer ? to_string(answer->state) : answer.error().message;
-    if (answer || answer.error().code != ErrorCode::kConflict) return penalise(run, zone, id, words);
-    transport_.part_status(address_of(zone), id, [this, run, zone, id, words](const Result<PartStatus>& now) {
-        const bool has_reason = now ? is_final(now->state) && now->state != PartState::kExpired : !denies(now);
-        if (!has_reason) penalise(run, zone, id, words);
-    });
-}
-
-void ApplicationService::penalise(const std::shared_ptr<Run>& run, const ZoneName& zone, const PartId& id,
-                                  const std::string& words) {
-    const ServiceAddress address = address_of(zone);
-    log_.warn("word_broken", {{"application", to_string(run->app.request.id)},
-                              {"part", to_string(id)},
-                              {"zone", to_uri(address.who)},
-                              {"reason", words}});
-    record_reputation_(address.who.organisation, TrustEvent::kBrokenWord);
-}
-
-/// A program that has ended well has run in every part: no zone can pretend that.
-void ApplicationService::record_kept(const std::shared_ptr<Run>& run) {
-    for (const ApplicationPart& part : run->app.status.parts) {
-        backoff_.record_success(part.zone);
-        record_reputation_(address_of(part.zone).who.organisation, TrustEvent::kHoldKept);
-    }
+std::optional<effect::Penalise> assess(ApplicationRun& run, const ZoneName& zone, const PartId& id,
+                                       const Result<PartStatus>& answer, const Moment& now) {
+    const ApplicationStatus& status = run.app.status;
+    const bool ours_to_end = status.cancel_requested || !status.stop_reason.empty() || is_final(status.state);
+    if (ours_to_end || !denies(answer)) return std::nullopt;
+    const auto obligation = run.obligations.find(id);
+    if (obligation == run.obligations.end() || now.steady >= obligation->second.until) return std::nullopt;
+    const Duration by_wall = now.wall - obligation->second.asked_by_wall;
+    const bool suspended = by_wall - (now.steady - obligation->second.asked) > kSuspended;
+    run.obligations.erase(obligation);
+    if (suspended) return std::nullopt;
+    return effect::Penalise{zone, id, answer ? to_string(answer->state) : answer.error().message,
+                            !answer && answer.error().code == ErrorCode::kConflict};
 }
 
 }  // namespace zbs

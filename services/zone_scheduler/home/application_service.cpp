@@ -7,22 +7,16 @@
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/names/owned_id.hpp"
 #include "services/common/messages/states.hpp"
-#include "services/common/messages/steps/own_files.hpp"
-#include "services/zone_scheduler/home/application_run.hpp"
+#include "services/zone_scheduler/home/input_upload.hpp"
 #include "services/zone_scheduler/launch/launchers.hpp"
+#include "services/zone_scheduler/records/part_view.hpp"
 #include "services/zone_scheduler/trust/delegation_service.hpp"
 #include "services/zone_scheduler/trust/peer_service.hpp"
 
 namespace zbs {
 namespace {
 
-/// What the launcher printed for the user: some lines at most.
-std::string launcher_errors(Executor& executor, const StepId& step_id, const std::string& file) {
-    constexpr std::size_t kMaxErrors = 1024 * 1024;
-    const Result<std::string> text = executor.read(step_id, file, 0, kMaxErrors);
-    return text ? mpich::without_own_lines(*text) : std::string{};
-}
-
+constexpr Duration kReleaseRetryMax = std::chrono::seconds{30};
 constexpr Duration kStoreRetry = std::chrono::seconds{1};
 constexpr Duration kCountedAfterEnd = std::chrono::hours{24};
 /// The answer to an id that is known already.
@@ -56,33 +50,60 @@ std::optional<Around> failpoints_of(ApplicationState state) {
     }
 }
 
+/// Random, twice as long on average with every round, up to 10 s: the more homes want the same, the more they spread.
+Duration back_off(int round, Rng& rng) {
+    const std::uint64_t most = std::min<std::uint64_t>(200'000ULL << std::min(round, 10), 10'000'000);
+    return Duration{static_cast<std::int64_t>(50'000 + rng.below(most))};
+}
+
+/// Whether home has what is to go with an application. Errors: kRejected, kTooLarge, kConflict, kInvalidArgument.
+Result<void> check_staging(const ApplicationPorts& ports, const Caller& caller, const Staging& staging) {
+    if (staging.empty()) return {};
+    if (ports.files == nullptr)
+        return Error{ErrorCode::kRejected, "zone " + ports.config.zone.name + " takes no files of users", "/staging"};
+    if (auto fits = ports.files->check_bounds(staging, "/staging"); !fits) return fits;
+    for (std::size_t i = 0; i < staging.inputs.size(); ++i) {
+        const StagedFile& file = staging.inputs[i];
+        const Result<FilePresence> here = ports.files->look(caller, file.digest);
+        if (!here) return here.error();
+        const std::string at = "/staging/inputs/" + std::to_string(i);
+        if (!here->complete)
+            return Error{ErrorCode::kConflict,
+                         "file " + file.name + " is not here; send it to /v1/files/" + file.digest + " first",
+                         at + "/digest"};
+        if (here->have != file.size)
+            return invalid("file " + file.name + " has " + std::to_string(here->have) + " bytes", at + "/size");
+        ports.files->touch(caller, file.digest);
+    }
+    return {};
+}
+
 }  // namespace
 
 ApplicationService::ApplicationService(ApplicationPorts ports)
-    : config_(ports.config),
-      clock_(ports.clock),
-      ids_(ports.ids),
-      store_(ports.store),
-      executor_(ports.executor),
-      transport_(ports.transport),
-      peers_(ports.peers),
-      observer_(ports.observer),
-      delegations_(ports.delegations),
-      files_(ports.files),
-      account_of_(std::move(ports.account_of)),
-      groups_of_(std::move(ports.groups_of)),
-      is_blocked_(std::move(ports.is_blocked)),
-      drains_(std::move(ports.drains)),
-      is_doubtful_(std::move(ports.is_doubtful)),
-      record_reputation_(std::move(ports.record_reputation)),
-      log_(ports.log),
-      profiles_(clock_, store_, log_),
-      jitter_(static_cast<std::uint64_t>(to_microseconds(clock_.now())) ^ std::hash<std::string>{}(config_.zone.name)) {
-    if (files_ != nullptr) claim_files();
+    : ports_(std::move(ports)),
+      profiles_(ports_.clock, ports_.store, ports_.log),
+      jitter_(static_cast<std::uint64_t>(to_microseconds(ports_.clock.now())) ^
+              std::hash<std::string>{}(ports_.config.zone.name)),
+      zones_(ports_, backoff_),
+      apply_([this](const std::shared_ptr<Run>& run, const ApplicationInput& event) { apply(run, event); }),
+      calls_(ports_, zones_, apply_),
+      launcher_(ports_, apply_),
+      watch_(ports_, zones_, calls_, profiles_, apply_) {
+    if (ports_.files == nullptr) return;
+    // Files that an application waits with stay in the library.
+    ports_.files->add_user([this](const Caller& owner, const std::string& digest) {
+        return std::ranges::any_of(runs_, [&](const auto& item) {
+            const Application& app = item.second->app;
+            return app.owner == owner && app.status.state < ApplicationState::kRunning &&
+                   std::ranges::any_of(app.request.staging.inputs,
+                                       [&](const StagedFile& file) { return file.digest == digest; });
+        });
+    });
 }
 
 Result<void> ApplicationService::resume() {
-    Result<std::vector<Application>> known = store_.load_open_applications();
+    Result<std::vector<Application>> known = ports_.store.load_open_applications();
     if (!known) return known.error();
     for (const Application& application : *known) {
         if (auto good = check_history(application.status); !good) {
@@ -98,24 +119,23 @@ Result<void> ApplicationService::resume() {
         auto run = std::make_shared<Run>();
         run->app = std::move(application);
         if (run->app.status.start)
-            run->start = clock_.steady_now() + std::max(Duration{0}, *run->app.status.start - clock_.now());
+            run->start = ports_.clock.steady_now() + std::max(Duration{0}, *run->app.status.start - ports_.clock.now());
+        run->phase = phase_after_restart(run->app.status.state);
         recover(run);
         const ApplicationState state = run->app.status.state;
         if (state == ApplicationState::kAccepted)
             ++waiting;
         else if (!is_final(state))
-            log_.info("application_resumed",
-                      {{"application", to_string(run->app.request.id)}, {"state", to_string(state)}});
-        if (state == ApplicationState::kPlanned) {
-            // What was held under this plan is unknown: give it back and plan afresh.
-            plan_again(run, {}, "the home zone restarted");
-        } else if (state == ApplicationState::kAccepted && run->app.status.releasing.empty()) {
+            ports_.log.info("application_resumed",
+                            {{"application", to_string(run->app.request.id)}, {"state", to_string(state)}});
+        if (state == ApplicationState::kPlanned)
+            apply(run, event::Restarted{});
+        else if (state == ApplicationState::kAccepted && run->app.status.releasing.empty())
             await_planning(run);
-        } else {
-            later(run, Duration{0}, &ApplicationService::advance);
-        }
+        else
+            advance_after(run, Duration{0});
     }
-    if (waiting > 0) log_.info("applications_wait", {{"count", std::to_string(waiting)}});
+    if (waiting > 0) ports_.log.info("applications_wait", {{"count", std::to_string(waiting)}});
     return {};
 }
 
@@ -135,24 +155,24 @@ void ApplicationService::recover(const std::shared_ptr<Run>& run) {
 Result<Application> ApplicationService::submit(const Caller& caller, const ApplicationRequest& request) {
     if (caller.kind == CallerKind::kAnonymous)
         return Error{ErrorCode::kUnauthenticated, "say who you are: no identity came with the call", {}};
-    if (!caller.is_user_of(config_.organisation)) {
+    if (!caller.is_user_of(ports_.config.organisation)) {
         return Error{
-            ErrorCode::kDenied, "only users of organisation '" + config_.organisation + "' may submit here", {}};
+            ErrorCode::kDenied, "only users of organisation '" + ports_.config.organisation + "' may submit here", {}};
     }
     if (auto own = check_mark(request.id.value, caller); !own) return own.error();
     if (!is_plan_mapper(request.mapper)) return invalid("must be one of hier, block, round_robin, random", "/mapper");
-    if (const std::string why = why_no_launcher(config_, request.launcher); !why.empty())
+    if (const std::string why = why_no_launcher(ports_.config, request.launcher); !why.empty())
         return invalid(why + "; submit to another zone, or launch otherwise", "/launcher");
     if (needs_own_zone(request.launcher) && !request.zones.empty() &&
-        std::find(request.zones.begin(), request.zones.end(), config_.zone.name) == request.zones.end())
-        return invalid(std::string("launcher ") + to_string(request.launcher) + " works in zone " + config_.zone.name +
-                           " only, which is not among these",
+        std::find(request.zones.begin(), request.zones.end(), ports_.config.zone.name) == request.zones.end())
+        return invalid(std::string("launcher ") + to_string(request.launcher) + " works in zone " +
+                           ports_.config.zone.name + " only, which is not among these",
                        "/zones");
     if (const auto at = runs_.find(request.id); at != runs_.end()) return repeat_of(at->second->app, caller, request);
-    const Result<std::optional<Application>> ended = store_.find_application(request.id);
+    const Result<std::optional<Application>> ended = ports_.store.find_application(request.id);
     if (!ended) return ended.error();
     if (*ended) return repeat_of(**ended, caller, request);
-    const Result<bool> removed = store_.was_removed(request.id);
+    const Result<bool> removed = ports_.store.was_removed(request.id);
     if (!removed) return removed.error();
     if (*removed) {
         return Error{ErrorCode::kIdReused,
@@ -166,128 +186,229 @@ Result<Application> ApplicationService::submit(const Caller& caller, const Appli
                      "you have " + std::to_string(mine->second) + " unfinished applications; wait for some to end",
                      {}};
     }
-    if (delegations_ != nullptr) {
-        if (auto good = delegations_->check_lifetime(caller, request.id, request.walltime); !good) return good.error();
+    if (ports_.delegations != nullptr) {
+        if (auto good = ports_.delegations->check_lifetime(caller, request.id, request.walltime); !good)
+            return good.error();
     }
-    if (auto good = check_staging(caller, request.staging); !good) return good.error();
-    if (auto good = check_zones(request); !good) return good.error();
+    if (auto good = check_staging(ports_, caller, request.staging); !good) return good.error();
+    if (auto good = zones_.check_zones(request); !good) return good.error();
     auto run = std::make_shared<Run>();
     run->app = {caller, request, {}};
-    run->app.status.history.push_back({ApplicationState::kAccepted, clock_.now()});
-    if (auto ok = store_.insert(run->app); !ok) return ok.error();
+    run->app.status.history.push_back({ApplicationState::kAccepted, ports_.clock.now()});
+    if (auto ok = ports_.store.insert(run->app); !ok) return ok.error();
     recover(run);
-    observer_.application_entered(run->app);
-    log_.info("application_accepted", {{"application", to_string(request.id)},
-                                       {"owner", to_uri(caller)},
-                                       {"ranks", std::to_string(request.ranks)},
-                                       {"program", request.argv[0]}});
-    later(run, Duration{0}, &ApplicationService::advance);
+    ports_.observer.application_entered(run->app);
+    ports_.log.info("application_accepted", {{"application", to_string(request.id)},
+                                             {"owner", to_uri(caller)},
+                                             {"ranks", std::to_string(request.ranks)},
+                                             {"program", request.argv[0]}});
+    advance_after(run, Duration{0});
     return run->app;
 }
 
-void ApplicationService::later(const std::shared_ptr<Run>& run, Duration delay, Step step) {
-    clock_.after(delay, [this, run, step] { (this->*step)(run); });
+void ApplicationService::advance_after(const std::shared_ptr<Run>& run, Duration delay) {
+    ports_.clock.after(delay, [this, run] { apply(run, event::Advance{}); });
 }
 
-bool ApplicationService::save(const std::shared_ptr<Run>& run, ApplicationStatus changed) {
-    if (auto ok = store_.update(run->app.request.id, changed); !ok) {
-        log_.warn("store_failed", {{"application", to_string(run->app.request.id)}, {"reason", ok.error().message}});
-        later(run, kStoreRetry, &ApplicationService::advance);
-        return false;
+/// What the machine wants done.
+struct ApplicationService::Performer {
+    ApplicationService& home;
+    const std::shared_ptr<Run>& run;
+
+    void operator()(const effect::Advance&) const { home.apply(run, event::Advance{}); }
+    void operator()(const effect::AwaitPlanning&) const { home.await_planning(run); }
+    void operator()(const effect::AwaitPlanningLater& later) const {
+        // Random, so that two homes that took from each other do not meet again.
+        home.advance_after(run, back_off(later.round, home.jitter_));
     }
-    run->app.status = std::move(changed);
-    count_reservation(*run);
-    // Who looks for it from now on finds it in the store.
-    if (!is_open(run->app.status)) runs_.erase(run->app.request.id);
-    return true;
+    void operator()(const effect::AskZones& ask) const { home.calls_.ask(run, ask.question); }
+    void operator()(const effect::LaunchPart& launch) const {
+        if (launch.after == Duration{0}) return home.calls_.launch(run, launch.part);
+        home.ports_.clock.after(launch.after,
+                                [calls = &home.calls_, run = run, part = launch.part] { calls->launch(run, part); });
+    }
+    void operator()(const effect::SetTimer& timer) const {
+        const Duration spread{timer.is_spread ? static_cast<std::int64_t>(home.jitter_.below(50'000)) : 0};
+        home.ports_.clock.after(timer.after + spread, [home = &home, run = run, fired = timer.timer] {
+            home->apply(run, event::TimerFired{fired});
+        });
+    }
+    void operator()(const effect::BeginCycle& cycle) const { home.begin_cycle(cycle.after); }
+    void operator()(const effect::AskElsewhere&) const { home.ask_elsewhere(run); }
+    void operator()(const effect::SendFiles&) const { home.send_files(run); }
+    void operator()(const effect::StartLauncher&) const { home.launcher_.start(run); }
+    void operator()(const effect::CheckLauncher& check) const {
+        if (check.after == Duration{0}) return home.launcher_.check(run);
+        home.ports_.clock.after(check.after, [launcher = &home.launcher_, run = run] { launcher->check(run); });
+    }
+    void operator()(const effect::StopLauncher&) const {
+        home.ports_.executor.stop(run->app.status.launcher_step, Duration{0});
+    }
+    void operator()(const effect::RemoveLauncher&) const { home.launcher_.remove(run); }
+    void operator()(const effect::FindSuspect& found) const {
+        home.apply(run, event::LaunchFailed{{home.suspect(*run), found.reason}});
+    }
+    void operator()(const effect::PollParts&) const { home.watch_.poll_parts(run); }
+    void operator()(const effect::StopParts& stop) const { home.watch_.stop_parts(run, stop.launcher_until); }
+    void operator()(const effect::Watch&) const { home.watch_.watch(run); }
+    void operator()(const effect::Release& release) const {
+        if (release.is_new || run->releases == Run::Releases::kNone) home.release(run);
+    }
+    /// No zone can pretend that a program has ended well in every part.
+    void operator()(const effect::RecordKept&) const {
+        for (const ApplicationPart& part : run->app.status.parts) {
+            home.backoff_.record_success(part.zone);
+            home.ports_.record_reputation(home.zones_.address_of(part.zone).who.organisation, TrustEvent::kHoldKept);
+        }
+    }
+    void operator()(const effect::RecheckPeer& peer) const { home.ports_.peers.recheck(peer.zone); }
+    void operator()(const effect::RecordLaunchFailure& failure) const {
+        home.backoff_.record_failure(failure.zone, home.ports_.clock.steady_now());
+    }
+    void operator()(const effect::Penalise& broken) const { home.calls_.penalise(run, broken); }
+};
+
+/// Steps, stores, then performs the effects in order.
+void ApplicationService::apply(const std::shared_ptr<Run>& run, const ApplicationInput& event) {
+    const bool had_turn = has_turn(run->phase);
+    const Moment now = moment_of(*run);
+    ApplicationStep next = step(std::move(*run), event, now, ports_.config);
+    *run = std::move(next.run);
+    const bool is_stored = !next.save || store(run, *std::move(next.save));
+    if (!had_turn && has_turn(run->phase)) ++planning_;
+    // Its holds are answered: the zones' answers count them from now on.
+    if (had_turn && !has_turn(run->phase) && --planning_ == 0) begin_cycle(Duration{0});
+    if (!is_stored) return;
+    for (const ApplicationEffect& effect : next.effects) std::visit(Performer{*this, run}, effect);
 }
 
-/// False where the point makes the work on this application stop here: it is taken up again from what is stored.
+Moment ApplicationService::moment_of(const Run& run) const {
+    Moment now{ports_.clock.now(), ports_.clock.steady_now(), ports_.is_blocked(run.app.owner)};
+    if (!run.app.status.start) return now;
+    for (const ApplicationPart& part : run.app.status.parts)
+        if (const std::string rests = zones_.why_it_rests(part.zone); !rests.empty())
+            now.resting += "; zone " + part.zone + " " + rests;
+    return now;
+}
+
+/// False where the point makes the work on this application stop here: it goes on from what is stored.
 bool ApplicationService::pass(const std::shared_ptr<Run>& run, failpoint::Point point) {
     if (failpoint::reach(point)) return true;
-    later(run, kStoreRetry, &ApplicationService::advance);
+    advance_after(run, kStoreRetry);
     return false;
 }
 
-ApplicationStatus ApplicationService::status_of(const std::shared_ptr<Run>& run) { return run->app.status; }
-
-bool ApplicationService::enter(const std::shared_ptr<Run>& run, ApplicationStatus changed, ApplicationState state,
-                               const std::string& reason) {
-    ZBS_EXPECTS(allowed(run->app.status.state, state));
-    const std::optional<Around> points = failpoints_of(state);
+/// One stored write for the new state and all that changes with it: a crash leaves the old state or the new, nothing
+/// between.
+bool ApplicationService::store(const std::shared_ptr<Run>& run, ApplicationStep::Save save) {
+    const ApplicationStatus& old = run->app.status;
+    const ApplicationState state = save.status.state;
+    const bool enters = state != old.state;
+    const bool stops = old.stop_reason.empty() && !save.status.stop_reason.empty();
+    const std::string id = to_string(run->app.request.id);
+    const std::optional<Around> points = enters ? failpoints_of(state) : std::nullopt;
     if (points && !pass(run, points->before)) return false;
-    changed.state = state;
-    changed.reason = reason;
-    changed.history.push_back({state, clock_.now()});
-    if (changed.history.size() > kMaxHistory) changed.history.erase(changed.history.begin() + 1);
-    if (!save(run, std::move(changed))) return false;
-    log_.info("application_state",
-              {{"application", to_string(run->app.request.id)}, {"state", to_string(state)}, {"reason", reason}});
-    observer_.application_entered(run->app);
-    if (state != ApplicationState::kAccepted) leave_planning(run);
-    if (is_final(state)) {
-        begin_cycle(Duration{0});  // for what it leaves
-        if (const auto mine = unfinished_.find(to_uri(run->app.owner));
-            mine != unfinished_.end() && --mine->second <= 0)
-            unfinished_.erase(mine);
-        if (delegations_ != nullptr) delegations_->forget(run->app.owner, run->app.request.id);
+    if (auto ok = ports_.store.update(run->app.request.id, save.status); !ok) {
+        ports_.log.warn("store_failed", {{"application", id}, {"reason", ok.error().message}});
+        advance_after(run, kStoreRetry);
+        return false;
     }
+    run->app.status = std::move(save.status);
+    run->phase = std::move(save.phase);
+    run->series = std::move(save.series);
+    count_reservation(*run);
+    if (!is_open(run->app.status)) {  // who looks for it from now on finds it in the store
+        learned_.erase(run->app.request.id);
+        runs_.erase(run->app.request.id);
+    }
+    if (stops) ports_.log.info("application_stopping", {{"application", id}, {"reason", run->app.status.stop_reason}});
+    if (enters) entered(run);
     return !points || pass(run, points->after);
 }
 
-/// Looks at the stored state and takes the next step: called after every change, after a fault and after a restart.
-void ApplicationService::advance(const std::shared_ptr<Run>& run) {
+void ApplicationService::entered(const std::shared_ptr<Run>& run) {
     const ApplicationStatus& status = run->app.status;
-    // What is to be replaced stays until the new parts are held.
-    if (!status.releasing.empty() && !run->release_waits && !run->swaps) release(run);
-    if (is_final(status.state) || run->busy) return;
-    if (!cancel_if_blocked(run)) return;
-    if (status.cancel_requested && status.state < ApplicationState::kLaunching) {
-        ApplicationStatus changed = status;
-        changed.releasing.insert(changed.releasing.end(), changed.parts.begin(), changed.parts.end());
-        changed.parts.clear();
-        if (enter(run, std::move(changed), ApplicationState::kCancelled, why_cancelled(run))) release(run);
-        return;
-    }
-    // Stopping was under way before a restart or a fault of the store: nothing more is started, all requests are sent
-    // again.
-    if (!status.stop_reason.empty() && !run->watching) return stop_everything(run);
-    if (!run->must_stop.empty()) return stop(run, run->must_stop);
-    switch (status.state) {
-        case ApplicationState::kAccepted:
-            return await_planning(run);
-        case ApplicationState::kPlanned:
-            return hold(run);
-        case ApplicationState::kHeld:
-            return commit(run);
-        case ApplicationState::kCommitted:
-            if (waits_in_queue(status)) return await_turn(run);
-            if (!is_staged(run)) return stage(run);
-            return status.start ? await_start(run) : start_coordinator(run);
-        case ApplicationState::kLaunching:
-            if (run->watching) return;
-            if (run->launch_given_up) return end_launch(run);
-            if (run->launched) return begin_to_run(run);
-            return run->launching ? void() : start_coordinator(run);
-        case ApplicationState::kRunning:
-            return run->watching ? void() : watch(run);
-        default:
-            return;
+    ports_.log.info("application_state", {{"application", to_string(run->app.request.id)},
+                                          {"state", to_string(status.state)},
+                                          {"reason", status.reason}});
+    ports_.observer.application_entered(run->app);
+    if (status.state != ApplicationState::kAccepted) waiting_.erase(turn_of(*run));
+    if (!is_final(status.state)) return;
+    begin_cycle(Duration{0});  // for what it leaves
+    if (const auto mine = unfinished_.find(to_uri(run->app.owner)); mine != unfinished_.end() && --mine->second <= 0)
+        unfinished_.erase(mine);
+    if (ports_.delegations != nullptr) ports_.delegations->forget(run->app.owner, run->app.request.id);
+}
+
+/// The one that failed most starts before, else one of another organisation.
+ZoneName ApplicationService::suspect(const Run& run) const {
+    const auto doubt = [this](const ApplicationPart& part) {
+        const ServiceAddress address = zones_.address_of(part.zone);
+        return std::tuple(backoff_.failures(part.zone), address.who.organisation != ports_.config.organisation,
+                          part.zone != ports_.config.zone.name);
+    };
+    return std::ranges::max(run.app.status.parts, {}, doubt).zone;
+}
+
+void ApplicationService::send_files(const std::shared_ptr<Run>& run) {
+    const auto is_unwanted = [this, run] {
+        apply(run, event::OwnerChecked{});
+        return run->app.status.cancel_requested;
+    };
+    const auto ended = [this, run](const std::optional<InputUpload::Failure>& failure) {
+        apply(run, failure ? event::FilesSent{ZoneFailure{failure->zone, failure->reason}, failure->is_denial}
+                           : event::FilesSent{});
+    };
+    std::make_shared<InputUpload>(ports_, zones_, run, InputUpload::Callbacks{is_unwanted, ended})->begin();
+}
+
+/// Releases what this application does not need any more, for as long as it takes: a zone that is away keeps its part
+/// until it receives the request or until the part ends by itself.
+void ApplicationService::release(const std::shared_ptr<Run>& run) {
+    if (run->releases == Run::Releases::kAsking || run->app.status.releasing.empty()) return;
+    if (!failpoint::reach(failpoint::Point::kHomeBeforeRelease)) return release_later(run);
+    run->releases = Run::Releases::kAsking;
+    const std::vector<ApplicationPart> parts = run->app.status.releasing;
+    auto pending = std::make_shared<std::size_t>(parts.size());
+    auto gone = std::make_shared<std::set<PartId>>();
+    for (const ApplicationPart& part : parts) {
+        ports_.transport.release_part(
+            zones_.address_of(part.zone), part.id, run->app.status.reason.substr(0, kMaxReason),
+            [this, run, pending, gone, id = part.id](const Result<PartStatus>& answer) {
+                const bool unknown = !answer && answer.error().code == ErrorCode::kNotFound;
+                for (const ApplicationPart& given : run->app.status.releasing) {
+                    if (given.id == id)
+                        record_answer(*run, ports_.clock.now(), given.zone, "release", answer.has_value() || unknown,
+                                      answer    ? to_string(answer->state)
+                                      : unknown ? "has no such part"
+                                                : answer.error().message);
+                }
+                if (unknown || (answer && is_final(answer->state))) gone->insert(id);
+                if (ApplicationPart* shown = find_part(run->app.status, id); shown != nullptr && answer)
+                    shown->status.state = answer->state;  // stored with the next change below
+                if (--*pending == 0) released(run, *gone);
+            });
     }
 }
 
-/// Who was revoked or blocked has nothing running or waiting any more. False where that could not be stored.
-bool ApplicationService::cancel_if_blocked(const std::shared_ptr<Run>& run) {
-    if (run->app.status.cancel_requested || !is_blocked_(run->app.owner)) return true;
+void ApplicationService::released(const std::shared_ptr<Run>& run, const std::set<PartId>& gone) {
+    run->releases = Run::Releases::kNone;
     ApplicationStatus changed = run->app.status;
-    changed.cancel_requested = true;
-    return save(run, std::move(changed));
+    std::erase_if(changed.releasing, [&](const ApplicationPart& part) { return gone.contains(part.id); });
+    if (!gone.empty()) begin_cycle(Duration{0});
+    run->release_retry = gone.empty() ? std::min(run->release_retry * 2, kReleaseRetryMax) : kReleaseRetry;
+    const bool saved = gone.empty() || store(run, {std::move(changed), run->phase, run->series});
+    if (!saved || !run->app.status.releasing.empty()) release_later(run);
 }
 
-std::string ApplicationService::why_cancelled(const std::shared_ptr<Run>& run) const {
-    if (is_blocked_(run->app.owner)) return "its owner was revoked or blocked";
-    const std::string& other = run->app.status.cancelled_by;
-    return "cancelled by " + (other.empty() ? std::string("its owner") : "the zone's operator '" + other + "'");
+void ApplicationService::release_later(const std::shared_ptr<Run>& run) {
+    run->releases = Run::Releases::kResting;
+    ports_.clock.after(run->release_retry, [this, run] {
+        if (run->releases != Run::Releases::kResting) return;
+        // What is to be replaced is among them, and stays until the new parts are held.
+        if (is_swapping(run->phase) && !is_final(run->app.status.state)) return release_later(run);
+        release(run);
+    });
 }
 
 /// In memory, without a look into the store; null where it is not there.
@@ -305,7 +426,7 @@ std::map<ApplicationState, std::size_t> ApplicationService::open_by_state() cons
 
 Result<std::optional<Caller>> ApplicationService::owner_of(const ApplicationId& id) const {
     if (const auto open = known(id)) return std::optional(open->owner);
-    const Result<std::optional<Application>> ended = store_.find_application(id);
+    const Result<std::optional<Application>> ended = ports_.store.find_application(id);
     if (!ended) return ended.error();
     return *ended ? std::optional((*ended)->owner) : std::nullopt;
 }
@@ -314,24 +435,25 @@ Result<std::shared_ptr<const Application>> ApplicationService::find(const Caller
                                                                     const ApplicationId& id) const {
     std::shared_ptr<const Application> application = known(id);
     if (application == nullptr) {
-        Result<std::optional<Application>> ended = store_.find_application(id);
+        Result<std::optional<Application>> ended = ports_.store.find_application(id);
         if (!ended) return ended.error();
         if (*ended) application = std::make_shared<const Application>(**std::move(ended));
     }
     const bool may_see =
-        application != nullptr && (application->owner == caller || caller.is_operator_of(config_.organisation));
+        application != nullptr && (application->owner == caller || caller.is_operator_of(ports_.config.organisation));
     if (!may_see) return Error{ErrorCode::kNotFound, "no application " + to_string(id) + " of yours is here", {}};
     return application;
 }
 
 Result<std::vector<ApplicationSummary>> ApplicationService::list(const Caller& caller, const Page& page) const {
-    const bool sees_all = caller.is_operator_of(config_.organisation);
+    const bool sees_all = caller.is_operator_of(ports_.config.organisation);
     if (!sees_all && page.owner && !(*page.owner == caller)) return std::vector<ApplicationSummary>{};
-    Result<std::vector<ApplicationSummary>> rows = store_.list_applications({.owner = sees_all ? page.owner : caller,
-                                                                             .after = page.after,
-                                                                             .since = page.since,
-                                                                             .states = page.states,
-                                                                             .limit = page.limit});
+    Result<std::vector<ApplicationSummary>> rows =
+        ports_.store.list_applications({.owner = sees_all ? page.owner : caller,
+                                        .after = page.after,
+                                        .since = page.since,
+                                        .states = page.states,
+                                        .limit = page.limit});
     if (!rows) return rows;
     // The outlook in a queue changes more often than it is stored.
     for (ApplicationSummary& row : *rows)
@@ -340,9 +462,9 @@ Result<std::vector<ApplicationSummary>> ApplicationService::list(const Caller& c
 }
 
 Result<ApplicationService::Counts> ApplicationService::counts(const Caller& caller) const {
-    Counts counts{.since = clock_.now() - kCountedAfterEnd};
-    auto found = store_.count_applications(
-        caller.is_operator_of(config_.organisation) ? std::nullopt : std::optional(caller), counts.since);
+    Counts counts{.since = ports_.clock.now() - kCountedAfterEnd};
+    auto found = ports_.store.count_applications(
+        caller.is_operator_of(ports_.config.organisation) ? std::nullopt : std::optional(caller), counts.since);
     if (!found) return found.error();
     counts.by_state = *std::move(found);
     return counts;
@@ -356,71 +478,36 @@ Result<Application> ApplicationService::cancel(const Caller& caller, const Appli
     ApplicationStatus changed = run->app.status;
     changed.cancel_requested = true;
     if (!(caller == run->app.owner)) changed.cancelled_by = caller.name;
-    if (auto ok = store_.update(id, changed); !ok) return ok.error();
+    if (auto ok = ports_.store.update(id, changed); !ok) return ok.error();
     run->app.status = std::move(changed);
     if (run->app.status.state < ApplicationState::kLaunching)
-        later(run, Duration{0}, &ApplicationService::advance);
+        advance_after(run, Duration{0});
     else
-        stop(run, why_cancelled(run));
+        apply(run, event::StopAsked{why_cancelled(run->app, ports_.is_blocked(run->app.owner))});
     return run->app;
 }
 
-Result<ApplicationService::LogIndex> ApplicationService::logs(const Caller& caller, const ApplicationId& id) const {
+Result<StagedResults> ApplicationService::results(const Caller& caller, const ApplicationId& id) const {
     const Result<std::shared_ptr<const Application>> found = find(caller, id);
     if (!found) return found.error();
-    const std::shared_ptr<const Application>& application = *found;
-    LogIndex index;
-    index.complete = is_final(application->status.state);
-    if (application->status.launcher_step.empty()) return index;
-    for (const bool error_stream : {false, true}) {
-        const std::string prefix = std::string(own_files::of_ranks(error_stream));
-        for (const StepId& step : output_steps(*application)) {
-            for (const Executor::File& file : executor_.list(step, prefix)) {
-                const std::string number = file.name.substr(prefix.size());
-                if (file.bytes == 0 || number.empty() || number.size() > 9 ||
-                    number.find_first_not_of("0123456789") != std::string::npos)
-                    continue;
-                index.files.push_back({std::stoi(number), error_stream, file.bytes});
-            }
-        }
-    }
-    if (const std::string errors =
-            launcher_errors(executor_, application->status.launcher_step, std::string(own_files::kStderr));
-        !errors.empty())
-        index.files.push_back({-1, true, errors.size()});
-    std::sort(index.files.begin(), index.files.end(), [](const LogFile& a, const LogFile& b) {
-        return std::pair(a.rank, a.error_stream) < std::pair(b.rank, b.error_stream);
-    });
-    return index;
+    StagedResults results = (*found)->status.results.value_or(StagedResults{});
+    results.complete = is_final((*found)->status.state);
+    return results;
 }
 
-Result<ApplicationService::LogChunk> ApplicationService::log(const Caller& caller, const ApplicationId& id, int rank,
-                                                             bool error_stream, std::uint64_t offset,
-                                                             std::size_t limit) const {
-    const Result<std::shared_ptr<const Application>> found = find(caller, id);
-    if (!found) return found.error();
-    const std::shared_ptr<const Application>& application = *found;
-    if (rank >= application->request.ranks)
-        return Error{
-            ErrorCode::kNotFound,
-            "application " + to_string(id) + " has ranks 0 to " + std::to_string(application->request.ranks - 1),
-            {}};
-    // The state is read before the bytes: "complete" must not overtake output.
-    const bool ended = is_final(application->status.state);
-    LogChunk chunk;
-    if (!application->status.launcher_step.empty()) {
-        const std::string file = rank < 0 ? std::string(own_files::of_step(error_stream))
-                                          : std::string(own_files::of_ranks(error_stream)) + std::to_string(rank);
-        const StepId step = rank < 0 ? application->status.launcher_step : output_step(*application, rank);
-        if (rank < 0 && error_stream) {
-            const std::string errors = launcher_errors(executor_, step, file);
-            chunk.bytes = errors.substr(std::min<std::uint64_t>(offset, errors.size()), limit);
-        } else if (Result<std::string> bytes = executor_.read(step, file, offset, limit)) {
-            chunk.bytes = *std::move(bytes);
-        }
+Result<FileChunk> ApplicationService::result(const Caller& caller, const ApplicationId& id, const std::string& name,
+                                             std::uint64_t offset) const {
+    const Result<StagedResults> known = results(caller, id);
+    if (!known) return known.error();
+    for (const ResultFile& file : known->files) {
+        if (file.name != name || ports_.files == nullptr) continue;
+        if (offset > file.size) return invalid("is behind the end of the file", "offset");
+        Result<std::string> bytes =
+            ports_.files->depot().read(results_shelf(id), file.digest, offset, limits::kMaxFileChunkBytes);
+        if (!bytes) return bytes.error();
+        return FileChunk{.token = 0, .size = file.size, .offset = offset, .bytes = *std::move(bytes)};
     }
-    chunk.complete = ended && chunk.bytes.size() < limit;
-    return chunk;
+    return Error{ErrorCode::kNotFound, "application " + to_string(id) + " has no result of this name", {}};
 }
 
 }  // namespace zbs

@@ -11,55 +11,17 @@
 
 #include "algorithms/base/rng.hpp"
 #include "services/common/failpoint/points.hpp"
-#include "services/common/messages/peering.hpp"
-#include "services/common/ports/clock.hpp"
-#include "services/common/ports/executor.hpp"
-#include "services/common/ports/log.hpp"
-#include "services/common/ports/storage/zone_store.hpp"
-#include "services/common/ports/zone_transport.hpp"
-#include "services/zone_scheduler/home/planner.hpp"
+#include "services/zone_scheduler/home/application.hpp"
+#include "services/zone_scheduler/home/application_ports.hpp"
+#include "services/zone_scheduler/home/application_watch.hpp"
+#include "services/zone_scheduler/home/home_launcher.hpp"
 #include "services/zone_scheduler/home/profile_library.hpp"
+#include "services/zone_scheduler/home/start_choice.hpp"
 #include "services/zone_scheduler/home/zone_backoff.hpp"
-#include "services/zone_scheduler/launch/mpich.hpp"
-#include "services/zone_scheduler/records/file_library.hpp"
-#include "services/zone_scheduler/records/zone_config.hpp"
-#include "services/zone_scheduler/records/zone_observer.hpp"
+#include "services/zone_scheduler/home/zone_calls.hpp"
+#include "services/zone_scheduler/home/zone_offers.hpp"
 
 namespace zbs {
-
-class PeerService;
-class DelegationService;
-
-/// What a home works with; all must outlive it. A function that is left out: as where there is nothing of the kind.
-struct ApplicationPorts {
-    const ZoneConfig& config;
-    Clock& clock;
-    IdSource& ids;
-    ZoneStore& store;
-    Executor& executor;
-    ZoneTransport& transport;
-    PeerService& peers;
-    Log& log;
-    /// Receives events of applications and plans.
-    ZoneObserver& observer = no_observer();
-    /// Where users' delegations are, to show them to zones of other organisations; null: none is shown.
-    DelegationService* delegations = nullptr;
-    FileLibrary* files = nullptr;  ///< where the users' files and results are; null: none are taken
-    /// The local account that a user's launcher runs as; empty: the zone's own.
-    std::function<Result<AccountName>(const Caller&)> account_of{};
-    /// The groups of a user for requests to other zones.
-    std::function<std::vector<std::string>(const Caller&)> groups_of = [](const Caller&) {
-        return std::vector<std::string>{};
-    };
-    std::function<bool(const Caller&)> is_blocked = [](const Caller&) { return false; };  ///< their applications end
-    std::function<bool()> drains = [] { return false; };  ///< whether this zone takes no new work now
-    /// Whether an organisation's conduct has cost it most of its trust: its zones are used last.
-    std::function<bool(const OrganisationName&)> is_doubtful = [](const OrganisationName&) { return false; };
-    /// Receives the conduct of an organisation's zones, at most once per part: held and ran it to a good end, or denied
-    /// it while they owed it.
-    std::function<void(const OrganisationName&, TrustEvent)> record_reputation = [](const OrganisationName&,
-                                                                                    TrustEvent) {};
-};
 
 /// The zone as home: takes applications of its own users from `accepted` to an end state. Every change of state is
 /// stored before the next outside step, so that a restart goes on where it stopped. Lives on the domain's strand.
@@ -108,31 +70,11 @@ class ApplicationService {
     std::size_t open_count() const { return runs_.size(); }  ///< with something left to do
     Result<Application> cancel(const Caller& caller, const ApplicationId& id);
 
-    /// A piece of one rank's output. `rank` -1 is the launcher's own. Errors: kNotFound.
-    struct LogChunk {
-        std::string bytes;
-        bool complete = false;  ///< nothing will follow
-    };
-    Result<LogChunk> log(const Caller& caller, const ApplicationId& id, int rank, bool error_stream,
-                         std::uint64_t offset, std::size_t limit) const;
-
     /// What is at home of what the application left; complete once it has ended. Errors: `find`'s.
     Result<StagedResults> results(const Caller& caller, const ApplicationId& id) const;
     /// A piece of one of them. Errors: kNotFound; kInvalidArgument for an offset behind its end.
     Result<FileChunk> result(const Caller& caller, const ApplicationId& id, const std::string& name,
                              std::uint64_t offset) const;
-
-    /// What output there is: only streams that hold something, by rank; `rank` -1 is the launcher.
-    struct LogFile {
-        int rank = 0;
-        bool error_stream = false;
-        std::uint64_t bytes = 0;
-    };
-    struct LogIndex {
-        std::vector<LogFile> files;
-        bool complete = false;  ///< nothing will follow
-    };
-    Result<LogIndex> logs(const Caller& caller, const ApplicationId& id) const;
 
     /// What was learnt from runs, and what the next ones are planned with.
     ProfileLibrary& profiles() { return profiles_; }
@@ -141,14 +83,24 @@ class ApplicationService {
     std::map<ApplicationState, std::size_t> open_by_state() const;
 
   private:
-    struct Run;
-    using Step = void (ApplicationService::*)(const std::shared_ptr<Run>&);
+    using Run = ApplicationRun;
+    struct Performer;
 
-    void advance(const std::shared_ptr<Run>& run);
-    bool cancel_if_blocked(const std::shared_ptr<Run>& run);
-    std::string why_cancelled(const std::shared_ptr<Run>& run) const;
+    void apply(const std::shared_ptr<Run>& run, const ApplicationInput& event);
+    Moment moment_of(const Run& run) const;
+    void advance_after(const std::shared_ptr<Run>& run, Duration delay);
+    bool pass(const std::shared_ptr<Run>& run, failpoint::Point point);
+    bool store(const std::shared_ptr<Run>& run, ApplicationStep::Save save);
+    void entered(const std::shared_ptr<Run>& run);
     std::shared_ptr<const Application> known(const ApplicationId& id) const;
     void recover(const std::shared_ptr<Run>& run);
+    void count_reservation(const Run& run);
+    ZoneName suspect(const Run& run) const;
+    void send_files(const std::shared_ptr<Run>& run);
+    void release(const std::shared_ptr<Run>& run);
+    void released(const std::shared_ptr<Run>& run, const std::set<PartId>& gone);
+    void release_later(const std::shared_ptr<Run>& run);
+
     struct PlanningCycle;
     enum class Planned {
         kNot,       ///< it waits on
@@ -157,142 +109,35 @@ class ApplicationService {
         kNow,       ///< its zones are asked to hold it
         kForLater,  ///< likewise, for a later start
     };
-    void await_planning(const std::shared_ptr<Run>& run);
-    void leave_planning(const std::shared_ptr<Run>& run);
-    void begin_cycle(Duration delay);
-    void run_cycle();
-    void decide(PlanningCycle& cycle);
     struct PassedOver {
         bool any = false;         ///< one that comes before waits on
         bool to_confirm = false;  ///< somebody could start before it
     };
+    void await_planning(const std::shared_ptr<Run>& run);
+    void begin_cycle(Duration delay);
+    void run_cycle();
+    void decide(PlanningCycle& cycle);
     Planned plan(const std::shared_ptr<Run>& run, const std::vector<Offer>& offers, bool may_reserve_now,
                  PassedOver& passed_over);
-    static bool has_to_confirm(Run& run, PassedOver& passed_over);
-    void admit(const std::shared_ptr<Run>& run);
-    void end_turn(const std::shared_ptr<Run>& run);
-    void later(const std::shared_ptr<Run>& run, Duration delay, Step step);
-    bool save(const std::shared_ptr<Run>& run, ApplicationStatus changed);
-    /// One stored write for the new state and all that changes with it: a crash leaves the old state or the new,
-    /// nothing between.
-    bool pass(const std::shared_ptr<Run>& run, failpoint::Point point);
-    bool enter(const std::shared_ptr<Run>& run, ApplicationStatus changed, ApplicationState state,
-               const std::string& reason = {});
-    bool enter(const std::shared_ptr<Run>& run, ApplicationState state, const std::string& reason = {}) {
-        return enter(run, status_of(run), state, reason);
-    }
-    static ApplicationStatus status_of(const std::shared_ptr<Run>& run);
-
-    std::string why_it_rests(const ZoneName& zone) const;
-    std::string why_it_awaits_start(const ApplicationStatus& status) const;
-    Result<void> check_zones(const ApplicationRequest& request) const;
-    void collect_offers(const Caller& owner, const ApplicationRequest& request, const std::set<ZoneName>& excluded,
-                        const std::optional<ApplicationId>& without, std::function<void(std::vector<Offer>)> done);
-    struct Plan {
-        ApplicationPlan plan;
-        std::optional<Duration> start_in;  ///< none: now
-    };
-    struct MayWait {
-        bool reserve = false;   ///< for a common start
-        bool queue = false;     ///< in the queue of one zone
-        Duration not_before{};  ///< least time until a reserved start
-    };
-    Result<Plan> choose_start(const ApplicationRequest& request, const ProfileLibrary::Choice& model,
-                              const std::vector<Offer>& offers, const MayWait& may_wait) const;
-    const ProfileLibrary::Choice& choice_for(const std::shared_ptr<Run>& run);
-    void count_reservation(const Run& run);
-    bool may_reserve(const std::shared_ptr<Run>& run) const;
-    Duration latest_reserved_before(const Run& run) const;
-    bool take_plan(const std::shared_ptr<Run>& run, Plan made);
-    void record_answer(const std::shared_ptr<Run>& run, const ZoneName& zone, const char* what, bool ok,
-                       const std::string& answer);
-    void record_promise(const std::shared_ptr<Run>& run, const PartId& id, Duration asked_at, const PartStatus& answer);
-    void assess(const std::shared_ptr<Run>& run, const ZoneName& zone, const PartId& id,
-                const Result<PartStatus>& answer);
-    void penalise(const std::shared_ptr<Run>& run, const ZoneName& zone, const PartId& id, const std::string& words);
-    void record_kept(const std::shared_ptr<Run>& run);
-    void record_offers(const std::shared_ptr<Run>& run, const std::vector<Offer>& offers);
-    void await_start(const std::shared_ptr<Run>& run);
-    std::set<ZoneName> zones_in_backoff(const Run& run) const;
-    bool may_start_early(const Run& run) const;
     Planned start_early(const std::shared_ptr<Run>& run, const std::vector<Offer>& offers, PassedOver& passed_over);
-    void check_ready(const std::shared_ptr<Run>& run);
-    bool take_turn(ApplicationStatus& status, ApplicationPart& part, const PartStatus& answer) const;
-    static bool is_complete(const ApplicationPart& part, const PartStatus& answer);
-    void await_turn(const std::shared_ptr<Run>& run);
-    void ask_turn(const std::shared_ptr<Run>& run);
+    bool may_start_early(const Run& run) const;
+    bool take_plan(const std::shared_ptr<Run>& run, StartChoice made, const std::optional<ApplicationModel>& model);
+    static bool has_to_confirm(Run& run, PassedOver& passed_over);
+    Duration latest_reserved_before(const Run& run) const;
     void ask_elsewhere(const std::shared_ptr<Run>& run);
-    void wait_on(const std::shared_ptr<Run>& run);
-    void hold(const std::shared_ptr<Run>& run);
-    void commit(const std::shared_ptr<Run>& run);
-    void claim_files();
-    Result<void> check_staging(const Caller& caller, const Staging& staging);
-    bool needs_files(const ApplicationRequest& request, const ApplicationPart& part) const;
-    struct InputUpload;
-    bool is_staged(const std::shared_ptr<Run>& run) const;
-    bool is_unwanted(const std::shared_ptr<Run>& run);
-    void stage(const std::shared_ptr<Run>& run);
-    void stage_part(const std::shared_ptr<InputUpload>& work, std::size_t part);
-    void send_file(const std::shared_ptr<InputUpload>& work, std::size_t part, std::size_t file, std::uint64_t offset);
-    void staging_failed(const std::shared_ptr<InputUpload>& work, std::size_t part, const Error& error);
-    void end_staging(const std::shared_ptr<InputUpload>& work);
-    struct ResultTransfer;
-    bool takes_results(const std::shared_ptr<Run>& run);
-    void bring_results(const std::shared_ptr<Run>& run);
-    void ask_results(const std::shared_ptr<ResultTransfer>& work);
-    void bring_file(const std::shared_ptr<ResultTransfer>& work);
-    void take_piece(const std::shared_ptr<ResultTransfer>& work, const Result<FileChunk>& piece);
-    void next_zone(const std::shared_ptr<ResultTransfer>& work);
-    void start_coordinator(const std::shared_ptr<Run>& run);
-    void await_coordinator(const std::shared_ptr<Run>& run);
-    void launch_parts(const std::shared_ptr<Run>& run, const mpich::Options& options);
-    struct PartLaunch;
-    void launch_part(const std::shared_ptr<PartLaunch>& launch);
-    void launch_answered(const std::shared_ptr<PartLaunch>& launch, const Result<PartStatus>& answer);
-    static bool is_gated(const Run& run);
-    void launcher_ended(const std::shared_ptr<Run>& run, const StepStatus& end);
-    void await_proxies(const std::shared_ptr<Run>& run);
-    ZoneName suspect(const Run& run) const;
-    void launch_failed(const std::shared_ptr<Run>& run, const ZoneName& zone, const std::string& reason);
-    void end_launch(const std::shared_ptr<Run>& run);
-    void begin_to_run(const std::shared_ptr<Run>& run);
-    void watch(const std::shared_ptr<Run>& run);
-    void stop_at_output_limit(const std::shared_ptr<Run>& run);
-    void stop_deserted_launcher(const std::shared_ptr<Run>& run);
-    void poll_parts(const std::shared_ptr<Run>& run);
-    void stop(const std::shared_ptr<Run>& run, const std::string& reason);
-    void stop_everything(const std::shared_ptr<Run>& run);
-    void stop_part(const std::shared_ptr<Run>& run, const ZoneName& zone, const PartId& id);
-    void end_launcher(const std::shared_ptr<Run>& run);
-    void ask_how_it_ended(const std::shared_ptr<Run>& run);
-    std::string own_ranks_at_walltime(const Application& app) const;
-    void finish(const std::shared_ptr<Run>& run);
-    void plan_again(const std::shared_ptr<Run>& run, const ZoneName& zone, const std::string& reason);
-    void release(const std::shared_ptr<Run>& run);
-    void release_later(const std::shared_ptr<Run>& run);
-    ServiceAddress own_address() const;
-    ServiceAddress address_of(const ZoneName& zone) const;
+    Result<StartChoice> choose_start(const ApplicationRequest& request, const ProfileLibrary::Choice& model,
+                                     const std::vector<Offer>& offers, const MayWait& may_wait) const;
+    const ProfileLibrary::Choice& choice_for(const Run& run);
 
-    const ZoneConfig& config_;
-    Clock& clock_;
-    IdSource& ids_;
-    ZoneStore& store_;
-    Executor& executor_;
-    ZoneTransport& transport_;
-    PeerService& peers_;
-    ZoneObserver& observer_;
-    DelegationService* delegations_;
-    FileLibrary* files_;
-    const std::function<Result<AccountName>(const Caller&)> account_of_;
-    const std::function<std::vector<std::string>(const Caller&)> groups_of_;
-    const std::function<bool(const Caller&)> is_blocked_;
-    const std::function<bool()> drains_;
-    const std::function<bool(const OrganisationName&)> is_doubtful_;
-    const std::function<void(const OrganisationName&, TrustEvent)> record_reputation_;
-    Log& log_;
+    const ApplicationPorts ports_;
     ProfileLibrary profiles_;
     Rng jitter_;
     ZoneBackoff backoff_;
+    ZoneOffers zones_;
+    const ApplyInput apply_;
+    ZoneCalls calls_;
+    HomeLauncher launcher_;
+    ApplicationWatch watch_;
     std::map<ApplicationId, std::shared_ptr<Run>> runs_;  ///< those with something left to do
     std::set<ApplicationId> reserved_;                    ///< those that wait for a start
     std::map<std::string, int> unfinished_;               ///< by owner's URI
@@ -300,8 +145,15 @@ class ApplicationService {
     using Turn = std::tuple<int, Time, ApplicationId>;
     static Turn turn_of(const Run& run);
     std::map<Turn, std::shared_ptr<Run>> waiting_;
+    /// What is learnt of the programs of those that wait, and the steady time of that.
+    struct Learned {
+        std::optional<ProfileLibrary::Choice> choice;
+        Duration at{};
+    };
+    std::map<ApplicationId, Learned> learned_;
     std::optional<Turn> asked_last_;     ///< of those that are asked about in turns
     std::optional<Duration> cycle_due_;  ///< steady time: a timer for it is set
+    Duration rests_until_{};             ///< steady time: no cycle begins before
     bool is_asking_ = false;             ///< a cycle waits for the answers of zones
     int planning_ = 0;                   ///< applications whose zones have not answered all holds
     Duration admitted_at_{};             ///< steady time: the last of these

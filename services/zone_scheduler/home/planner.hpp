@@ -21,6 +21,12 @@ struct Offer {
     bool operator==(const Offer&) const = default;
 };
 
+/// A plan, and when its parts start.
+struct StartChoice {
+    ApplicationPlan plan;
+    std::optional<Duration> start_in;  ///< none: now
+};
+
 /// The level-1 decision as a pure function: which rank goes to which zone [Prabhakar2003, sections 5 and 7].
 /// `profile` names where `model` comes from ("request", "none", an id). Without a model ranks go in blocks of
 /// consecutive numbers to as few zones as possible. Errors: kRejected where the offers can never hold the ranks;

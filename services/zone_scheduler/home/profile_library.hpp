@@ -9,7 +9,7 @@
 #include "services/common/messages/application.hpp"
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/log.hpp"
-#include "services/common/ports/storage/zone_store.hpp"
+#include "services/common/ports/storage/profile_store.hpp"
 
 namespace zbs {
 
@@ -18,7 +18,7 @@ namespace zbs {
 /// are the same. Lives on the domain's strand.
 class ProfileLibrary {
   public:
-    ProfileLibrary(Clock& clock, ZoneStore& store, Log& log) : clock_(clock), store_(store), log_(log) {}
+    ProfileLibrary(Clock& clock, ProfileStore& store, Log& log) : clock_(clock), store_(store), log_(log) {}
 
     /// SHA-256 of a program's file as 64 hexadecimal digits, empty where it cannot be read; without it programs are
     /// known by their paths only.
@@ -57,7 +57,7 @@ class ProfileLibrary {
     Choice extrapolated(const Known& known, int ranks) const;
 
     Clock& clock_;
-    ZoneStore& store_;
+    ProfileStore& store_;
     Log& log_;
     DigestOf digest_of_ = [](const std::string&) { return std::string{}; };
     /// Newest choices first, by what they were made from: an application that waits is planned again and again.

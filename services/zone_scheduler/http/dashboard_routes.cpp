@@ -28,12 +28,12 @@ std::string status_text(const ZoneServices& services) {
                                                : "starts or ends");
     if (config.public_metrics) {
         int processors = 0, used = 0;
-        for (const PartService::NodeView& node : services.parts.nodes()) {
+        for (const ProcessorLedger::NodeView& node : services.parts.table().nodes()) {
             processors += node.machine.processors;
             used += node.used;
         }
         line("Processors in use", std::to_string(used) + " of " + std::to_string(processors));
-        line("Parts held or running", std::to_string(services.parts.parts().size()));
+        line("Parts held or running", std::to_string(services.parts.table().all().size()));
     }
     return text;
 }

@@ -43,9 +43,9 @@ Json encode_agent(const NodeDirectory::Node& node, bool has_address) {
 
 }  // namespace
 
-Json encode(const ApplicationService::LogIndex& index) {
+Json encode(const ApplicationOutput::LogIndex& index) {
     Json files = Json::array();
-    for (const ApplicationService::LogFile& file : index.files) {
+    for (const ApplicationOutput::LogFile& file : index.files) {
         files.push_back({{"rank", file.rank < 0 ? "launcher" : std::to_string(file.rank)},
                          {"stream", file.error_stream ? "stderr" : "stdout"},
                          {"bytes", file.bytes}});
@@ -67,7 +67,7 @@ Json encode_assignment(const ApplicationId& id, const std::vector<RankRow>& rows
 
 Json encode(const NodeList& list) {
     Json rows = Json::array(), agents = Json::array();
-    for (const PartService::NodeView& node : list.nodes) {
+    for (const ProcessorLedger::NodeView& node : list.nodes) {
         rows.push_back({{"name", node.machine.name},
                         {"processors", node.machine.processors},
                         {"used", node.used},

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "services/common/codec/json/json.hpp"
-#include "services/zone_scheduler/home/application_service.hpp"
+#include "services/zone_scheduler/home/application_output.hpp"
 #include "services/zone_scheduler/peer/part_service.hpp"
 #include "services/zone_scheduler/sensors/node_directory.hpp"
 
@@ -12,7 +12,7 @@
 namespace zbs::codec {
 
 /// The files of an application's output.
-Json encode(const ApplicationService::LogIndex& index);
+Json encode(const ApplicationOutput::LogIndex& index);
 
 /// A rank and the processor that it has.
 struct RankRow {
@@ -27,7 +27,7 @@ Json encode_assignment(const ApplicationId& id, const std::vector<RankRow>& rows
 struct NodeList {
     ZoneName zone;
     OrganisationName organisation;
-    std::vector<PartService::NodeView> nodes;
+    std::vector<ProcessorLedger::NodeView> nodes;
     std::vector<NodeDirectory::Node> agents;
     bool has_addresses = false;  ///< addresses of agents are for operators
     std::string sharing;         ///< by which means parts share processors; empty: they do not

@@ -71,7 +71,7 @@ Reply read_log(const Request& request, ZoneServices& services) {
     if (stream != "stdout" && stream != "stderr") return http::problem(invalid("must be stdout or stderr", "stream"));
     const Result<std::uint64_t> offset = http::number_parameter(request.call, "offset", 0);
     if (!offset) return http::problem(offset.error());
-    Result<ApplicationService::LogChunk> chunk = services.applications.log(
+    Result<ApplicationOutput::LogChunk> chunk = services.output.log(
         request.call.caller(), *id, rank, stream == "stderr", *offset, limits::kMaxLogChunkBytes);
     if (!chunk) return http::problem(chunk.error());
     const std::uint64_t next = *offset + chunk->bytes.size();
@@ -160,8 +160,8 @@ void add_application_routes(http::Router& router, ZoneServices& services) {
         "GET", "/v1/applications/{id}/logs", Action::kListLogs, Body::kNone, [&services](const Request& request) {
             const Result<ApplicationId> id = id_of<ApplicationId>(request);
             if (!id) return http::problem(id.error());
-            return http::reply(services.applications.logs(request.call.caller(), *id),
-                               [](const ApplicationService::LogIndex& index) { return codec::encode(index); });
+            return http::reply(services.output.logs(request.call.caller(), *id),
+                               [](const ApplicationOutput::LogIndex& index) { return codec::encode(index); });
         });
     router.add_sync("GET", "/v1/applications/{id}/logs/{rank}", Action::kReadLog, Body::kNone,
                     [&services](const Request& request) { return read_log(request, services); });
@@ -235,7 +235,7 @@ void add_part_routes(http::Router& router, ZoneServices& services) {
 }
 
 codec::QueueRow queue_row(const PartRecord& part, const PartService& parts) {
-    return {part, parts.slice_of(part), parts.outlook_inside(part)};
+    return {part, parts.table().slice_of(part), parts.outlook_inside(part)};
 }
 
 Reply list_queue(const Request& request, const ZoneServices& services) {
@@ -245,7 +245,7 @@ Reply list_queue(const Request& request, const ZoneServices& services) {
     if (!after) return http::problem(after.error());
     if (*after > INT64_MAX) return http::problem(invalid("is later than any time", "ended_after"));
     std::vector<codec::QueueRow> rows, past;
-    for (const PartRecord* part : services.parts.parts()) rows.push_back(queue_row(*part, services.parts));
+    for (const auto& [id, part] : services.parts.table().all()) rows.push_back(queue_row(part->record, services.parts));
     if (!request.call.query.contains("ended_after")) return http::ok(codec::encode_queue(rows, std::nullopt));
     const Result<std::vector<PartRecord>> ended =
         services.parts.ended_since(time_from_microseconds(static_cast<std::int64_t>(*after)), kMaxEnded);
@@ -273,11 +273,11 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
         return http::ok(
             codec::encode(codec::NodeList{.zone = services.config.name(),
                                           .organisation = services.config.organisation,
-                                          .nodes = services.parts.nodes(),
+                                          .nodes = services.parts.table().nodes(),
                                           .agents = services.nodes.nodes(),
                                           .has_addresses = request.call.caller().kind == CallerKind::kOperator,
                                           .sharing = services.parts.sharing_mode(),
-                                          .slices = services.parts.slice_count()}));
+                                          .slices = services.config.slots}));
     });
     router.add_sync("GET", "/v1/queue", Action::kListQueue, Body::kNone,
                     [&services](const Request& request) { return list_queue(request, services); });

@@ -4,6 +4,7 @@
 #include "services/common/http/trace.hpp"
 #include "services/common/metrics/metrics.hpp"
 #include "services/common/ports/storage/audit.hpp"
+#include "services/zone_scheduler/home/application_output.hpp"
 #include "services/zone_scheduler/home/application_service.hpp"
 #include "services/zone_scheduler/peer/part_service.hpp"
 #include "services/zone_scheduler/records/event_log.hpp"
@@ -25,6 +26,7 @@ class EventFeed;
 struct ZoneServices {
     const ZoneConfig& config;
     ApplicationService& applications;
+    const ApplicationOutput& output;
     PartService& parts;
     PeerService& peers;
     PeeringService& peerings;
@@ -38,7 +40,7 @@ struct ZoneServices {
     EventLog& events;
     EventFeed& feed;
     IdSource& ids;
-    ZoneStore& store;
+    ProfileStore& store;
     AuditLog& audit;
     http::TraceBook& traces;
     std::string contract;  ///< text of the OpenAPI document, schemas/openapi/zone

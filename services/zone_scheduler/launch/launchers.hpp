@@ -5,7 +5,7 @@
 
 #include "algorithms/base/result.hpp"
 #include "services/common/messages/application.hpp"
-#include "services/common/ports/executor.hpp"
+#include "services/common/ports/steps/step_runner.hpp"
 #include "services/zone_scheduler/launch/mpich.hpp"
 #include "services/zone_scheduler/records/zone_config.hpp"
 

@@ -195,8 +195,8 @@ Result<LaunchLines> read_launch_lines(std::string_view text) {
 
 bool lost_a_proxy(std::string_view text) {
     const std::size_t at = text.find("] control_cb (");
-    return at != std::string_view::npos &&
-           text.substr(at, text.find('\n', at) - at).ends_with("assert (!closed) failed");
+    const std::string_view line = at == std::string_view::npos ? "" : text.substr(at, text.find('\n', at) - at);
+    return line.ends_with("assert (!closed) failed") || line.ends_with("unable to read command from proxy");
 }
 
 std::string without_own_lines(std::string_view text) {

@@ -78,9 +78,10 @@ int read_fatal_signal(std::string_view text);
 std::string read_fatal_place(std::string_view text);
 
 /// Whether mpiexec gave up because a proxy's connection ended before that had said how its ranks ended, by what it
-/// wrote to its error output (MPICH 4.0: "control_cb ... assert (!closed) failed"). It happens now and then where ranks
-/// die at the same time; those are on record then. Its exit code, 255, and those of proxies that are left, 7, have
-/// nothing to do with the program.
+/// wrote to its error output (MPICH 4.0: "control_cb ... assert (!closed) failed"; of a machine that does not answer
+/// any more "control_cb ... unable to read command from proxy"). It happens now and then where ranks die at the same
+/// time; those are on record then. Its exit code, 255, and those of proxies that are left, 7, have nothing to do with
+/// the program.
 bool lost_a_proxy(std::string_view text);
 /// The error output of mpiexec without lines about Hydra itself ("[mpiexec@", "[proxy:"): the application's reason
 /// replaces them. Of a text that grows, the result grows only at its end.

@@ -10,20 +10,15 @@ namespace {
 
 /// That scheduler releases a hold by itself this much later than the announced end: clocks and calls take time.
 constexpr Duration kExpirySlack = std::chrono::seconds{30};
-constexpr Duration kMachinesEvery = std::chrono::seconds{10};
 
 }  // namespace
 
-void PartService::use_allocations(Allocations& source) {
-    allocations_.use(source);
-    use_machines([&source](auto done) { source.machines(std::move(done)); }, kMachinesEvery);
-}
-
 /// Asks the site's scheduler for what the part has been given here.
-void PartService::ask_allocation(ActivePart& part) {
+void PartService::ask_allocation(const part::State& part) {
     if (!allocations_.in_use()) return;
     const PartRecord& record = part.record;
-    const ProcessorCalendar::Interval when = interval_of(Duration{0}, record.request.walltime, record.request.grace);
+    const ProcessorCalendar::Interval when =
+        part::interval_of(config_, clock_.steady_now(), Duration{0}, record.request.walltime, record.request.grace);
     AllocationSpec spec{.operation = to_string(record.request.id),
                         .account = config_.run_as_accounts ? record.account : AccountName{},
                         .walltime = when.end - when.begin + kExpirySlack + window_for_files(config_),
@@ -41,110 +36,70 @@ void PartService::ask_allocation(ActivePart& part) {
 }
 
 void PartService::take_grant(const PartId& id, const Result<void>& granted) {
-    const auto at = parts_.find(id);
-    if (at == parts_.end()) return allocations_.release(id);  // given back meanwhile
-    const std::shared_ptr<ActivePart> part = at->second;
-    const std::vector<Respond> waiting = std::exchange(part->waiting, {});
-    const PartState state = part->record.status.state;
-    if (granted && state != PartState::kRunning) {
-        // It was none before, or nobody knew.
-        part->deadline = clock_.steady_now() + config_.hold_ttl;
-        if (state == PartState::kCommitted)
-            part->deadline = std::max(part->start, clock_.steady_now()) + config_.launch_window;
-        promise_anew(*part);
-    } else if (!granted && state == PartState::kHeld) {
+    const Shared part = table_.find(id);
+    if (!part) return allocations_.release(id);  // given back meanwhile
+    const auto waiting = unsettled_.extract(id);
+    if (granted) {
+        try_apply(part, part::Granted{});
+    } else if (std::holds_alternative<part::Held>(part->phase)) {
         refresh_machines();  // somebody else has them
-        const std::string why = "the scheduler of the cluster does not give the processors: " + granted.error().message;
-        if (auto saved = save(*part, part->record, PartState::kReleased, why); !saved)
-            log_.warn("store_failed", {{"part", to_string(id)}, {"reason", saved.error().message}});
+        try_apply(part, part::Withdraw{"the scheduler of the cluster does not give the processors: " +
+                                       granted.error().message});
     }
-    for (const Respond& respond : waiting)
+    if (!waiting) return;
+    for (const Respond& respond : waiting.mapped())
         respond(granted ? Result<PartStatus>(view(*part)) : refusal(part->record.home_caller, granted.error().message));
 }
 
-/// The error for a home whose hold is not granted.
-Error PartService::refusal(const Caller& home, const std::string& why) const {
-    const bool own = home.organisation == config_.organisation;
-    return {ErrorCode::kRejected,
-            "zone " + config_.zone.name + " has not enough for this user now" + (own ? " (" + why + ")" : "") +
-                "; plan again",
-            {}};
-}
-
 void PartService::when_settled(const Caller& caller, const PartId& id, Respond respond) {
-    const Result<std::shared_ptr<ActivePart>> part = find(caller, id);
+    const Result<Shared> part = find(caller, id);
     if (!part) return respond(part.error());
     if (!allocations_.is_asked(id)) return respond(view(**part));
-    (*part)->waiting.push_back(std::move(respond));
+    unsettled_[id].push_back(std::move(respond));
 }
 
 /// What was granted and is no more: the part goes, so that its home plans anew. What runs is ended by its processes.
-void PartService::end_if_lost(ActivePart& part) {
-    const PartState state = part.record.status.state;
-    if (state != PartState::kHeld && state != PartState::kCommitted) return;
-    const std::optional<std::string> why = allocations_.lost(part.record.request.id);
-    if (!why) return;
-    if (auto saved = save(part, part.record, PartState::kReleased,
-                          "the scheduler of the cluster took the processors back: " + *why);
-        !saved)
-        log_.warn("store_failed", {{"part", to_string(part.record.request.id)}, {"reason", saved.error().message}});
+void PartService::end_if_lost(const Shared& part) {
+    if (const std::optional<std::string> why = allocations_.lost(part->record.request.id))
+        try_apply(part, part::Withdraw{"the scheduler of the cluster took the processors back: " + *why});
 }
 
-/// Now that all processes of the part have ended: why that was is on record, then its processors are given back; asked
-/// again until they are.
-bool PartService::is_finished(ActivePart& part) {
-    if (!allocations_.in_use() || part.finished) return true;
-    const PartId id = part.record.request.id;
-    if (!part.record.verdict) {
-        if (std::exchange(part.judging, true)) return false;
-        allocations_.judge(id, [this, id](const std::string& why) {
-            const auto at = parts_.find(id);
-            if (at == parts_.end()) return;
-            ActivePart& judged = *at->second;
-            judged.judging = false;
-            PartRecord changed = judged.record;
-            changed.verdict = why;
-            // Before it is given back: afterwards its end would look like one that others made.
-            if (auto saved = store_.save(changed); !saved)
-                return log_.warn("store_failed", {{"part", to_string(id)}, {"reason", saved.error().message}});
-            judged.record = std::move(changed);
-        });
-        return false;
+void PartService::ask_verdict(const PartId& id) {
+    allocations_.judge(id, [this, id](const std::string& why) { take_verdict(id, why); });
+}
+
+void PartService::take_verdict(const PartId& id, const std::string& verdict) {
+    const Shared part = table_.find(id);
+    if (!part) return;
+    if (auto stored = apply(part, part::Judged{verdict}); !stored) {
+        log_.warn("store_failed", {{"part", to_string(id)}, {"reason", stored.error().message}});
+        clock_.after(config_.poll_every, [this, id, verdict] { take_verdict(id, verdict); });
     }
-    if (std::exchange(part.finishing, true)) return false;
-    allocations_.finish(id, [this, id] {
-        if (const auto at = parts_.find(id); at != parts_.end()) at->second->finished = true;  // the watch goes on
-    });
-    return false;
-}
-
-void PartService::start() {
-    sharing_.send();  // also where nothing runs: agents keep the columns of a life before
-    check_again();
 }
 
 void PartService::check_again() {
-    if (!machine_usage_) return;
+    if (!ports_.machines) return;
     refresh_machines();
-    clock_.after(check_interval_, [this] { check_again(); });
+    clock_.after(ports_.machines_every, [this] { check_again(); });
 }
 
 void PartService::refresh_machines() {
-    if (!machine_usage_ || std::exchange(is_checking_, true)) return;
-    machine_usage_([this](const Result<std::vector<MachineUse>>& read) {
+    if (!ports_.machines || std::exchange(is_checking_, true)) return;
+    ports_.machines([this](const Result<std::vector<MachineUse>>& read) {
         is_checking_ = false;
         if (!read) {
             log_.warn("machines_not_seen", {{"reason", read.error().message}});
             return;  // what was seen last still counts
         }
         std::vector<std::int32_t> ours;
-        for (const auto& [id, part] : parts_) {
-            if (!allocations_.is_held(id) && !allocations_.is_asked(id) && !part->finishing) continue;
+        for (const auto& [id, part] : table_.all()) {
+            const bool is_returning = std::holds_alternative<part::Returning>(part->phase);
+            if (!allocations_.is_held(id) && !allocations_.is_asked(id) && !is_returning) continue;
             ours.insert(ours.end(), part->record.processors.begin(), part->record.processors.end());
         }
-        for (const auto& [machine, fault] : ledger_.record_use(*read, ours))
+        for (const auto& [machine, fault] : table_.ledger().record_use(*read, ours))
             log_.info("machine", {{"name", machine}, {"state", fault.empty() ? "takes work again" : fault}});
-        queue_changed_ = true;
+        table_.note_change();
     });
 }
 

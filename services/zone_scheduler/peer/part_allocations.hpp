@@ -18,9 +18,8 @@ namespace zbs {
 /// What must happen (keep, give back) is tried until that scheduler has answered, however long it is down.
 class PartAllocations {
   public:
-    PartAllocations(Clock& clock, Log& log) : clock_(clock), log_(log) {}
-    /// Before anything is asked.
-    void use(Allocations& source) { source_ = &source; }
+    /// `source`: null where there is none.
+    PartAllocations(Allocations* source, Clock& clock, Log& log) : source_(source), clock_(clock), log_(log) {}
     bool in_use() const { return source_ != nullptr; }
 
     /// Asks for the processors of a part; only where a scheduler is in use. `done` is called once; after an error
@@ -71,9 +70,9 @@ class PartAllocations {
     void ask_why(const Shared& entry, Duration pause, std::function<void(const std::string&)> done);
     void later(Duration pause, std::function<void()> again);
 
+    Allocations* source_;
     Clock& clock_;
     Log& log_;
-    Allocations* source_ = nullptr;
     std::map<PartId, Shared> entries_;  ///< of parts that have not ended
 };
 

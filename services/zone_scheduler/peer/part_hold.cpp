@@ -1,257 +1,208 @@
 // What a zone gives to a part: how much there is for a user, and which processors a hold takes.
-#include <algorithm>
 #include <utility>
 
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/names/owned_id.hpp"
 #include "services/zone_scheduler/peer/part_service.hpp"
-#include "services/zone_scheduler/peer/start_windows.hpp"
 
 namespace zbs {
-/// What a zone is asked about.
-struct PartService::Question {
-    const Caller& caller;
-    const CapacityRequest& request;
-    std::set<PartId> without;  ///< count as free
-};
-
-/// What is promised in an interval, to parts that wait, too.
-ProcessorLedger::Promised PartService::promised(const ProcessorCalendar::Interval& when, std::set<PartId> without,
-                                                bool by_estimate) const {
-    return {queue_.promised(), when, std::move(without), by_estimate, [this](const PartId& id) {
-                const PartRequest& request = parts_.at(id)->record.request;
-                return sharing_.share_of(request.share, request.user);
-            }};
-}
-
-/// The processors that the user may have from `start` (steady time) on for the walltime, as one aggregate. Counted for
-/// everybody, given to those entitled: who gets nothing waits as long as who gets all.
-StartWindow PartService::count_free(const Question& question, Duration start, bool by_estimate) const {
-    const Duration start_in = start - clock_.steady_now();
-    const CapacityRequest& request = question.request;
-    const ProcessorCalendar::Interval when = interval_of(start_in, request.walltime, request.grace);
-    const ProcessorLedger::Promised promised = this->promised(when, question.without, by_estimate);
-    const Entitlement entitlement =
-        filter_.find({question.caller, request.user, request.groups, request.walltime,
-                      usage_in(question.caller.organisation, when, question.without, by_estimate), start_in});
-    const ProcessorSet usable = ledger_.free_on(entitlement.machines, promised);
-    StartWindow window = ledger_.count_free(usable, promised,
-                                            {.processors = entitlement.processors,
-                                             .max_machines = config_.max_machines,
-                                             .share = sharing_.share_of(request.share, request.user)});
-    window.after = window.expected = start_in;
-    return window;
-}
-
-/// What could start later, where so many can start now. O(instants at which something changes x promised processors),
-/// for a bounded number of them.
-std::vector<StartWindow> PartService::find_windows(const Question& question, int free_now) const {
-    const Duration now = clock_.steady_now();
-    const ProcessorCalendar::Interval sample =
-        interval_of(config_.hold_ttl, question.request.walltime, question.request.grace);
-    const Duration length = sample.end - sample.begin;
-    const auto look = [&](bool by_estimate) {
-        std::vector<Duration> at = queue_.promised().changes(now, length, question.without, by_estimate);
-        const Entitlement today = filter_.find(
-            {question.caller, question.request.user, question.request.groups, question.request.walltime, {}, {}});
-        if (today.opens_in && *today.opens_in > Duration{0}) at.insert(at.begin() + 1, now + *today.opens_in);
-        std::sort(at.begin(), at.end());
-        std::erase_if(at, [&](Duration t) { return t - now > config_.reserve_ahead; });
-        return probe_windows(at, now, free_now > 0,
-                             [&](Duration start) { return count_free(question, start, by_estimate); });
-    };
-    std::vector<StartWindow> windows = merge_windows(look(false));
-    if (used_share_ < 1) expect_from(look(true), windows);
-    return windows;
-}
-
-std::set<PartId> PartService::parts_of(const Caller& home, const std::optional<ApplicationId>& application) const {
-    std::set<PartId> own;
-    if (!application) return own;
-    for (const auto& [id, part] : parts_) {
-        const PartRecord& record = part->record;
-        if (record.home_caller == home && record.request.application == *application &&
-            (is_reserved(record) || is_queued(record)))
-            own.insert(id);
-    }
-    return own;
-}
 
 Result<Capacity> PartService::capacity(const Caller& caller, const CapacityRequest& request) {
     if (auto ok = check_caller(caller, request.user); !ok) return ok.error();
     if (auto takes = staging_.check_need(caller, request.staging); !takes) return takes.error();
-    promise_overruns();
-    const Question question{caller, request, parts_of(caller, request.without)};
-    const Duration now = clock_.steady_now();
-    const StartWindow free = count_free(question, now, false);
-    const Entitlement entitlement = filter_.find({caller, request.user, request.groups, request.walltime, {}, {}});
-    Capacity capacity{.processors = free.processors,
-                      .total_processors = entitlement.total_processors,
-                      .speed_sum = free.speed_sum,
-                      .speed_mean = free.speed_mean,
-                      .speed_variance = free.speed_variance,
-                      .largest_machine = free.largest_machine};
-    // Whether later starts are looked for does not depend on the user: nobody learns from the time it takes.
-    const bool is_open = entitlement.opens_in && *entitlement.opens_in <= Duration{0};
-    if (free_processors() < request.processors || !is_open || !queue_.promised().promises().empty() ||
-        queue_.size() > 0)
-        capacity.windows = find_windows(question, free.processors);
-    if (!entitlement.given) capacity = {};
+    Capacity capacity = offers_.find(caller, request);
     capacity.zone = config_.name();
-    capacity.queues = has_queue_;
-    if (drains_()) give_nothing_now(capacity);
-    capacity.within_zone = link_within_();
+    capacity.queues = queue_.is_open();
+    if (ports_.drains()) give_nothing_now(capacity);
+    capacity.within_zone = ports_.link_within();
     for (const ZoneName& zone : request.zones) {
         if (zone == config_.zone.name) continue;
-        capacity.links.push_back({zone, link_to_(zone)});
+        capacity.links.push_back({zone, ports_.link_to(zone)});
     }
     return capacity;
 }
 
 /// The part that a request wants to replace; null where there is none any more. Errors: kConflict for one that runs or
 /// is of another application.
-Result<std::shared_ptr<PartService::ActivePart>> PartService::find_replaced(const Caller& caller,
-                                                                            const PartRequest& request) {
-    const auto at = request.replaces ? parts_.find(*request.replaces) : parts_.end();
-    if (at == parts_.end() || at->second->record.home_caller != caller) return std::shared_ptr<ActivePart>{};
-    const std::shared_ptr<ActivePart>& old = at->second;
-    if (old->record.request.application != request.application || old->record.status.state == PartState::kRunning) {
+Result<PartService::Shared> PartService::find_replaced(const Caller& caller, const PartRequest& request) {
+    const Shared old = request.replaces ? table_.find(*request.replaces) : nullptr;
+    if (!old || old->record.home_caller != caller) return Shared{};
+    if (old->record.request.application != request.application || old->record.status.state == PartState::kRunning)
         return Error{
             ErrorCode::kConflict,
             "part " + to_string(*request.replaces) + " runs or is of another application; nothing takes its place",
             "/replaces"};
-    }
     return old;
 }
 
-Result<ProcessorLedger::Placement> PartService::place(const PartRequest& request, const ProcessorSet& usable) const {
-    return ledger_.place(request, usable,
-                         {.within_zone = link_within_(),
-                          .max_machines = config_.max_machines,
-                          .beside_fewest = config_.slots > 1 && !sharing_.takes_turns()});
-}
-
-Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& request) {
-    if (auto ok = check_caller(caller, request.user); !ok) return ok.error();
-    if (auto own = check_mark(request.id.value, caller); !own) return own.error();
-    if (caller.organisation != config_.organisation && check_delegation_) {
-        const std::optional<PeeringRights> rights = peerings_.rights_now(caller.organisation);
-        if (auto good = check_delegation_(request, !rights || rights->require_delegation); !good) {
-            if (request.delegation) peerings_.record(caller.organisation, TrustEvent::kFailedCheck);
-            return good.error();
-        }
-    }
-    const Result<std::shared_ptr<ActivePart>> known = find(request.id);
-    if (!known) return redact_for(caller, known.error());
-    if (*known != nullptr) {
-        if ((*known)->record.home_caller == caller && (*known)->record.request == request) return view(**known);
-        return Error{ErrorCode::kIdReused, "part " + to_string(request.id) + " was held with another request", "/id"};
-    }
+/// Whether this caller may ask for such a part, whatever is free.
+Result<void> PartService::check_hold(const Caller& caller, const PartRequest& request) {
     const Result<bool> removed = store_.was_removed(request.id);
     if (!removed) return redact_for(caller, removed.error());
     if (*removed)
         return Error{ErrorCode::kIdReused, "part " + to_string(request.id) + " has ended long ago and was removed",
                      "/id"};
-
-    if (drains_())
+    if (ports_.drains())
         return Error{ErrorCode::kRejected, "zone " + config_.zone.name + " takes no new work; plan without it", {}};
-    if (auto takes = staging_.check_need(caller, request.staging); !takes) return takes.error();
+    if (auto takes = staging_.check_need(caller, request.staging); !takes) return takes;
     if (request.start_in > config_.reserve_ahead)
         return invalid("is more than the " + std::to_string(to_seconds(config_.reserve_ahead)) + " s for which zone " +
                            config_.zone.name + " promises starts",
                        "/start_in_s");
-    const Result<std::shared_ptr<ActivePart>> replaced = find_replaced(caller, request);
+    return {};
+}
+
+Result<ProcessorLedger::Placement> PartService::place(const PartRequest& request, const ProcessorSet& usable) const {
+    return table_.ledger().place(request, usable,
+                                 {.within_zone = ports_.link_within(),
+                                  .max_machines = config_.max_machines,
+                                  .beside_fewest = config_.slots > 1 && !sharing_.takes_turns()});
+}
+
+/// Processors for a part that does not wait. Errors: kRejected with the reason, for this zone's own log.
+Result<ProcessorLedger::Placement> PartService::find_place(const PartRequest& request, const Entitlement& entitlement,
+                                                           const ProcessorCalendar::Interval& when,
+                                                           const std::set<PartId>& without) const {
+    if (std::cmp_greater(request.ranks.size(), entitlement.processors))
+        return Error{ErrorCode::kRejected,
+                     std::to_string(request.ranks.size()) + " processors wanted, " +
+                         std::to_string(entitlement.processors) + " allowed" +
+                         (entitlement.why.empty() ? "" : ": " + entitlement.why),
+                     {}};
+    const ProcessorLedger::Promised promised = table_.promised(when, without);
+    ProcessorSet usable = table_.ledger().free_on(entitlement.machines, promised);
+    if (auto left = table_.ledger().leave_out_full_rows(usable, promised, request.ranks.size(),
+                                                        share_of(config_, request.share, request.user));
+        !left)
+        return left.error();
+    return place(request, usable);
+}
+
+/// Whether such a part may wait here. Errors: kRejected with the reason, for this zone's own log.
+Result<void> PartService::check_queue(const Caller& caller, const PartRequest& request, const Entitlement& entitlement,
+                                      bool replaces) const {
+    const auto refused = [](const char* why) { return Error{ErrorCode::kRejected, why, {}}; };
+    if (!queue_.is_open()) return refused("it has no queue to wait in");
+    if (table_.waiting_count() >= limits::kMaxPartsInQueue) return refused("its queue is full");
+    const std::optional<PeeringRights> rights = ports_.peerings.rights_now(caller.organisation);
+    const int parts = table_.usage_of(caller.organisation).parts - (replaces ? 1 : 0);
+    if (caller.organisation != config_.organisation && (!rights || parts >= rights->concurrent_parts))
+        return refused("its organisation has as many parts here, waiting ones included, as it may");
+    if (std::cmp_greater(request.ranks.size(), entitlement.total_processors))
+        return refused("it asks for more than this user may ever have here");
+    return {};
+}
+
+/// A hold is refused by the filter (what its user may have) or by the ledger (whether so many are free), and nowhere
+/// else: 1 check the caller  2 known already?  3 what its user may have  4 a place for it  5 account and token  6 enter
+Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& request) {
+    if (auto ok = check_caller(caller, request.user); !ok) return ok.error();
+    if (auto own = check_mark(request.id.value, caller); !own) return own.error();
+    if (caller.organisation != config_.organisation) {
+        const std::optional<PeeringRights> rights = ports_.peerings.rights_now(caller.organisation);
+        if (auto good = ports_.check_delegation(request, !rights || rights->require_delegation); !good) {
+            if (request.delegation) ports_.peerings.record(caller.organisation, TrustEvent::kFailedCheck);
+            return good.error();
+        }
+    }
+    const Result<Shared> known = find(request.id);
+    if (!known) return redact_for(caller, known.error());
+    if (*known != nullptr) {
+        if ((*known)->record.home_caller == caller && (*known)->record.request == request) return view(**known);
+        return Error{ErrorCode::kIdReused, "part " + to_string(request.id) + " was held with another request", "/id"};
+    }
+    if (auto ok = check_hold(caller, request); !ok) return ok.error();
+    const Result<Shared> replaced = find_replaced(caller, request);
     if (!replaced) return replaced.error();
-    promise_overruns();
+
+    table_.promise_overruns();
     std::set<PartId> without;
-    if (*replaced != nullptr) without.insert((*replaced)->record.request.id);
-    const ProcessorCalendar::Interval when = interval_of(request.start_in, request.walltime, request.grace);
+    if (*replaced) without.insert((*replaced)->record.request.id);
+    const ProcessorCalendar::Interval when =
+        part::interval_of(config_, clock_.steady_now(), request.start_in, request.walltime, request.grace);
     const Entitlement entitlement =
-        filter_.find({caller, request.user, request.groups, request.walltime,
-                      usage_in(caller.organisation, when, without, false), request.start_in});
-    const auto not_enough = [&](const std::string& why) {
+        ports_.filter.find({caller, request.user, request.groups, request.walltime,
+                            table_.usage_in(caller.organisation, when, without), request.start_in});
+    const auto refuse = [&](const std::string& why) {
         log_.info("part_refused", {{"home", to_uri(caller)}, {"user", to_uri(request.user)}, {"reason", why}});
         return refusal(caller, why);
     };
-    if (!entitlement.given) return not_enough(entitlement.why);
+    if (!entitlement.given) return refuse(entitlement.why);
     ProcessorLedger::Placement placement;
     if (request.queued) {
-        if (!has_queue_) return not_enough("it has no queue to wait in");
-        if (queue_.size() >= limits::kMaxPartsInQueue) return not_enough("its queue is full");
-        const std::optional<PeeringRights> rights = peerings_.rights_now(caller.organisation);
-        const int parts = usage_of(caller.organisation).parts - (*replaced != nullptr ? 1 : 0);
-        if (caller.organisation != config_.organisation && (!rights || parts >= rights->concurrent_parts))
-            return not_enough("its organisation has as many parts here, waiting ones included, as it may");
-        if (std::cmp_greater(request.ranks.size(), entitlement.total_processors))
-            return not_enough("it asks for more than this user may ever have here");
+        if (auto may_wait = check_queue(caller, request, entitlement, *replaced != nullptr); !may_wait)
+            return refuse(may_wait.error().message);
     } else {
-        if (std::cmp_greater(request.ranks.size(), entitlement.processors))
-            return not_enough(std::to_string(request.ranks.size()) + " processors wanted, " +
-                              std::to_string(entitlement.processors) + " allowed" +
-                              (entitlement.why.empty() ? "" : ": " + entitlement.why));
-        const ProcessorLedger::Promised promised = this->promised(when, without);
-        ProcessorSet usable = ledger_.free_on(entitlement.machines, promised);
-        if (auto left = ledger_.leave_out_full_rows(usable, promised, request.ranks.size(),
-                                                    sharing_.share_of(request.share, request.user));
-            !left)
-            return not_enough(left.error().message);
-        Result<ProcessorLedger::Placement> placed = place(request, usable);
-        if (!placed) return not_enough(placed.error().message);
-        placement = *std::move(placed);
+        Result<ProcessorLedger::Placement> found = find_place(request, entitlement, when, without);
+        if (!found) return refuse(found.error().message);
+        placement = *std::move(found);
     }
 
-    const Result<AccountName> account = filter_.take_account(entitlement, request.user);
+    const Result<AccountName> account = ports_.filter.take_account(entitlement, request.user);
     if (!account)
-        return account.error().code == ErrorCode::kRejected ? not_enough(account.error().message)
+        return account.error().code == ErrorCode::kRejected ? refuse(account.error().message)
                                                             : redact_for(caller, account.error());
     const Result<std::uint64_t> token = store_.next_token();
     if (!token) return redact_for(caller, token.error());
-    ActivePart part{.record = {.home_caller = caller, .request = request},
-                    .deadline = clock_.steady_now() + config_.hold_ttl,
-                    .start = when.begin};
-    if (request.start_in > Duration{0}) part.record.starts_at = clock_.now() + request.start_in;
-    part.record.request.delegation.reset();  // has done its work
-    part.record.account = *account;
-    PartStatus& status = part.record.status;
-    status = {.id = request.id,
-              .zone = config_.name(),
-              .state = PartState::kHeld,
-              .token = *token,
-              .can_profile = !config_.profiler.empty()};
-    part.record.processors = std::move(placement.processors);
-    status.assignment = std::move(placement.assignment);
-    if (auto reached = failpoint::reach(failpoint::Point::kPeerHoldDecided); !reached)
+    PartRecord record{.home_caller = caller, .request = request, .account = *account};
+    record.status = {.id = request.id,
+                     .zone = config_.name(),
+                     .token = *token,
+                     .assignment = std::move(placement.assignment),
+                     .can_profile = !config_.profiler.empty()};
+    record.processors = std::move(placement.processors);
+    const Result<Shared> part = enter(part::begin(config_, std::move(record), now()), *replaced);
+    if (!part) return redact_for(caller, part.error());
+    const PartStatus answer = view(**part);
+    watch();
+    if (auto reached = failpoint::reach(failpoint::Point::kPeerHoldStored); !reached)
         return redact_for(caller, reached.error());
-    // The old part goes first: a fault between the two must not leave both.
-    if (*replaced != nullptr) {
-        ActivePart& old = **replaced;
+    return answer;
+}
+
+/// Stores a new part and gives it what it has been promised. The old part goes first: a fault between the two must not
+/// leave both.
+Result<PartService::Shared> PartService::enter(part::State part, const Shared& replaced) {
+    if (auto reached = failpoint::reach(failpoint::Point::kPeerHoldDecided); !reached) return reached.error();
+    const PartRequest& request = part.record.request;
+    if (replaced) {
         const std::string why = "part " + to_string(request.id) + " takes its place";
-        if (auto ok = save(old, old.record, PartState::kReleased, why); !ok) return redact_for(caller, ok.error());
+        if (auto ok = apply(replaced, part::Withdraw{why}); !ok) return ok.error();
     }
-    if (auto ok = store_.save(part.record); !ok) return redact_for(caller, ok.error());
-    filter_.begin_use(part.record.account);
+    if (auto ok = store_.save(part.record); !ok) return ok.error();
+    ports_.filter.begin_use(part.record.account);
     log_.info("part_held", {{"part", to_string(request.id)},
                             {"application", to_string(request.application)},
                             {"home", request.home},
                             {"ranks", std::to_string(request.ranks.size())},
                             {"start_in_s", std::to_string(to_seconds(request.start_in))},
-                            {"token", std::to_string(*token)}});
-    observer_->part_entered(part.record);
-    const auto live = std::make_shared<ActivePart>(std::move(part));
-    parts_.emplace(request.id, live);
-    if (request.queued) {
-        enqueue(*live);
-        run_queue();
+                            {"token", std::to_string(part.record.status.token)}});
+    ports_.observer.part_entered(part.record);
+    const auto live = std::make_shared<part::State>(std::move(part));
+    table_.add(live);
+    if (live->record.request.queued) {
+        queue_.add(*live);
+        queue_.run();
     } else {
-        promise_anew(*live);
+        table_.promise(*live);
         ask_allocation(*live);
     }
-    const PartStatus answer = view(*live);
-    watch();
-    if (auto reached = failpoint::reach(failpoint::Point::kPeerHoldStored); !reached)
-        return redact_for(caller, reached.error());
-    return answer;
+    return live;
+}
+
+/// What the queue gives to a part that has waited. False where it does not fit, or could not be stored.
+bool PartService::give_processors(const Shared& part, const ProcessorSet& usable) {
+    Result<ProcessorLedger::Placement> placed = place(part->record.request, usable);
+    if (!placed) return false;
+    const std::size_t processors = placed->processors.size();
+    const PartId id = part->record.request.id;
+    if (auto given = apply(part, part::Placed{*std::move(placed)}); !given) {
+        log_.warn("store_failed", {{"part", to_string(id)}, {"reason", given.error().message}});
+        return false;
+    }
+    log_.info("part_given_processors", {{"part", to_string(id)}, {"processors", std::to_string(processors)}});
+    return true;
 }
 
 }  // namespace zbs

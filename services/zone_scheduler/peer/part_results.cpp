@@ -19,7 +19,7 @@ constexpr std::size_t kCollectPiece = limits::kMaxFileChunkBytes;
 constexpr std::size_t kAnswerPiece = 512 * 1024;
 
 /// Of an entry that stands for what is in a folder and could not be listed: the folder.
-std::optional<std::string> unlisted_folder(const Executor::File& file) {
+std::optional<std::string> unlisted_folder(const StepFiles::File& file) {
     constexpr std::string_view kAll = "/*";
     if (file.fault.empty() || !file.name.ends_with(kAll)) return std::nullopt;
     return file.name.substr(0, file.name.size() - kAll.size());
@@ -27,7 +27,7 @@ std::optional<std::string> unlisted_folder(const Executor::File& file) {
 
 /// Whether it comes, or is left out and named. A folder is left out if what is in it was not asked for, unless it was
 /// made for inputs.
-bool is_asked_for(const Staging& staging, const Executor::File& file) {
+bool is_asked_for(const Staging& staging, const StepFiles::File& file) {
     if (is_own_output(file.name)) return false;
     const auto matches = [&](const std::string& name) {
         return std::ranges::any_of(staging.results,
@@ -76,7 +76,7 @@ void PartResults::remove_fetched(const PartRecord& record) {
     for (std::size_t i = 0; i < staged.size() && i < record.machines.size(); ++i)
         if (config_.agents.contains(record.machines[i])) fetched.insert(staged[i]);
     for (const StepId& step : fetched) {
-        if (auto removed = executor_.remove_files(step, names); !removed)
+        if (auto removed = step_files_.remove_files(step, names); !removed)
             log_.warn("results_not_removed", {{"operation", step}, {"reason", removed.error().message}});
     }
 }
@@ -85,11 +85,11 @@ void PartResults::request(const PartRecord& record) {
     if (!record.staging || record.staging->results.empty()) return;
     const auto staging = std::make_shared<const Staging>(*record.staging);
     const std::vector<StepId> staged = staging_.staged_steps(record);
-    const auto room = std::make_shared<Executor::Room>(
-        Executor::Room{.bytes = config_.staging.job_bytes, .files = limits::kMaxResultFiles});
+    const auto room = std::make_shared<MachineFiles::Room>(
+        MachineFiles::Room{.bytes = config_.staging.job_bytes, .files = limits::kMaxResultFiles});
     for (const StepId& step : std::set<StepId>(staged.begin(), staged.end()))
-        executor_.request_results(
-            step, {.asks_for = [staging](const Executor::File& file) { return is_asked_for(*staging, file); },
+        machine_files_.request_results(
+            step, {.asks_for = [staging](const StepFiles::File& file) { return is_asked_for(*staging, file); },
                    .file_bytes = config_.staging.file_bytes,
                    .room = room});
 }
@@ -102,7 +102,7 @@ std::deque<PartResults::Found> PartResults::search(const PartRecord& record, Sta
     std::size_t too_many = 0;
     for (const StepId& step : staging_.staged_steps(record)) {
         if (!searched.insert(step).second) continue;
-        for (Executor::File& file : executor_.list_all(step)) {
+        for (StepFiles::File& file : step_files_.list_all(step)) {
             if (!is_asked_for(*record.staging, file)) continue;
             if (const std::string fault = result_name_fault(file.name); file.fault.empty() && !fault.empty()) {
                 file.name = printable_text(file.name, limits::kMaxStagedNameBytes);
@@ -160,7 +160,7 @@ Result<StagedResults> PartResults::find(const PartRecord& record) {
 void PartResults::collect(const PartId& id) {
     Collection& work = *collecting_.at(id);
     if (work.files.empty()) return record_collected(work);
-    const Executor::File& file = work.files.front().file;
+    const StepFiles::File& file = work.files.front().file;
     const auto go_on = [this, id] { clock_.after(Duration{0}, [this, id] { collect(id); }); };
     if (file.bytes > config_.staging.file_bytes) {
         work.leave_out("larger than zone " + config_.zone.name + " hands on (" + of_size(config_.staging.file_bytes) +
@@ -174,7 +174,7 @@ void PartResults::collect(const PartId& id) {
         return go_on();
     }
     const std::string name = depot_name(work.results.files.size());
-    const Result<std::string> piece = executor_.read(work.files.front().step, file.name, work.offset, kCollectPiece);
+    const Result<std::string> piece = step_files_.read(work.files.front().step, file.name, work.offset, kCollectPiece);
     const bool is_cut = piece && piece->empty() && work.offset < file.bytes;
     if (!piece || is_cut) {
         static_cast<void>(staging_.files()->depot().remove(results_shelf(id), name));

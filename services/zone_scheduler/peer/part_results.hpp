@@ -13,9 +13,15 @@ namespace zbs {
 /// Files that a part leaves for its home: stored a piece at a time, handed on, removed.
 class PartResults {
   public:
-    PartResults(const ZoneConfig& config, PartStaging& staging, Clock& clock, ZoneStore& store, Executor& executor,
-                Log& log)
-        : config_(config), staging_(staging), clock_(clock), store_(store), executor_(executor), log_(log) {}
+    PartResults(const ZoneConfig& config, PartStaging& staging, Clock& clock, PartStore& store, StepFiles& step_files,
+                MachineFiles& machine_files, Log& log)
+        : config_(config),
+          staging_(staging),
+          clock_(clock),
+          store_(store),
+          step_files_(step_files),
+          machine_files_(machine_files),
+          log_(log) {}
 
     /// Selects the results among the files of the part's steps.
     void request(const PartRecord& record);
@@ -28,7 +34,7 @@ class PartResults {
   private:
     struct Found {
         StepId step;  ///< in whose folder it is
-        Executor::File file;
+        StepFiles::File file;
     };
     struct Collection;
     std::deque<Found> search(const PartRecord& record, StagedResults& results);
@@ -39,8 +45,9 @@ class PartResults {
     const ZoneConfig& config_;
     PartStaging& staging_;
     Clock& clock_;
-    ZoneStore& store_;
-    Executor& executor_;
+    PartStore& store_;
+    StepFiles& step_files_;
+    MachineFiles& machine_files_;
     Log& log_;
     std::map<PartId, std::shared_ptr<Collection>> collecting_;
 };

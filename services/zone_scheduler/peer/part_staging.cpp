@@ -73,7 +73,8 @@ Result<bool> PartStaging::bring_inputs(const PartRecord& record) {
     if (machines.empty() || record.staging->inputs.empty()) return true;
     bool all = true;
     for (const MachineName& machine : machines) {
-        const Result<bool> here = executor_.stage_inputs({to_string(record.request.id), machine, inputs_of(record)});
+        const Result<bool> here =
+            machine_files_.stage_inputs({to_string(record.request.id), machine, inputs_of(record)});
         if (!here) return here.error();
         all = *here && all;
     }
@@ -106,7 +107,7 @@ std::vector<StepId> PartStaging::staged_steps(const PartRecord& record) const {
 void PartStaging::add_to(const PartRecord& record, std::size_t step, StepSpec& spec) const {
     if (!record.staging || files_ == nullptr) return;
     const StepId first = staged_steps(record).at(step);
-    spec.environment.emplace_back(mpich::kStagedFolder, executor_.folder(first));
+    spec.environment.emplace_back(mpich::kStagedFolder, step_files_.folder(first));
     spec.shares.push_back(first);
     if (first != spec.step_id) return;
     spec.inputs = inputs_of(record);
@@ -120,7 +121,7 @@ void PartStaging::remove_inputs(const PartRecord& record) {
     for (const StagedFile& file : record.staging->inputs) names.push_back(file.name);
     const std::vector<StepId> staged = staged_steps(record);
     for (const StepId& step : std::set<StepId>(staged.begin(), staged.end())) {
-        if (auto removed = executor_.remove_files(step, names); !removed)
+        if (auto removed = step_files_.remove_files(step, names); !removed)
             log_.warn("inputs_not_removed", {{"operation", step}, {"reason", removed.error().message}});
     }
 }

@@ -4,9 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "services/common/ports/executor.hpp"
 #include "services/common/ports/log.hpp"
-#include "services/common/ports/storage/zone_store.hpp"
+#include "services/common/ports/steps/machine_files.hpp"
+#include "services/common/ports/steps/step_files.hpp"
+#include "services/common/ports/storage/part_store.hpp"
 #include "services/zone_scheduler/peer/part_allocations.hpp"
 #include "services/zone_scheduler/records/file_library.hpp"
 #include "services/zone_scheduler/records/zone_config.hpp"
@@ -16,9 +17,15 @@ namespace zbs {
 /// Files that a part gets before its launch: whether the zone takes them, and their way to the machines of the part.
 class PartStaging {
   public:
-    PartStaging(const ZoneConfig& config, const PartAllocations& allocations, Executor& executor, Log& log)
-        : config_(config), allocations_(allocations), executor_(executor), log_(log) {}
-    void use(FileLibrary& files) { files_ = &files; }
+    /// `files`: null where the zone takes none.
+    PartStaging(const ZoneConfig& config, const PartAllocations& allocations, StepFiles& step_files,
+                MachineFiles& machine_files, FileLibrary* files, Log& log)
+        : config_(config),
+          allocations_(allocations),
+          step_files_(step_files),
+          machine_files_(machine_files),
+          files_(files),
+          log_(log) {}
     FileLibrary* files() const { return files_; }  ///< null: the zone takes none
 
     /// Whether this zone would take the files of such an application. The error names the bound to other organisations,
@@ -47,9 +54,10 @@ class PartStaging {
 
     const ZoneConfig& config_;
     const PartAllocations& allocations_;
-    Executor& executor_;
+    StepFiles& step_files_;
+    MachineFiles& machine_files_;
+    FileLibrary* files_;
     Log& log_;
-    FileLibrary* files_ = nullptr;
 };
 
 }  // namespace zbs

@@ -43,10 +43,10 @@ void TimeSharing::see_weights() {
     if (std::exchange(has_weights_, all_have) != has_weights_) changed_ = true;
 }
 
-int TimeSharing::share_of(const std::optional<int>& asked, const Caller& user) const {
-    const int usual = std::max<int>(Scojo::default_share(config_.slots), kMinShare);
+int share_of(const ZoneConfig& config, const std::optional<int>& asked, const Caller& user) {
+    const int usual = std::max<int>(Scojo::default_share(config.slots), kMinShare);
     if (!asked) return usual;
-    return user.organisation == config_.organisation ? *asked : std::min(*asked, usual);
+    return user.organisation == config.organisation ? *asked : std::min(*asked, usual);
 }
 
 TimeSharing::Rows TimeSharing::running_rows() const {
@@ -54,7 +54,7 @@ TimeSharing::Rows TimeSharing::running_rows() const {
     for (const PartRecord* record : running_()) {
         if (record->processors.empty()) continue;
         Row& row = rows[ledger_.row_of(record->processors.front())];
-        row.share = std::max(row.share, share_of(record->request.share, record->request.user));
+        row.share = std::max(row.share, share_of(config_, record->request.share, record->request.user));
         const std::vector<StepId> steps = step_ids(record->operation, record->proxies);
         for (std::size_t i = 0; i < steps.size() && i < record->machines.size(); ++i)
             row.steps[record->machines[i]].push_back(steps[i]);
@@ -177,8 +177,8 @@ ShareTable TimeSharing::shares_of(const MachineName& machine) const {
             if (record->machines[i] != machine) continue;
             table.shares.push_back({.step_id = steps[i], .weight = {}, .nice = {}});
             if (by_priority) table.shares.back().nice = elmer::nice_level(level, config_.slots);
-            weights.push_back(static_cast<double>(share_of(record->request.share, record->request.user)) * ranks /
-                              static_cast<double>(here));
+            weights.push_back(static_cast<double>(share_of(config_, record->request.share, record->request.user)) *
+                              ranks / static_cast<double>(here));
             largest = std::max(largest, weights.back());
         }
     }

@@ -10,11 +10,15 @@
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/log.hpp"
 #include "services/common/ports/slice_sink.hpp"
-#include "services/common/ports/storage/zone_store.hpp"
+#include "services/common/ports/storage/part_store.hpp"
 #include "services/zone_scheduler/peer/processor_ledger.hpp"
 #include "services/zone_scheduler/records/zone_config.hpp"
 
 namespace zbs {
+
+/// Per cent of its processors that a part asks for. A part of another organisation's user has no more than one that
+/// asks for nothing: a share counts in the whole row.
+int share_of(const ZoneConfig& config, const std::optional<int>& asked, const Caller& user);
 
 /// How parts share processors: which columns of slices, nice levels or weights the machines get. Parts take turns, as
 /// in gang scheduling; or they run together, by priority [Turner1995, chapter 6] or by shares [Huang2004, chapter 5].
@@ -22,18 +26,20 @@ class TimeSharing {
   public:
     /// Returns the parts that run, in order of their ids; valid until the strand is left.
     using RunningParts = std::function<std::vector<const PartRecord*>()>;
-    TimeSharing(const ZoneConfig& config, const ProcessorLedger& ledger, Clock& clock, ZoneStore& store, Log& log,
-                RunningParts running)
-        : config_(config), ledger_(ledger), clock_(clock), store_(store), log_(log), running_(std::move(running)) {}
-    void use(SliceSink& slices) { slices_ = &slices; }
+    /// `slices`: receives the slices of the machines; null where they get none.
+    TimeSharing(const ZoneConfig& config, const ProcessorLedger& ledger, Clock& clock, PartStore& store, Log& log,
+                SliceSink* slices, RunningParts running)
+        : config_(config),
+          ledger_(ledger),
+          clock_(clock),
+          store_(store),
+          log_(log),
+          slices_(slices),
+          running_(std::move(running)) {}
 
     bool takes_turns() const;
     /// "turns", "nice levels" or "weights"; empty where each part has its own processors.
     std::string mode() const;
-    /// Per cent of its processors that a part asks for. A part of another organisation's user has no more than one that
-    /// asks for nothing: a share counts in the whole row.
-    int share_of(const std::optional<int>& asked, const Caller& user) const;
-
     void note_change() { changed_ = true; }  ///< of what runs
     /// Sends the machines their columns and shares after a change.
     void send();
@@ -55,10 +61,10 @@ class TimeSharing {
     const ZoneConfig& config_;
     const ProcessorLedger& ledger_;
     Clock& clock_;
-    ZoneStore& store_;
+    PartStore& store_;
     Log& log_;
+    SliceSink* slices_;
     RunningParts running_;
-    SliceSink* slices_ = nullptr;
     bool changed_ = true;  ///< since the last columns were sent
     bool sent_ = false;
     bool has_weights_ = false;  ///< all machines can give weights, as far as is known

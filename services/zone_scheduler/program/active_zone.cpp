@@ -36,6 +36,19 @@ ZoneResources resources_of(const StateFolder& state, bool is_shared, const opens
     return resources;
 }
 
+/// Null where there is none.
+Result<std::shared_ptr<QueueLogFile>> open_queue_log(const ZoneSettings& settings, Log& log) {
+    if (settings.queue_log.empty()) return std::shared_ptr<QueueLogFile>{};
+    Result<std::shared_ptr<QueueLogFile>> file = QueueLogFile::open(settings.queue_log, log);
+    if (file || !settings.database || file.error().code != ErrorCode::kConflict) return file;
+    // Whoever was active before may stand still; the lease is what says who acts.
+    log.warn("queue_log_left_out", {{"reason", file.error().message},
+                                    {"what_now",
+                                     "the zone goes on without it; to have it again, end the scheduler that was active "
+                                     "before, and start this one again"}});
+    return std::shared_ptr<QueueLogFile>{};
+}
+
 }  // namespace
 
 [[noreturn]] void end_at_once(Log& log, const Error& error, bool is_shared) {
@@ -68,6 +81,10 @@ Result<std::unique_ptr<ActiveZone>> ActiveZone::make(ServiceHost& host, ZoneSett
         end_at_once(log, error, is_shared);
     };
     made->nodes = make_nodes(host, settings, state, made->storage, post, lost, log);
+    Result<std::shared_ptr<QueueLogFile>> queue_log = open_queue_log(settings, log);
+    if (!queue_log) return queue_log.error();
+    ZoneQueue::Observer queue_observer;
+    if (*queue_log) queue_observer = [file = *queue_log](const QueueEvent& event) { file->write(event); };
     made->zone = std::make_unique<ZoneCore>(
         settings.zone,
         ZonePorts{.clock = host.clock,
@@ -88,12 +105,14 @@ Result<std::unique_ptr<ActiveZone>> ActiveZone::make(ServiceHost& host, ZoneSett
                   .audit = *made->storage.audit,
                   .log = log,
                   .storage_failed = lost,
+                  .queue_observer = std::move(queue_observer),
+                  .check_address = settings.allow_private_addresses ? nullptr : cpprest::check_public_address,
                   .resources = resources_of(state, settings.database.has_value(), host.keys.get())},
         zone_contract());
     ZoneCore& zone = *made->zone;
     if (made->nodes) made->nodes->use(zone.nodes());
     zone.on_enrolled([&state] { forget_registry_code(state); });
-    if (!settings.allow_private_addresses) zone.use_address_check(cpprest::check_public_address);
+    if (*queue_log) (*queue_log)->on_full([&zone] { zone.restate_queue(); });
     if (settings.zone.run_as_accounts) {
         zone.use_host_accounts([minimum_uid = settings.minimum_uid](const AccountName& account) {
             return check_account(account, minimum_uid);
@@ -105,23 +124,7 @@ Result<std::unique_ptr<ActiveZone>> ActiveZone::make(ServiceHost& host, ZoneSett
     return made;
 }
 
-Result<void> ActiveZone::begin(ServiceHost& host, const ZoneSettings& settings, Log& log) {
-    if (!settings.queue_log.empty()) {
-        Result<std::shared_ptr<QueueLogFile>> file = QueueLogFile::open(settings.queue_log, log);
-        if (file) {
-            (*file)->on_full([&core = *zone] { core.restate_queue(); });
-            zone->observe_queue([file = *std::move(file)](const QueueEvent& event) { file->write(event); });
-        } else if (settings.database && file.error().code == ErrorCode::kConflict) {
-            // Whoever was active before may stand still; the lease is what says who acts.
-            log.warn("queue_log_left_out",
-                     {{"reason", file.error().message},
-                      {"what_now",
-                       "the zone goes on without it; to have it again, end the scheduler that was active "
-                       "before, and start this one again"}});
-        } else {
-            return file.error();
-        }
-    }
+Result<void> ActiveZone::begin(ServiceHost& host) {
     if (auto resumed = zone->resume(); !resumed) return resumed;
     boost::asio::post(host.strand, [this] {
         if (renewal) renewal->start();

@@ -27,12 +27,11 @@ struct ActiveZone {
     ActiveZone& operator=(const ActiveZone&) = delete;
 
     /// Makes the zone; nothing is served yet. All but `storage` have to outlive it. Errors: a Slurm that does not
-    /// answer.
+    /// answer; the queue log's.
     static Result<std::unique_ptr<ActiveZone>> make(ServiceHost& host, ZoneSettings& settings, const StateFolder& state,
                                                     Storage storage, const std::string& config_path, Log& log);
-    /// Takes up what the stores hold and begins. The settings have the zone's URL. Errors: the stores', the queue
-    /// log's.
-    Result<void> begin(ServiceHost& host, const ZoneSettings& settings, Log& log);
+    /// Takes up what the stores hold and begins. The settings have the zone's URL. Errors: the stores'.
+    Result<void> begin(ServiceHost& host);
 };
 
 /// The storage has failed, or another has taken over: the storage holds the last good state, and nothing newer was sent

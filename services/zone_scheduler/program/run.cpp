@@ -47,7 +47,7 @@ Result<void> start_alone(ServiceHost& host, ZoneSettings& settings, const StateF
     if (!url) return url.error();
     if (auto announced = Edge::announce(settings, state, *url); !announced) return announced;
     settings.zone.url = *std::move(url);
-    if (auto begun = active->begin(host, settings, log); !begun) return begun;
+    if (auto begun = active->begin(host); !begun) return begun;
     edge.serve(*active->zone);
     return {};
 }
@@ -143,7 +143,7 @@ int run(const std::string& config_path) {
         });
         const auto become_active = [&](std::int64_t epoch) {
             auto taken = take_over(host, *settings, state, {standby->lease(), epoch}, config_path, *log);
-            Result<void> begun = taken ? (*taken)->begin(host, *settings, *log) : taken.error();
+            Result<void> begun = taken ? (*taken)->begin(host) : taken.error();
             if (begun) begun = Edge::announce(*settings, state, settings->zone.url);
             if (!begun) {
                 standby->release();

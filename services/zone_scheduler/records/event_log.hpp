@@ -2,22 +2,25 @@
 #include <functional>
 #include <vector>
 
+#include "services/common/messages/application.hpp"
+#include "services/common/ports/clock.hpp"
 #include "services/common/ports/log.hpp"
-#include "services/zone_scheduler/records/zone_observer.hpp"
+#include "services/common/ports/storage/event_store.hpp"
+#include "services/common/ports/storage/part_store.hpp"
 
 namespace zbs {
 
 /// Writes down each change of state of applications and parts, in the same step of the store as the change itself, and
 /// notifies the listener. Ids are microseconds since 1970, or one more than the last where that is not less: so they
 /// grow also after a backup was restored. Lives on the domain's strand.
-class EventLog : public ZoneObserver {
+class EventLog {
   public:
-    EventLog(const Clock& clock, ZoneStore& store, Log& log) : clock_(clock), store_(store), log_(log) {}
+    EventLog(const Clock& clock, EventStore& store, Log& log) : clock_(clock), store_(store), log_(log) {}
     /// Errors: the store's.
     Result<void> resume();
 
-    void application_entered(const Application& application) override;
-    void part_entered(const PartRecord& part) override;
+    void application_entered(const Application& application);
+    void part_entered(const PartRecord& part);
 
     /// Receives each event, which is not durable yet. Default nobody.
     void listen(std::function<void(const StateEvent&)> listener) { listener_ = std::move(listener); }
@@ -31,7 +34,7 @@ class EventLog : public ZoneObserver {
     void add(StateEvent event);
 
     const Clock& clock_;
-    ZoneStore& store_;
+    EventStore& store_;
     Log& log_;
     std::function<void(const StateEvent&)> listener_ = [](const StateEvent&) {};
     std::function<void(const StateEvent&)> lost_ = [](const StateEvent&) {};

@@ -76,16 +76,16 @@ std::vector<StepId> step_ids(const std::string& operation, const std::vector<int
     return steps;
 }
 
-std::string ranks_at_walltime(Executor& executor, const std::vector<StepId>& steps, std::size_t ranks) {
+std::string ranks_at_walltime(StepFiles& files, const std::vector<StepId>& steps, std::size_t ranks) {
     constexpr std::uint64_t kMaxBytes = 64;
     std::size_t finalized = 0;
     bool is_at_work = false;  ///< a rank that finalized because of the walltime leaves its byte, too
     std::string unusual;
     for (const StepId& step : steps) {
-        if (const Result<std::string> marks = executor.read(step, kFinalizedFile, 0, limits::kMaxRanks))
+        if (const Result<std::string> marks = files.read(step, kFinalizedFile, 0, limits::kMaxRanks))
             finalized += marks->size();
-        is_at_work = is_at_work || executor.read(step, std::string(own_files::kAtWork), 0, kMaxBytes).has_value();
-        const Result<std::string> found = executor.read(step, std::string(own_files::kUnusual), 0, kMaxBytes);
+        is_at_work = is_at_work || files.read(step, std::string(own_files::kAtWork), 0, kMaxBytes).has_value();
+        const Result<std::string> found = files.read(step, std::string(own_files::kUnusual), 0, kMaxBytes);
         if (found && unusual.empty()) unusual = describe_finding(*found);
     }
     if (ranks > 0 && finalized >= ranks && !is_at_work) return std::string(kNoneExitsReason);

@@ -5,7 +5,7 @@
 
 #include "algorithms/base/result.hpp"
 #include "services/common/messages/part.hpp"
-#include "services/common/ports/executor.hpp"
+#include "services/common/ports/steps/step_files.hpp"
 
 namespace zbs {
 
@@ -16,7 +16,7 @@ PartStatus outside_view(PartStatus inside, bool asked);
 
 /// For the reason of a walltime, with ": " before it: that all `ranks` of these steps returned from MPI_Finalize and
 /// stayed, or that one of them ran without the zone's library or alone; else empty.
-std::string ranks_at_walltime(Executor& executor, const std::vector<StepId>& steps, std::size_t ranks);
+std::string ranks_at_walltime(StepFiles& files, const std::vector<StepId>& steps, std::size_t ranks);
 
 /// The same for a part that is another's and for one that is nowhere.
 Error no_such_part(const PartId& id);

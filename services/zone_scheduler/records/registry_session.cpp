@@ -17,7 +17,7 @@ constexpr const char* kOwnEnrolment = "\n";  // before the reason, in the set of
 constexpr auto kMaxListed = static_cast<std::size_t>(limits::kMaxZonesInRegistry);
 }  // namespace
 
-RegistrySession::RegistrySession(const ZoneConfig& config, Clock& clock, ZoneTransport& transport,
+RegistrySession::RegistrySession(const ZoneConfig& config, Clock& clock, RegistryTransport& transport,
                                  const TrustBundles& trust, EntrySigning signing, Log& log, Found found,
                                  std::function<void()> missed)
     : config_(config),

@@ -7,8 +7,8 @@
 
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/log.hpp"
+#include "services/common/ports/transport/registry_transport.hpp"
 #include "services/common/ports/trust.hpp"
-#include "services/common/ports/zone_transport.hpp"
 #include "services/zone_scheduler/records/zone_config.hpp"
 
 namespace zbs {
@@ -27,7 +27,7 @@ class RegistrySession {
   public:
     using Found = std::function<void(const std::vector<ZoneEntry>&)>;
     /// `found` gets what was verified, after every look; `missed` is called after a look that got no answer.
-    RegistrySession(const ZoneConfig& config, Clock& clock, ZoneTransport& transport, const TrustBundles& trust,
+    RegistrySession(const ZoneConfig& config, Clock& clock, RegistryTransport& transport, const TrustBundles& trust,
                     EntrySigning signing, Log& log, Found found, std::function<void()> missed);
     void start();
     /// Takes no new work, says so to the registry, and finishes what it has.
@@ -64,7 +64,7 @@ class RegistrySession {
 
     const ZoneConfig& config_;
     Clock& clock_;
-    ZoneTransport& transport_;
+    RegistryTransport& transport_;
     const TrustBundles& trust_;
     EntrySigning signing_;
     Log& log_;

@@ -28,7 +28,7 @@ bool Retention::clock_is_believable() {
     if (clock_.steady_now() < distrusted_until_) return false;
     if (clock_.steady_now() >= note_at_) {
         note_at_ = clock_.steady_now() + kNoteEvery;
-        if (auto noted = store_.record_believed_time(clock_.now()); !noted)
+        if (auto noted = clock_store_.record_believed_time(clock_.now()); !noted)
             log_.warn("store_failed", {{"reason", noted.error().message}});
     }
     return true;
@@ -38,13 +38,13 @@ bool Retention::clock_is_believable() {
 /// put a year ahead while the zone was off, and a zone that was off for a year, look the same. Where nothing was ever
 /// recorded, a day goes by, too. False where the store does not answer: asked again at the next check.
 bool Retention::compare_with_last_life(Duration ahead) {
-    const Result<std::optional<Time>> believed = store_.believed_time();
+    const Result<std::optional<Time>> believed = clock_store_.believed_time();
     if (!believed) {
         log_.warn("retention_failed", {{"reason", believed.error().message}});
         return false;
     }
     if (!*believed) {
-        if (auto noted = store_.record_believed_time(clock_.now()); !noted) return false;
+        if (auto noted = clock_store_.record_believed_time(clock_.now()); !noted) return false;
         distrusted_until_ = clock_.steady_now() + kDistrust;
     } else {
         const Duration off = clock_.now() - **believed;
@@ -70,22 +70,23 @@ bool Retention::remove_some() {
         log_.warn("retention_failed", {{"reason", error.message}});
         return false;
     };
-    const Result<std::vector<EndedApplication>> applications = store_.ended_applications(limit, kRecordsPerCheck);
+    const Result<std::vector<EndedApplication>> applications =
+        applications_.ended_applications(limit, kRecordsPerCheck);
     if (!applications) return fault(applications.error());
     for (const EndedApplication& application : *applications) {
         std::vector<StepId> steps;
         if (!application.launcher_step.empty()) steps.push_back(application.launcher_step);
         if (!remove_files(steps, budget)) return true;
         remove_shelf(results_shelf(application.id));
-        if (auto removed = store_.remove(application.id); !removed) return fault(removed.error());
+        if (auto removed = applications_.remove(application.id); !removed) return fault(removed.error());
         ++removed_;
     }
-    const Result<std::vector<EndedPart>> parts = store_.ended_parts(limit, kRecordsPerCheck);
+    const Result<std::vector<EndedPart>> parts = parts_.ended_parts(limit, kRecordsPerCheck);
     if (!parts) return fault(parts.error());
     for (const EndedPart& part : *parts) {
         if (!remove_files(step_ids(part.operation, part.proxies), budget)) return true;
         remove_shelf(results_shelf(part.id));
-        if (auto removed = store_.remove(part.id); !removed) return fault(removed.error());
+        if (auto removed = parts_.remove(part.id); !removed) return fault(removed.error());
         ++removed_;
     }
     const bool more = applications->size() == kRecordsPerCheck || parts->size() == kRecordsPerCheck;
@@ -99,7 +100,7 @@ bool Retention::remove_some() {
 /// must not keep all younger ones.
 bool Retention::remove_files(const std::vector<StepId>& steps, std::size_t& budget) {
     for (const StepId& step : steps) {
-        const Result<Executor::Removal> removal = executor_.remove(step, budget);
+        const Result<StepFiles::Removal> removal = step_files_.remove(step, budget);
         if (!removal) {
             log_.warn("results_not_removed", {{"operation", step}, {"reason", removal.error().message}});
             continue;
@@ -121,7 +122,7 @@ void Retention::remove_shelf(const std::string& shelf) {
 void Retention::remove_orphans() {
     if (files_ == nullptr) return;
     // A store that knows no time is new: results beside it are of one that was moved away, and may come back with it.
-    const Result<std::optional<Time>> believed = store_.believed_time();
+    const Result<std::optional<Time>> believed = clock_store_.believed_time();
     if (!believed || !*believed) return;
     const Result<std::vector<std::string>> shelves = files_->depot().shelves();
     if (!shelves) return log_.warn("retention_failed", {{"reason", shelves.error().message}});
@@ -138,11 +139,11 @@ bool Retention::has_record(const std::string& shelf) const {
     const std::optional<Id128> id = parse_id128(shelf.substr(plus == std::string::npos ? shelf.size() : plus + 1));
     if (!id) return true;
     if (shelf == results_shelf(PartId{*id})) {
-        const auto part = store_.find_part(PartId{*id});
+        const auto part = parts_.find_part(PartId{*id});
         return !part || part->has_value();
     }
     if (shelf != results_shelf(ApplicationId{*id})) return true;
-    const auto application = store_.find_application(ApplicationId{*id});
+    const auto application = applications_.find_application(ApplicationId{*id});
     return !application || application->has_value();
 }
 

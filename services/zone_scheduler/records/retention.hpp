@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "services/common/ports/clock.hpp"
-#include "services/common/ports/executor.hpp"
 #include "services/common/ports/log.hpp"
-#include "services/common/ports/storage/zone_store.hpp"
+#include "services/common/ports/steps/step_files.hpp"
+#include "services/common/ports/storage/application_store.hpp"
+#include "services/common/ports/storage/clock_store.hpp"
+#include "services/common/ports/storage/part_store.hpp"
 #include "services/zone_scheduler/records/file_library.hpp"
 #include "services/zone_scheduler/records/zone_config.hpp"
 
@@ -18,8 +20,15 @@ namespace zbs {
 /// second, so that nobody waits for it. Lives on the domain's strand.
 class Retention {
   public:
-    Retention(const ZoneConfig& config, Clock& clock, ZoneStore& store, Executor& executor, Log& log)
-        : config_(config), clock_(clock), store_(store), executor_(executor), log_(log) {}
+    Retention(const ZoneConfig& config, Clock& clock, ApplicationStore& applications, PartStore& parts,
+              ClockStore& clock_store, StepFiles& step_files, Log& log)
+        : config_(config),
+          clock_(clock),
+          applications_(applications),
+          parts_(parts),
+          clock_store_(clock_store),
+          step_files_(step_files),
+          log_(log) {}
     void start();
     /// Where results and files of users are, that go with the records, or once nobody uses them.
     void use_files(FileLibrary& files) { files_ = &files; }
@@ -48,8 +57,10 @@ class Retention {
 
     const ZoneConfig& config_;
     Clock& clock_;
-    ZoneStore& store_;
-    Executor& executor_;
+    ApplicationStore& applications_;
+    PartStore& parts_;
+    ClockStore& clock_store_;
+    StepFiles& step_files_;
     Log& log_;
     FileLibrary* files_ = nullptr;
     std::optional<Duration> wall_ahead_;  ///< of the monotonic clock, at the last look

@@ -1,6 +1,7 @@
 #pragma once
+#include "services/common/messages/application.hpp"
 #include "services/common/ports/clock.hpp"
-#include "services/common/ports/storage/zone_store.hpp"
+#include "services/common/ports/storage/part_store.hpp"
 
 namespace zbs {
 
@@ -16,15 +17,19 @@ class ZoneObserver {
   public:
     virtual ~ZoneObserver() = default;
     /// It has entered the last state of its history just now.
-    virtual void application_entered(const Application&) {}
+    virtual void application_entered(const Application& application) = 0;
     /// It has entered its state just now.
-    virtual void part_entered(const PartRecord&) {}
-    virtual void cycle_took(Cycle, Duration) {}
+    virtual void part_entered(const PartRecord& part) = 0;
+    virtual void cycle_took(Cycle cycle, Duration took) = 0;
 };
 
 /// Of nothing.
 inline ZoneObserver& no_observer() {
-    static ZoneObserver none;
+    static struct : ZoneObserver {
+        void application_entered(const Application&) override {}
+        void part_entered(const PartRecord&) override {}
+        void cycle_took(Cycle, Duration) override {}
+    } none;
     return none;
 }
 

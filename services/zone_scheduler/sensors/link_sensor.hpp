@@ -11,7 +11,7 @@
 #include "algorithms/model/resource_graph.hpp"
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/log.hpp"
-#include "services/common/ports/zone_transport.hpp"
+#include "services/common/ports/transport/probe_transport.hpp"
 #include "services/zone_scheduler/records/zone_config.hpp"
 #include "services/zone_scheduler/sensors/measured_link.hpp"
 
@@ -41,7 +41,7 @@ class LinkSensor {
     using Targets = std::function<std::vector<ServiceAddress>()>;
     static constexpr std::size_t kKept = MeasuredLink::kKept;
 
-    LinkSensor(const ZoneConfig& config, Clock& clock, ZoneTransport& transport, Targets targets, Log& log)
+    LinkSensor(const ZoneConfig& config, Clock& clock, ProbeTransport& transport, Targets targets, Log& log)
         : config_(config), clock_(clock), transport_(transport), targets_(std::move(targets)), log_(log) {}
     /// Begins to probe, if the configuration wants that.
     void start();
@@ -66,7 +66,7 @@ class LinkSensor {
 
     const ZoneConfig& config_;
     Clock& clock_;
-    ZoneTransport& transport_;
+    ProbeTransport& transport_;
     Targets targets_;
     Log& log_;
     std::deque<ServiceAddress> waiting_;  ///< to be probed in this round

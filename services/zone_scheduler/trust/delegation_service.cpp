@@ -47,7 +47,7 @@ std::optional<Time> time_of(const std::string& text, const PartRequest& part, co
 }  // namespace
 
 DelegationService::DelegationService(const ZoneConfig& config, Clock& clock, SiteStore& store, const OwnKeys* keys,
-                                     const TrustBundles& trust, Log& log)
+                                     const SignatureVerifier& trust, Log& log)
     : config_(config), clock_(clock), store_(store), keys_(keys), trust_(trust), log_(log) {}
 
 Result<void> DelegationService::resume() {

@@ -24,7 +24,7 @@ class DelegationService {
 
     /// `keys` may be null: without TLS nobody needs delegations.
     DelegationService(const ZoneConfig& config, Clock& clock, SiteStore& store, const OwnKeys* keys,
-                      const TrustBundles& trust, Log& log);
+                      const SignatureVerifier& trust, Log& log);
     Result<void> resume();
 
     /// A fresh key's request for the user to sign. `application` empty: a renewal delegation, from which home makes
@@ -56,7 +56,7 @@ class DelegationService {
     Clock& clock_;
     SiteStore& store_;
     const OwnKeys* keys_;
-    const TrustBundles& trust_;
+    const SignatureVerifier& trust_;
     Log& log_;
     std::map<DelegationId, Delegation> delegations_;
 };

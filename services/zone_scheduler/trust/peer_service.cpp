@@ -24,7 +24,7 @@ PeerState state_after(const std::optional<Error>& fault, Duration clock_ahead,
 }
 }  // namespace
 
-PeerService::PeerService(const ZoneConfig& config, Clock& clock, ZoneStore& store, ZoneTransport& transport,
+PeerService::PeerService(const ZoneConfig& config, Clock& clock, PeerStore& store, TrustTransport& transport,
                          const OwnKeys* keys, const TrustBundles& trust, PeeringService& peerings, Log& log)
     : config_(config),
       clock_(clock),

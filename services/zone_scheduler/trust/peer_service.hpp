@@ -8,8 +8,8 @@
 
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/log.hpp"
-#include "services/common/ports/storage/zone_store.hpp"
-#include "services/common/ports/zone_transport.hpp"
+#include "services/common/ports/storage/peer_store.hpp"
+#include "services/common/ports/transport/trust_transport.hpp"
 #include "services/zone_scheduler/records/zone_config.hpp"
 #include "services/zone_scheduler/trust/peering_service.hpp"
 
@@ -21,8 +21,8 @@ namespace zbs {
 class PeerService {
   public:
     /// `keys` may be null: without TLS only zones of the own organisation are asked.
-    PeerService(const ZoneConfig& config, Clock& clock, ZoneStore& store, ZoneTransport& transport, const OwnKeys* keys,
-                const TrustBundles& trust, PeeringService& peerings, Log& log);
+    PeerService(const ZoneConfig& config, Clock& clock, PeerStore& store, TrustTransport& transport,
+                const OwnKeys* keys, const TrustBundles& trust, PeeringService& peerings, Log& log);
     Result<void> resume();  ///< loads known peers, then starts to enrol and to look around
     /// Takes the registry's list, after every request. A name means one zone: an entry that gives this zone's, or a
     /// known peer's, to another organisation is ignored and logged once, until the peer's organisation is removed.
@@ -78,8 +78,8 @@ class PeerService {
 
     const ZoneConfig& config_;
     Clock& clock_;
-    ZoneStore& store_;
-    ZoneTransport& transport_;
+    PeerStore& store_;
+    TrustTransport& transport_;
     const OwnKeys* keys_;
     const TrustBundles& trust_;
     PeeringService& peerings_;

@@ -2,7 +2,7 @@
 
 namespace zbs {
 
-TrustExchange::TrustExchange(Clock& clock, ZoneTransport& transport, MembershipService& membership, Log& log,
+TrustExchange::TrustExchange(Clock& clock, TrustTransport& transport, MembershipService& membership, Log& log,
                              std::function<std::vector<ServiceAddress>()> known, Duration every)
     : clock_(clock),
       transport_(transport),

@@ -4,7 +4,7 @@
 
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/log.hpp"
-#include "services/common/ports/zone_transport.hpp"
+#include "services/common/ports/transport/trust_transport.hpp"
 #include "services/zone_scheduler/trust/membership_service.hpp"
 
 namespace zbs {
@@ -17,7 +17,7 @@ class TrustExchange {
     static constexpr Duration kEvery = std::chrono::seconds{15};
 
     /// `every`: time between two looks. `known` gives the zones to ask, at the time of asking.
-    TrustExchange(Clock& clock, ZoneTransport& transport, MembershipService& membership, Log& log,
+    TrustExchange(Clock& clock, TrustTransport& transport, MembershipService& membership, Log& log,
                   std::function<std::vector<ServiceAddress>()> known, Duration every = kEvery);
     void start();
 
@@ -25,7 +25,7 @@ class TrustExchange {
     void look();
 
     Clock& clock_;
-    ZoneTransport& transport_;
+    TrustTransport& transport_;
     MembershipService& membership_;
     Log& log_;
     std::function<std::vector<ServiceAddress>()> known_;

@@ -26,7 +26,8 @@ class NodeServiceTest : public testing::Test {
         switcher = std::make_unique<SliceSwitcher>(*clock, control, log);
         inputs = std::make_unique<InputStore>(depot, *clock, log, 64 << 20);
         node = std::make_unique<NodeService>(NodePorts{.clock = *clock,
-                                                       .executor = executor,
+                                                       .steps = executor,
+                                                       .files = executor,
                                                        .control = control,
                                                        .sensor = sensor,
                                                        .switcher = *switcher,

@@ -34,7 +34,8 @@ class ZoneSessionTest : public testing::Test {
     test::MemoryDepot depot;
     InputStore inputs{depot, clock, log, 64 << 20};
     NodeService node{NodePorts{.clock = clock,
-                               .executor = executor,
+                               .steps = executor,
+                               .files = executor,
                                .control = control,
                                .sensor = sensor,
                                .switcher = switcher,

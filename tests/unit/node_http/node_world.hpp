@@ -62,7 +62,8 @@ struct NodeWorld {
     MemoryDepot depot;
     InputStore inputs{depot, clock, log, 64 << 20};
     NodeService node{NodePorts{.clock = clock,
-                               .executor = executor,
+                               .steps = executor,
+                               .files = executor,
                                .control = control,
                                .sensor = sensor,
                                .switcher = switcher,

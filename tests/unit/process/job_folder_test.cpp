@@ -30,7 +30,7 @@ class JobFolder : public testing::Test {
         return read ? ErrorCode::kInternal : read.error().code;
     }
     bool is_listed(const std::string& file) {
-        for (const Executor::File& found : list_job_files(job, ""))
+        for (const StepFiles::File& found : list_job_files(job, ""))
             if (found.name == file) return true;
         return false;
     }
@@ -120,7 +120,7 @@ TEST_F(JobFolder, AllThatIsInItIsListedAndWhatCannotBeReadHasAFault) {
     fs::create_symlink("nowhere", job + "/broken");
     ASSERT_EQ(mkfifo((job + "/fifo").c_str(), 0600), 0);
     std::map<std::string, std::string> found;
-    for (const Executor::File& file : list_job_tree(job)) found[file.name] = file.fault;
+    for (const StepFiles::File& file : list_job_tree(job)) found[file.name] = file.fault;
     EXPECT_THAT(found, testing::UnorderedElementsAre(
                            testing::Pair("broken", testing::HasSubstr("is a link")),
                            testing::Pair("latest/*", testing::HasSubstr("is a link")),
@@ -140,20 +140,20 @@ TEST_F(JobFolder, OfTheModeOnlyTheOwnersRightToExecuteIsListed) {
     fs::permissions(job + "/run", fs::perms::owner_all);
     fs::create_directory(job + "/folder");
     std::map<std::string, bool> found;
-    for (const Executor::File& file : list_job_tree(job)) found[file.name] = file.executable;
+    for (const StepFiles::File& file : list_job_tree(job)) found[file.name] = file.executable;
     EXPECT_EQ(found, (std::map<std::string, bool>{{"plain", false}, {"run", true}, {"folder", false}}));
 }
 
 TEST_F(JobFolder, AFolderThatCannotBeOpenedIsListedAsSuch) {
     EXPECT_TRUE(list_job_tree(folder.path("none")).empty()) << "there is nothing to list";
     fs::create_symlink(job, folder.path("moved"));
-    const std::vector<Executor::File> moved = list_job_tree(folder.path("moved"));
+    const std::vector<StepFiles::File> moved = list_job_tree(folder.path("moved"));
     ASSERT_EQ(moved.size(), 1U);
     EXPECT_EQ(moved[0].name, "*");
     EXPECT_THAT(moved[0].fault, testing::HasSubstr("cannot be opened"));
     if (geteuid() == 0) GTEST_SKIP() << "root may open all folders";
     fs::permissions(job, fs::perms::none);
-    const std::vector<Executor::File> closed = list_job_tree(job);
+    const std::vector<StepFiles::File> closed = list_job_tree(job);
     fs::permissions(job, fs::perms::owner_all);
     ASSERT_EQ(closed.size(), 1U);
     EXPECT_EQ(closed[0].name, "*");

@@ -27,8 +27,9 @@ for proxy in range(2):
     print("HYDRA_LAUNCH: /usr/bin/hydra_pmi_proxy --control-port 127.0.0.1:%d --proxy-id %d" % (s.getsockname()[1], proxy))
 print("HYDRA_LAUNCH_END", flush=True)
 for proxy in range(2):
-    s.accept()
-    print("rank", proxy, flush=True)
+    connection = s.accept()[0]
+    seconds = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) // 1000
+    print("rank", proxy, "is lost after", seconds, "s", flush=True)
 ')";
 
 sockaddr_in local(int port) {
@@ -76,7 +77,7 @@ TEST_F(ProxyGateTest, NoRankBeginsBeforeAllProxiesHaveConnected) {
     connect_to(port);
     EXPECT_EQ(wait("mpi").exit_code, 0);
     EXPECT_EQ(executor->status("mpi").proxies, Proxies::kConnected);
-    EXPECT_THAT(text("mpi", ".zbs-stdout"), HasSubstr("rank 1"));
+    EXPECT_THAT(text("mpi", ".zbs-stdout"), HasSubstr("rank 1 is lost after 40 s"));
 }
 
 TEST_F(ProxyGateTest, AStopWhileItIsHeldStartsNoRank) {
@@ -104,6 +105,21 @@ TEST_F(ProxyGateTest, AProxyWithoutConnectionToItsLauncherIsFound) {
     connect_to(port);
     EXPECT_EQ(step::missing_launcher(argv, getpid()), "");
     EXPECT_EQ(step::missing_launcher({"/bin/sleep", "9"}, getpid()), "") << "no proxy";
+}
+
+TEST_F(ProxyGateTest, AProxyDoesNotWaitForALauncherWhoseMachineIsLost) {
+    const int port = listening_port();
+    connect_to(port);
+    const auto is_probed = [&] {
+        int is_on = 0;
+        socklen_t size = sizeof is_on;
+        getsockopt(sockets.back(), SOL_SOCKET, SO_KEEPALIVE, &is_on, &size);
+        return is_on == 1;
+    };
+    step::watch_launcher({"/bin/sleep", "--control-port"}, getpid());
+    EXPECT_FALSE(is_probed());
+    step::watch_launcher({"/usr/bin/hydra_pmi_proxy", "--control-port", "127.0.0.1:" + std::to_string(port)}, getpid());
+    EXPECT_TRUE(is_probed());
 }
 
 }  // namespace

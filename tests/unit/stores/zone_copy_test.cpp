@@ -44,6 +44,7 @@ class InterruptedSource : public Database {
     ~InterruptedSource() override { forget_statements(); }
     Result<void> together(const std::function<Result<void>()>& writes) override { return inner_.together(writes); }
     bool is_dirty() const override { return inner_.is_dirty(); }
+    bool is_ours() const override { return inner_.is_ours(); }
     Result<void> commit() override { return inner_.commit(); }
 
   protected:

@@ -74,10 +74,15 @@ struct Life {
          PeeringService& peerings, AuthorizationFilter& filter, Log& log)
         : clock(time),
           slurm(scheduler),
-          parts(config, clock, store, executor, peerings, filter, log,
-                [](std::string_view) -> Result<ApplicationModel> { return Error{}; }) {
-        parts.use_allocations(slurm);
-    }
+          parts({.config = config,
+                 .clock = clock,
+                 .store = store,
+                 .executor = executor,
+                 .peerings = peerings,
+                 .filter = filter,
+                 .log = log,
+                 .decode = [](std::string_view) -> Result<ApplicationModel> { return Error{}; },
+                 .allocations = &slurm}) {}
     LifeClock clock;
     LifeAllocations slurm;
     PartService parts;
@@ -173,7 +178,7 @@ TEST_F(AllocationTest, AHoldIsToldOnceTheSchedulerHasGrantedJustItsProcessors) {
     EXPECT_EQ(processors, 6);
     EXPECT_GT(held->spec.expiry, config.hold_ttl);
     EXPECT_GT(held->spec.walltime, wanted.walltime + config.hold_ttl + config.launch_window);
-    EXPECT_EQ(zone().free_processors(), 2);
+    EXPECT_EQ(zone().table().free_processors(), 2);
 }
 
 TEST_F(AllocationTest, WhereFilesMayComeFirstTheirTimeIsAskedForToo) {
@@ -222,7 +227,7 @@ TEST_F(AllocationTest, WhatTheSchedulerRefusesIsRefusedAndLeavesNothing) {
     EXPECT_EQ(answer.error().code, ErrorCode::kRejected);
     EXPECT_THAT(answer.error().message, HasSubstr("(Resources)"));
     EXPECT_EQ(state(wanted.id), PartState::kReleased);
-    EXPECT_EQ(zone().free_processors(), 8);
+    EXPECT_EQ(zone().table().free_processors(), 8);
     EXPECT_EQ(slurm.asked.back(), "release " + to_string(wanted.id));
 }
 
@@ -267,7 +272,7 @@ TEST_F(AllocationTest, APartThatRunsIsKeptAndGivenBackOnlyAfterItsProcesses) {
     clock.advance(seconds{2});
     EXPECT_EQ(state(part.id), PartState::kCompleted);
     EXPECT_EQ(slurm.running(), 0);
-    EXPECT_EQ(zone().free_processors(), 8);
+    EXPECT_EQ(zone().table().free_processors(), 8);
 }
 
 TEST_F(AllocationTest, ASchedulerThatIsDownAtTheEndIsAskedUntilItHasTakenItsProcessorsBack) {
@@ -276,7 +281,7 @@ TEST_F(AllocationTest, ASchedulerThatIsDownAtTheEndIsAskedUntilItHasTakenItsProc
     executor.end(step_of(part), 0);
     clock.advance(minutes{5});
     EXPECT_EQ(state(part.id), PartState::kRunning);
-    EXPECT_EQ(zone().free_processors(), 4) << "they may not be free";
+    EXPECT_EQ(zone().table().free_processors(), 4) << "they may not be free";
     slurm.fault.reset();
     clock.advance(minutes{1});
     EXPECT_EQ(state(part.id), PartState::kCompleted);
@@ -331,7 +336,7 @@ TEST_F(AllocationTest, AHoldThatIsGivenBackWhileTheSchedulerThinksLeavesNothing)
     EXPECT_EQ(answer->error().code, ErrorCode::kRejected);
     clock.advance(seconds{5});
     EXPECT_EQ(slurm.running(), 0);
-    EXPECT_EQ(zone().free_processors(), 8);
+    EXPECT_EQ(zone().table().free_processors(), 8);
 }
 
 TEST_F(AllocationTest, AnUncommittedHoldIsGivenBackToTheScheduler) {
@@ -408,7 +413,7 @@ TEST_F(AllocationTest, WhatTheSchedulerForgotWhileTheZoneWasDownIsGivenUp) {
     restart();
     clock.advance(seconds{2});
     EXPECT_EQ(state(held->id), PartState::kReleased);
-    EXPECT_EQ(zone().free_processors(), 8);
+    EXPECT_EQ(zone().table().free_processors(), 8);
 }
 
 TEST_F(AllocationTest, WhatOthersHaveThereAndBrokenMachinesAreNotOffered) {

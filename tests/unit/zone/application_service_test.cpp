@@ -3,6 +3,7 @@
 
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/steps/own_files.hpp"
+#include "services/zone_scheduler/home/application_output.hpp"
 #include "services/zone_scheduler/trust/peering_request.hpp"
 #include "tests/support/federation_world.hpp"
 
@@ -104,7 +105,7 @@ TEST_F(ApplicationServiceTest, WhatHasEndedIsAnsweredFromTheStoreAlsoAfterAResta
         EXPECT_EQ(home.find(world.user(), request.id).value()->status.state, ApplicationState::kCompleted);
         EXPECT_EQ(home.submit(world.user(), request)->status.state, ApplicationState::kCompleted);
         EXPECT_EQ(home.cancel(world.user(), request.id)->status.state, ApplicationState::kCompleted);
-        EXPECT_TRUE(home.logs(world.user(), request.id)->complete);
+        EXPECT_TRUE(ApplicationOutput(home, *world.node("a").executor).logs(world.user(), request.id)->complete);
         EXPECT_EQ(**home.owner_of(request.id), world.user());
         EXPECT_EQ(home.list(world.user(), {})->at(0).state, ApplicationState::kCompleted);
         ApplicationRequest other = request;
@@ -231,9 +232,9 @@ TEST_F(ApplicationServiceTest, ZoneThatDiesAndIsNeededIsWaitedFor) {
 
 TEST_F(ApplicationServiceTest, WhatIsDeniedAndNotOnlyShortOfProcessorsIsTurnedAwayWithinSeconds) {
     for (const char* zone : {"b", "c"})
-        world.node(zone).parts->require_delegations([](const PartRequest&, bool) -> Result<void> {
+        world.node(zone).check_delegation = [](const PartRequest&, bool) -> Result<void> {
             return Error{ErrorCode::kDenied, "no delegation", {}};
-        });
+        };
     const ApplicationId id = submit(12);
     world.run(15s);
     EXPECT_EQ(world.status(id).state, ApplicationState::kRejected);
@@ -523,6 +524,34 @@ TEST_F(ApplicationServiceTest, ASigtermOfSomebodyElseIsNoGoodEnd) {
             EXPECT_EQ(part.status.state == PartState::kFailed, one.stopped.find(part.zone) != std::string::npos);
         expect_nothing_left();
     }
+}
+
+/// A machine that is lost answers nothing: the kernel's probes end the launcher's connection to its proxy.
+TEST_F(ApplicationServiceTest, AZoneThatIsLostWithItsHostIsNamed) {
+    run_for(300s);
+    world.node("a").executor->script(
+        "mpi-",
+        {.runtime = 50s,
+         .exit_code = 255,
+         .files = {{".zbs-stderr", "[mpiexec@a] control_cb (pm/x.c:205): unable to read command from proxy\n"}}});
+    for (const char* zone : {"a", "c"}) world.node(zone).executor->script("run-", {.runtime = 50s, .exit_code = 7});
+    ApplicationRequest request = world.request(12);
+    request.profile = false;
+    ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
+    world.run(10s);
+    ASSERT_EQ(world.status(request.id).state, ApplicationState::kRunning);
+    for (const char* other : {"a", "c"}) world.cut.insert({{"b", other}, {other, "b"}});
+    world.run(30s);
+    EXPECT_EQ(world.status(request.id).state, ApplicationState::kRunning) << "silence alone ends nothing";
+    world.run(30s);
+    const ApplicationStatus status = world.status(request.id);
+    constexpr const char* kReason =
+        "lost zone b (no answer from there, and the MPI launcher lost its connection to a proxy)";
+    EXPECT_EQ(status.state, ApplicationState::kFailed);
+    EXPECT_EQ(status.reason, kReason);
+    EXPECT_EQ(status.exit_code, 1);
+    for (const ApplicationPart& part : status.parts)
+        if (part.zone != "b") EXPECT_EQ(part.status.reason, std::string("ended because of a ") + kReason);
 }
 
 /// A rank that ended by itself is why, and not what became of the launcher then.

@@ -72,10 +72,8 @@ class AuthorizationFilterTest : public testing::Test {
         return r;
     }
     std::string account_of(const PartId& id) {
-        for (const PartRecord* record : parts.parts()) {
-            if (record->request.id == id) return record->account;
-        }
-        return "no such part";
+        const auto part = parts.table().find(id);
+        return part ? std::string(part->record.account) : "no such part";
     }
 
     const Caller home{CallerKind::kZone, "org-a", "a"};
@@ -90,8 +88,14 @@ class AuthorizationFilterTest : public testing::Test {
     SilentLog log;
     PeeringService peerings{config, clock, site, trust, log};
     AuthorizationFilter filter{config, clock, site, peerings};
-    PartService parts{config,   clock,  store, executor,
-                      peerings, filter, log,   [](std::string_view) -> Result<ApplicationModel> { return Error{}; }};
+    PartService parts{{.config = config,
+                       .clock = clock,
+                       .store = store,
+                       .executor = executor,
+                       .peerings = peerings,
+                       .filter = filter,
+                       .log = log,
+                       .decode = [](std::string_view) -> Result<ApplicationModel> { return Error{}; }}};
 };
 
 TEST_F(AuthorizationFilterTest, MapGivesAccountsByUserAndGroup) {
@@ -125,8 +129,8 @@ TEST_F(AuthorizationFilterTest, OnlyAllowedPartitionsCountAndAreUsed) {
     EXPECT_EQ(capacity(user("ana")).speed_mean, 1);
     EXPECT_FALSE(parts.hold(home, part(user("ana"), 5)));
     ASSERT_TRUE(parts.hold(home, part(user("ana"), 4)));
-    EXPECT_EQ(parts.nodes()[0].used, 4);
-    EXPECT_EQ(parts.nodes()[1].used, 0);
+    EXPECT_EQ(parts.table().nodes()[0].used, 4);
+    EXPECT_EQ(parts.table().nodes()[1].used, 0);
 }
 
 TEST_F(AuthorizationFilterTest, LimitsHoldForTheOrganisationTogether) {

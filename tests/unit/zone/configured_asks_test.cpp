@@ -13,7 +13,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 /// Other zones that accept whoever asks; nobody calls anything else here.
-class AcceptingZones : public ZoneTransport {
+class AcceptingZones : public TrustTransport {
   public:
     explicit AcceptingZones(Clock& clock) : clock_(clock) {}
     std::vector<std::string> asked;
@@ -25,26 +25,7 @@ class AcceptingZones : public ZoneTransport {
             r(PeeringAnswer{ZoneName(name.empty() ? to.who.name : name), to.who.organisation, state, {}});
         });
     }
-    void ask_capacity(const ServiceAddress&, const CapacityRequest&, Respond<Capacity>) override {}
-    void probe(const ServiceAddress&, ProbeSize, Respond<std::size_t>) override {}
-    void hold_part(const ServiceAddress&, const PartRequest&, Respond<PartStatus>) override {}
-    void commit_part(const ServiceAddress&, const PartId&, std::uint64_t, Respond<PartStatus>) override {}
-    void launch_part(const ServiceAddress&, const PartId&, const LaunchRequest&, Respond<PartStatus>) override {}
-    void part_status(const ServiceAddress&, const PartId&, Respond<PartStatus>) override {}
-    void release_part(const ServiceAddress&, const PartId&, const std::string&, Respond<PartStatus>) override {}
-    void part_profile(const ServiceAddress&, const PartId&, Respond<ApplicationModel>) override {}
-    void stage_part(const ServiceAddress&, const PartId&, const StagingRequest&, Respond<StagingStatus>) override {}
-    void put_part_file(const ServiceAddress&, const PartId&, const std::string&, const FileChunk&,
-                       Respond<FilePresence>) override {}
-    void part_results(const ServiceAddress&, const PartId&, Respond<StagedResults>) override {}
-    void part_result(const ServiceAddress&, const PartId&, const std::string&, std::uint64_t,
-                     Respond<FileChunk>) override {}
     void fetch_trust(const ServiceAddress&, Respond<TrustStatement>) override {}
-    void enrol(const ServiceAddress&, const std::string&, const SignedText&, Respond<ZoneLease>) override {}
-    void publish(const ServiceAddress&, const SignedText&, Respond<ZoneLease>) override {}
-    void renew(const ServiceAddress&, const ZoneName&, Respond<ZoneLease>) override {}
-    void leave(const ServiceAddress&, const ZoneName&, Respond<ZoneLease>) override {}
-    void list_zones(const ServiceAddress&, const ZoneQuery&, Respond<ZonePage>) override {}
 
     PeeringState state = PeeringState::kAccepted;
     std::optional<Error> fault;

@@ -20,8 +20,7 @@ struct MaintenanceTest : testing::Test {
     }
     void drain(const std::string& zone) {
         drains = true;
-        world.node(zone).parts->use_drain([this] { return drains; });
-        if (zone == "a") world.node(zone).drains = [this] { return drains; };
+        world.node(zone).drains = [this] { return drains; };
     }
     ApplicationId submit(int ranks) {
         const ApplicationRequest request = world.request(ranks);

@@ -221,7 +221,7 @@ class LiveZone {
             if (matches_[i].start || ids_[i] == PartId{} || !matches_[i].refused.empty()) continue;
             const PartStatus known = zone().status(home(i), ids_[i]).value();
             if (!known.ready || known.starts_in > 0s) continue;
-            for (const PartRecord* record : zone().parts())
+            for (const PartRecord* record : zone().table().records())
                 if (record->request.id == ids_[i]) matches_[i].processors = record->processors;
             ASSERT_TRUE(zone().launch(home(i), ids_[i],
                                       {.token = known.token,

@@ -182,6 +182,9 @@ TEST(OwnFault, IsTheSentenceOfTheFirstLineThatHasOne) {
 TEST(ReadFatalSignal, OnlyFromTheReport) {
     EXPECT_TRUE(lost_a_proxy(
         "[mpiexec@vm] control_cb (pm/pmiserv/pmiserv_cb.c:206): assert (!closed) failed\n[mpiexec@vm] x\n"));
+    EXPECT_TRUE(
+        lost_a_proxy("[mpiexec@vm] HYDU_sock_read (utils/sock/sock.c:210): read error (Connection timed out)\n"
+                     "[mpiexec@vm] control_cb (pm/pmiserv/pmiserv_cb.c:205): unable to read command from proxy\n"));
     EXPECT_FALSE(lost_a_proxy("control_cb: assert (!closed) failed\n"));
     EXPECT_FALSE(
         lost_a_proxy("[mpiexec@vm] control_cb (pm/pmiserv/pmiserv_cb.c:206): all is well\nassert (!closed) failed\n"));

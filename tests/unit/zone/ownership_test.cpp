@@ -41,7 +41,7 @@ TEST_F(OwnershipTest, HomeLostForEverLetsItsPartRunToTheWalltimeAndNoLonger) {
     world.run(2min);  // the walltime is ten minutes
     EXPECT_TRUE(is_final(state_in("b", part)));
     EXPECT_EQ(world.node("b").executor->running(), 0);
-    EXPECT_EQ(world.node("b").parts->free_processors(), 4);
+    EXPECT_EQ(world.node("b").parts->table().free_processors(), 4);
 }
 
 TEST_F(OwnershipTest, HomeLostForEverBeforeTheLaunchCostsALaunchWindowOnly) {
@@ -52,9 +52,9 @@ TEST_F(OwnershipTest, HomeLostForEverBeforeTheLaunchCostsALaunchWindowOnly) {
     ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
     world.run(3s);
     ASSERT_FALSE(world.node("a").up);
-    EXPECT_EQ(world.node("b").parts->free_processors(), 0);
+    EXPECT_EQ(world.node("b").parts->table().free_processors(), 0);
     world.run(world.node("b").config.launch_window + 2s);
-    for (const char* name : {"b", "c"}) EXPECT_EQ(world.node(name).parts->free_processors(), 4) << name;
+    for (const char* name : {"b", "c"}) EXPECT_EQ(world.node(name).parts->table().free_processors(), 4) << name;
 }
 
 TEST_F(OwnershipTest, ZoneCutOffFromHomeFinishesKeepsItsOutputAndIsHeardAfterwards) {
@@ -66,7 +66,7 @@ TEST_F(OwnershipTest, ZoneCutOffFromHomeFinishesKeepsItsOutputAndIsHeardAfterwar
     world.cut = {{"a", "b"}, {"b", "a"}};
     world.run(3min);
     EXPECT_EQ(state_in("b", part), PartState::kCompleted);
-    EXPECT_EQ(world.node("b").parts->free_processors(), 4);
+    EXPECT_EQ(world.node("b").parts->table().free_processors(), 4);
     EXPECT_EQ(world.status(id).state, ApplicationState::kCompleted);  // the launcher at home saw its ranks end
     EXPECT_FALSE(world.status(id).releasing.empty());                 // b has not said so yet
     EXPECT_EQ(*world.node("b").executor->read(step, ".zbs-out.0", 0, 100), "result");

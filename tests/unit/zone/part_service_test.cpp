@@ -35,8 +35,17 @@ class PartServiceTest : public testing::Test {
     }
     void start() {
         executor_life = std::make_unique<VirtualClockGate>(clock);
-        parts = std::make_unique<PartService>(config, *executor_life, store, executor, peerings, filter, log,
-                                              [](std::string_view) -> Result<ApplicationModel> { return Error{}; });
+        parts = std::make_unique<PartService>(
+            PartPorts{.config = config,
+                      .clock = *executor_life,
+                      .store = store,
+                      .executor = executor,
+                      .peerings = peerings,
+                      .filter = filter,
+                      .log = log,
+                      .decode = [](std::string_view) -> Result<ApplicationModel> { return Error{}; },
+                      .check_address = [this](const std::string& host) { return check_address(host); },
+                      .is_blocked = [this](const Caller& subject) { return subject == blocked; }});
         ASSERT_TRUE(parts->resume());
     }
     /// Like kill -9 and a new start on the same store and the same live steps.
@@ -89,6 +98,8 @@ class PartServiceTest : public testing::Test {
     SilentLog log;
     PeeringService peerings{config, clock, site, trust, log};
     AuthorizationFilter filter{config, clock, site, peerings};
+    Caller blocked;  ///< whose work is stopped
+    std::function<Result<void>(const std::string&)> check_address = [](const std::string&) { return Result<void>{}; };
     std::unique_ptr<VirtualClockGate> executor_life;
     std::unique_ptr<PartService> parts;
     std::vector<std::unique_ptr<PartService>> dead;
@@ -146,7 +157,7 @@ TEST_F(PartServiceTest, TheIdOfAnotherHomeIsAnsweredAsOneThatNobodyUses) {
     EXPECT_EQ(answer.code, ErrorCode::kInvalidArgument);
     EXPECT_EQ(answer.pointer, "/id");
     EXPECT_EQ(answer, asked_by_another(request(1)));
-    EXPECT_EQ(parts->free_processors(), 3);
+    EXPECT_EQ(parts->table().free_processors(), 3);
 }
 
 TEST_F(PartServiceTest, HoldIsIdempotentAndNeverPromisesTwice) {
@@ -154,7 +165,7 @@ TEST_F(PartServiceTest, HoldIsIdempotentAndNeverPromisesTwice) {
     const auto held = parts->hold(home, first);
     ASSERT_TRUE(held) << held.error();
     EXPECT_EQ(parts->hold(home, first)->token, held->token);
-    EXPECT_EQ(parts->free_processors(), 1);
+    EXPECT_EQ(parts->table().free_processors(), 1);
     PartRequest other = first;
     other.seed = 99;
     EXPECT_EQ(parts->hold(home, other).error().code, ErrorCode::kIdReused);
@@ -162,7 +173,7 @@ TEST_F(PartServiceTest, HoldIsIdempotentAndNeverPromisesTwice) {
     const auto last = parts->hold(home, request(1));
     ASSERT_TRUE(last);
     EXPECT_GT(last->token, held->token);
-    EXPECT_EQ(parts->free_processors(), 0);
+    EXPECT_EQ(parts->table().free_processors(), 0);
 }
 
 TEST_F(PartServiceTest, HoldNamesTheGraceIfItIsLessThanAskedFor) {
@@ -178,9 +189,9 @@ TEST_F(PartServiceTest, HoldNamesTheGraceIfItIsLessThanAskedFor) {
 TEST_F(PartServiceTest, UncommittedHoldExpiresAndItsTokenIsWorthless) {
     const auto held = parts->hold(home, request(4));
     clock.advance(config.hold_ttl - std::chrono::seconds{1});
-    EXPECT_EQ(parts->free_processors(), 0);
+    EXPECT_EQ(parts->table().free_processors(), 0);
     clock.advance(std::chrono::seconds{2});
-    EXPECT_EQ(parts->free_processors(), 4);
+    EXPECT_EQ(parts->table().free_processors(), 4);
     EXPECT_EQ(parts->status(home, held->id)->state, PartState::kExpired);
     EXPECT_EQ(parts->commit(home, held->id, held->token).error().code, ErrorCode::kConflict);
     EXPECT_EQ(parts->launch(home, held->id, launch(*held)).error().code, ErrorCode::kConflict);
@@ -196,7 +207,7 @@ TEST_F(PartServiceTest, TokenWhoseTimeIsOverIsWorthlessBeforeTheWatchHasLooked) 
     EXPECT_EQ(parts->launch(home, committed->id, launch(*committed)).error().code, ErrorCode::kConflict);
     EXPECT_EQ(parts->status(home, held->id)->state, PartState::kExpired);
     EXPECT_EQ(parts->status(home, committed->id)->state, PartState::kReleased);
-    EXPECT_EQ(parts->free_processors(), 4);
+    EXPECT_EQ(parts->table().free_processors(), 4);
 }
 
 TEST_F(PartServiceTest, TimeWhileDownCountsAgainstNobody) {
@@ -205,9 +216,9 @@ TEST_F(PartServiceTest, TimeWhileDownCountsAgainstNobody) {
     restart();
     clock.advance(config.hold_ttl - std::chrono::seconds{1});
     EXPECT_EQ(parts->status(home, held->id)->state, PartState::kHeld);
-    EXPECT_EQ(parts->free_processors(), 0);
+    EXPECT_EQ(parts->table().free_processors(), 0);
     clock.advance(std::chrono::seconds{2});
-    EXPECT_EQ(parts->free_processors(), 4);
+    EXPECT_EQ(parts->table().free_processors(), 4);
 }
 
 TEST_F(PartServiceTest, StaleTokenAndForeignCallerDoNothing) {
@@ -262,7 +273,7 @@ TEST_F(PartServiceTest, RunningPartIsFoundAgainAfterACrash) {
     executor.end(launch_operation(held->id) + "-p0", 0);
     clock.advance(std::chrono::seconds{1});
     EXPECT_EQ(parts->status(home, held->id)->state, PartState::kCompleted);
-    EXPECT_EQ(parts->free_processors(), 4);
+    EXPECT_EQ(parts->table().free_processors(), 4);
 }
 
 TEST_F(PartServiceTest, CrashBetweenIntentAndStartLeavesNothingStuck) {
@@ -276,7 +287,7 @@ TEST_F(PartServiceTest, CrashBetweenIntentAndStartLeavesNothingStuck) {
     restart();
     clock.advance(std::chrono::seconds{1});
     EXPECT_TRUE(is_final(parts->status(home, held->id)->state));
-    EXPECT_EQ(parts->free_processors(), 4);
+    EXPECT_EQ(parts->table().free_processors(), 4);
 }
 
 TEST_F(PartServiceTest, ReleaseOfARunningPartFreesNothingBeforeTheProcessesAreGone) {
@@ -287,10 +298,10 @@ TEST_F(PartServiceTest, ReleaseOfARunningPartFreesNothingBeforeTheProcessesAreGo
     ASSERT_TRUE(parts->commit(home, held->id, held->token));
     ASSERT_TRUE(parts->launch(home, held->id, launch(*held)));
     EXPECT_EQ(parts->release(home, held->id, "")->state, PartState::kRunning);
-    EXPECT_EQ(parts->free_processors(), 2);
+    EXPECT_EQ(parts->table().free_processors(), 2);
     clock.advance(std::chrono::seconds{2});
     EXPECT_EQ(parts->status(home, held->id)->state, PartState::kReleased);
-    EXPECT_EQ(parts->free_processors(), 4);
+    EXPECT_EQ(parts->table().free_processors(), 4);
 }
 
 TEST_F(PartServiceTest, FailedStartStopsTheRestAndTellsTheCauseInside) {
@@ -307,7 +318,7 @@ TEST_F(PartServiceTest, FailedStartStopsTheRestAndTellsTheCauseInside) {
     EXPECT_NE(store.all_parts().at(0).status.reason.find("no such program"), std::string::npos);
     clock.advance(std::chrono::seconds{3});
     EXPECT_EQ(executor.running(), 0);
-    EXPECT_EQ(parts->free_processors(), 4);
+    EXPECT_EQ(parts->table().free_processors(), 4);
 }
 
 TEST_F(PartServiceTest, LaunchRefusesMachinesAndOptionsThatAreNotItsOwn) {
@@ -383,10 +394,10 @@ TEST_F(PartServiceTest, DaemonsOfOpenMpiOnOneHostShareNoMemory) {
 }
 
 TEST_F(PartServiceTest, AnotherOrganisationSendsProxiesOnlyWhereTheyMayConnect) {
-    parts->use_address_check([](const std::string& host) -> Result<void> {
+    check_address = [](const std::string& host) -> Result<void> {
         if (host == "203.0.113.7") return {};
         return Error{ErrorCode::kDenied, "loopback", {}};
-    });
+    };
     const auto held = parts->hold(home, request(1));
     ASSERT_TRUE(parts->commit(home, held->id, held->token));
     LaunchRequest wanted = launch(*held);
@@ -404,8 +415,6 @@ TEST_F(PartServiceTest, AnotherOrganisationSendsProxiesOnlyWhereTheyMayConnect) 
 }
 
 TEST_F(PartServiceTest, WorkOfABlockedUserOrHomeIsStoppedAndRefused) {
-    Caller blocked;
-    parts->use_blocks([&blocked](const Caller& subject) { return subject == blocked; });
     for (const Caller& subject : {request(1).user, home}) {
         blocked = {};
         const auto waiting = parts->hold(home, request(1));
@@ -422,7 +431,7 @@ TEST_F(PartServiceTest, WorkOfABlockedUserOrHomeIsStoppedAndRefused) {
         for (const auto& part : {waiting, committed, running})
             EXPECT_EQ(parts->status(home, part->id)->state, PartState::kReleased);
         EXPECT_EQ(executor.running(), 0);
-        EXPECT_EQ(parts->free_processors(), 4);
+        EXPECT_EQ(parts->table().free_processors(), 4);
     }
 }
 
@@ -595,7 +604,7 @@ TEST_F(PartServiceTest, ARankThatEndedBadlyBeforeTheWalltimeIsNamedAfterIt) {
 TEST_F(PartServiceTest, StoreThatFailsMeansNothingHappened) {
     store.fault = Error{ErrorCode::kUnavailable, "disk full", {}};
     EXPECT_EQ(parts->hold(home, request(2)).error().code, ErrorCode::kUnavailable);
-    EXPECT_EQ(parts->free_processors(), 4);
+    EXPECT_EQ(parts->table().free_processors(), 4);
     store.fault.reset();
     const auto held = parts->hold(home, request(2));
     ASSERT_TRUE(parts->commit(home, held->id, held->token));
@@ -610,7 +619,7 @@ TEST_F(PartServiceTest, AnEndedPartIsAnsweredFromTheStore) {
     ASSERT_TRUE(parts->release(home, asked.id, "not needed"));
     for (const bool restarted : {false, true}) {
         if (restarted) restart();
-        EXPECT_TRUE(parts->parts().empty());
+        EXPECT_TRUE(parts->table().records().empty());
         EXPECT_EQ(parts->status(home, asked.id)->state, PartState::kReleased);
         EXPECT_EQ(parts->hold(home, asked)->state, PartState::kReleased) << "the old answer, and no new hold";
         EXPECT_EQ(parts->release(home, asked.id, "again")->state, PartState::kReleased);
@@ -618,7 +627,7 @@ TEST_F(PartServiceTest, AnEndedPartIsAnsweredFromTheStore) {
         PartRequest other = asked;
         other.seed = 77;
         EXPECT_EQ(parts->hold(home, other).error().code, ErrorCode::kIdReused);
-        EXPECT_EQ(parts->free_processors(), 4);
+        EXPECT_EQ(parts->table().free_processors(), 4);
     }
     EXPECT_EQ(store.all_parts().front().ended, clock.now());
 }
@@ -644,7 +653,7 @@ TEST_F(PartServiceTest, PartWhoseProcessesNeverStartedHasFailedAfterARestart) {
     restart();
     clock.advance(config.poll_every * 2);
     EXPECT_EQ(parts->status(home, held.id)->state, PartState::kFailed);
-    EXPECT_EQ(parts->free_processors(), 4);
+    EXPECT_EQ(parts->table().free_processors(), 4);
 }
 
 TEST_F(PartServiceTest, PartOfWhichOneProxyNeverStartedIsStopped) {
@@ -659,7 +668,7 @@ TEST_F(PartServiceTest, PartOfWhichOneProxyNeverStartedIsStopped) {
     clock.advance(config.poll_every * 2 + std::chrono::seconds{3});
     EXPECT_EQ(parts->status(home, held.id)->state, PartState::kFailed);
     EXPECT_EQ(executor.running(), 0);
-    EXPECT_EQ(parts->free_processors(), 4);
+    EXPECT_EQ(parts->table().free_processors(), 4);
 }
 
 }  // namespace

@@ -226,7 +226,7 @@ TEST_F(ZoneQueueTest, WhoHasAllThatItMayWaitsBesideFreeProcessors) {
     const PartId second = committed(part(2, 10min));
     world.run(1min);
     EXPECT_TRUE(waits(second)) << "two are free, but not for org-a";
-    EXPECT_EQ(zone().free_processors(), 2);
+    EXPECT_EQ(zone().table().free_processors(), 2);
     const Caller b{CallerKind::kZone, "org-b", "b"}, bea{CallerKind::kUser, "org-b", "bea"};
     PartRequest hers = part(2, 5min, true, &bea);
     hers.home = "b";
@@ -270,7 +270,7 @@ TEST_F(ZoneQueueTest, WaitingPartsGetProcessorsOfTheirPartitionsOnly) {
     const PartId first = committed(part(2, 10min));
     ASSERT_EQ(status(first).assignment.size(), 2U);
     ASSERT_TRUE(launch(first));
-    for (const PartRecord* record : zone().parts())
+    for (const PartRecord* record : zone().table().records())
         for (const RankPlace& place : record->status.assignment) EXPECT_EQ(place.machine, "m1");
     const PartId second = committed(part(1, 10min));
     world.run(1min);
@@ -307,7 +307,7 @@ TEST_F(ZoneQueueTest, RightsAreLookedAtWhenItIsItsTurn) {
     running(2, 10min);
     const PartId second = committed(part(3, 10min));
     ASSERT_TRUE(waits(second));
-    zone().use_blocks([&](const Caller& who) { return who == world.user(); });
+    world.node("b").is_blocked = [&](const Caller& who) { return who == world.user(); };
     world.run(1s);
     EXPECT_EQ(status(second).state, PartState::kReleased);
 }

@@ -115,7 +115,7 @@ TEST_F(ReservationTest, LaunchWindowCountsFromTheStart) {
     EXPECT_EQ(zone().status(home, next.id)->state, PartState::kCommitted);
     world.run(2s);
     EXPECT_EQ(zone().status(home, next.id)->state, PartState::kReleased);
-    EXPECT_EQ(zone().free_processors(), 4);
+    EXPECT_EQ(zone().table().free_processors(), 4);
 }
 
 TEST_F(ReservationTest, UncommittedReservationExpiresLikeAnyHold) {
@@ -208,7 +208,6 @@ struct ReservedStartTest : ReservationTest {
         ASSERT_TRUE(world.status(second).start);
     }
     void drain(const std::string& name, bool on = true) {
-        world.node(name).parts->use_drain([on] { return on; });
         world.node(name).drains = [on] { return on; };
         world.node(name).standing = on ? ZoneStanding::kDrain : ZoneStanding::kActive;
     }
@@ -351,7 +350,7 @@ TEST_F(ReservedStartTest, CancelledReservationIsGivenBackEverywhere) {
     EXPECT_EQ(state(second), ApplicationState::kCancelled);
     EXPECT_TRUE(world.status(second).releasing.empty());
     for (const char* name : {"a", "b", "c"})
-        for (const PartRecord* record : world.node(name).parts->parts())
+        for (const PartRecord* record : world.node(name).parts->table().records())
             EXPECT_EQ(record->status.state, PartState::kRunning);
 }
 

@@ -46,10 +46,22 @@ class SlicesTest : public testing::Test {
         config.sharing = sharing;
         config.level_two_mapper = "block";
         if (zone != nullptr) former.push_back(std::move(zone));
-        zone = std::make_unique<PartService>(config, clock, store, executor, peerings, filter, log,
-                                             [](std::string_view) -> Result<ApplicationModel> { return Error{}; });
-        zone->use_slices(columns);
+        zone = make_zone();
         ASSERT_TRUE(zone->resume());
+    }
+    std::unique_ptr<PartService> make_zone() {
+        return std::make_unique<PartService>(
+            PartPorts{.config = config,
+                      .clock = clock,
+                      .store = store,
+                      .executor = executor,
+                      .peerings = peerings,
+                      .filter = filter,
+                      .log = log,
+                      .decode = [](std::string_view) -> Result<ApplicationModel> { return Error{}; },
+                      .slices = &columns,
+                      .machines = [this](auto done) { done(machines); },
+                      .machines_every = 1s});
     }
     Result<PartStatus> hold(int ranks, Standing standing = {}) {
         PartRequest r{.id = PartId{ids.fresh(home)},
@@ -112,6 +124,7 @@ class SlicesTest : public testing::Test {
     PeeringService peerings{config, clock, site, trust, log};
     AuthorizationFilter filter{config, clock, site, peerings};
     Columns columns;
+    std::vector<MachineUse> machines;                  ///< as seen; others are as configured
     std::vector<std::unique_ptr<PartService>> former;  ///< their timers are still in the clock
     std::unique_ptr<PartService> zone;
 };
@@ -125,7 +138,7 @@ TEST_F(SlicesTest, AsManyPartsHaveTheSameProcessorsAsThereAreSlots) {
         for (const RankPlace& place : held->assignment) EXPECT_LT(place.processor, 2);
     }
     EXPECT_EQ(hold(1).error().code, ErrorCode::kRejected);
-    EXPECT_EQ(zone->free_processors(), 0);
+    EXPECT_EQ(zone->table().free_processors(), 0);
 }
 
 TEST_F(SlicesTest, APartLiesInOneRowTheFullestThatHasRoom) {
@@ -135,12 +148,12 @@ TEST_F(SlicesTest, APartLiesInOneRowTheFullestThatHasRoom) {
     const auto third = hold(1);
     ASSERT_TRUE(third);
     EXPECT_FALSE(hold(3)) << "three are free, but not in one row";
-    EXPECT_EQ(zone->free_processors(), 2) << "the row of three is full now";
+    EXPECT_EQ(zone->table().free_processors(), 2) << "the row of three is full now";
     EXPECT_TRUE(hold(2));
     std::map<int, std::size_t> ranks;
-    for (const PartRecord* part : zone->parts()) ranks[zone->slice_of(*part).value()] += part->processors.size();
+    for (const PartRecord* part : zone->table().records())
+        ranks[zone->table().slice_of(*part).value()] += part->processors.size();
     EXPECT_EQ(ranks, (std::map<int, std::size_t>{{0, 4}, {1, 4}}));
-    EXPECT_EQ(zone->slice_count(), 2);
 }
 
 TEST_F(SlicesTest, MachinesAreToldTheirColumnsWhenPartsStartAndEnd) {
@@ -190,7 +203,7 @@ TEST_F(SlicesTest, WhatTakesTurnsIsToldAsSlower) {
 
 TEST_F(SlicesTest, AMachineThatIsOutOfOrderSlowsNoOther) {
     begin();
-    zone->use_machines([](auto done) { done(std::vector<MachineUse>{{.machine = "m1", .fault = "gone"}}); }, 1s);
+    machines = {{.machine = "m1", .fault = "gone"}};
     zone->start();
     const CapacityRequest question{.user = {CallerKind::kUser, "org-b", "bo"}, .processors = 2, .walltime = 5min};
     const auto capacity = zone->capacity(home, question);
@@ -429,8 +442,7 @@ TEST_F(SlicesTest, AMatrixOfOtherMachinesIsRefused) {
     run(4), run(4);
     former.push_back(std::move(zone));
     config.zone.machines.insert(config.zone.machines.begin(), {"new", 4, 1.0});
-    zone = std::make_unique<PartService>(config, clock, store, executor, peerings, filter, log,
-                                         [](std::string_view) -> Result<ApplicationModel> { return Error{}; });
+    zone = make_zone();
     const auto resumed = zone->resume();
     ASSERT_FALSE(resumed);
     EXPECT_THAT(resumed.error().message, testing::HasSubstr("other machines or slots"));

@@ -586,7 +586,7 @@ TEST_F(StagingTest, RetentionTakesResultsAndUnusedFiles) {
     ASSERT_EQ(node.depot.list(results_shelf(id))->size(), 1U);
     node.config.results_kept = 1h;
     SilentLog log;
-    Retention retention{node.config, world.clock, node.store, *node.executor, log};
+    Retention retention{node.config, world.clock, node.store, node.store, node.store, *node.executor, log};
     retention.use_files(*node.files);
     ASSERT_TRUE(node.store.record_believed_time(world.clock.now()));
     retention.start();

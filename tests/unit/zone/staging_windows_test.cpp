@@ -17,17 +17,17 @@ TEST_F(StagingTest, WhoWaitsForFilesTakesNothingOfWhatWasPromisedForLater) {
                       .ranks = {0, 1, 2, 3}};
     later.graph = *TaskGraph::make({1.0, 1.0, 1.0, 1.0}, {});
     later.walltime = 5min;
-    later.start_in = zone.promise_of(part.id).end - world.clock.steady_now() + 2min;
+    later.start_in = zone.table().promise_of(part.id).end - world.clock.steady_now() + 2min;
     const auto held = zone.hold(home, later);
     ASSERT_TRUE(held) << held.error();
     ASSERT_TRUE(zone.commit(home, later.id, held->token));
-    const Duration start = zone.promise_of(later.id).begin;
+    const Duration start = zone.table().promise_of(later.id).begin;
     const StagedFile file{.name = "x", .digest = MemoryDepot::digest_of("abc"), .size = 3};
-    const Duration before = zone.promise_of(part.id).end;
+    const Duration before = zone.table().promise_of(part.id).end;
     Duration last = before;
     for (; world.clock.steady_now() < start; world.run(5s)) {
         static_cast<void>(zone.stage(home, part.id, {part.token, {.inputs = {file}, .results = {}}}));
-        if (zone.status(home, part.id)->state == PartState::kCommitted) last = zone.promise_of(part.id).end;
+        if (zone.status(home, part.id)->state == PartState::kCommitted) last = zone.table().promise_of(part.id).end;
         ASSERT_LE(last, start) << "its walltime would not end before the other's start";
     }
     EXPECT_GT(last, before) << "but as long as it may";

@@ -156,8 +156,14 @@ TEST(States, RecordThatCannotBeStopsTheStartWithItsName) {
     ASSERT_EQ(part.status.state, PartState::kRunning);
     part.operation.clear();
     ASSERT_TRUE(b.store.save(part));
-    PartService parts(b.config, *b.clock, b.store, *b.executor, *b.peerings, *b.filter, b.log,
-                      [](std::string_view) -> Result<ApplicationModel> { return Error{}; });
+    PartService parts({.config = b.config,
+                       .clock = *b.clock,
+                       .store = b.store,
+                       .executor = *b.executor,
+                       .peerings = *b.peerings,
+                       .filter = *b.filter,
+                       .log = b.log,
+                       .decode = [](std::string_view) -> Result<ApplicationModel> { return Error{}; }});
     const Result<void> peer = parts.resume();
     ASSERT_FALSE(peer);
     EXPECT_NE(peer.error().message.find("part " + to_string(part.request.id)), std::string::npos)

@@ -33,6 +33,7 @@ class NobodyThere : public HttpClient {
 class NothingToSync : public Journal {
   public:
     bool is_dirty() const override { return false; }
+    bool is_ours() const override { return true; }
     Result<void> commit() override { return {}; }
 };
 

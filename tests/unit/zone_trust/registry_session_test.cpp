@@ -15,7 +15,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 /// A registry, and other zones, as a test wants them; every answer comes later, on the clock.
-class ScriptedTransport : public ZoneTransport {
+class ScriptedTransport : public RegistryTransport, public TrustTransport {
   public:
     explicit ScriptedTransport(Clock& clock) : clock_(clock) {}
 
@@ -54,20 +54,6 @@ class ScriptedTransport : public ZoneTransport {
         calls.push_back("trust " + to.url);
         if (const auto at = statements.find(to.url); at != statements.end()) later(r, at->second);
     }
-    void ask_capacity(const ServiceAddress&, const CapacityRequest&, Respond<Capacity>) override {}
-    void probe(const ServiceAddress&, ProbeSize, Respond<std::size_t>) override {}
-    void hold_part(const ServiceAddress&, const PartRequest&, Respond<PartStatus>) override {}
-    void commit_part(const ServiceAddress&, const PartId&, std::uint64_t, Respond<PartStatus>) override {}
-    void launch_part(const ServiceAddress&, const PartId&, const LaunchRequest&, Respond<PartStatus>) override {}
-    void part_status(const ServiceAddress&, const PartId&, Respond<PartStatus>) override {}
-    void release_part(const ServiceAddress&, const PartId&, const std::string&, Respond<PartStatus>) override {}
-    void part_profile(const ServiceAddress&, const PartId&, Respond<ApplicationModel>) override {}
-    void stage_part(const ServiceAddress&, const PartId&, const StagingRequest&, Respond<StagingStatus>) override {}
-    void put_part_file(const ServiceAddress&, const PartId&, const std::string&, const FileChunk&,
-                       Respond<FilePresence>) override {}
-    void part_results(const ServiceAddress&, const PartId&, Respond<StagedResults>) override {}
-    void part_result(const ServiceAddress&, const PartId&, const std::string&, std::uint64_t,
-                     Respond<FileChunk>) override {}
     void request_peering(const ServiceAddress&, const PeeringRequest&, Respond<PeeringAnswer>) override {}
 
     int looks = 0;

@@ -9,7 +9,7 @@
 
 #include "algorithms/base/result.hpp"
 #include "services/common/adapters/process/account.hpp"
-#include "services/common/ports/executor.hpp"
+#include "services/common/ports/steps/step_runner.hpp"
 
 namespace zbs::process {
 

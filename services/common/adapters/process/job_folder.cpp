@@ -67,8 +67,8 @@ Result<std::string> read_job_file(const std::string& folder, const std::string& 
     return read_at(fd, offset, static_cast<std::size_t>(std::min<std::uint64_t>(limit, rest))).value_or("");
 }
 
-std::vector<Executor::File> list_job_files(const std::string& folder, const std::string& prefix) {
-    std::vector<Executor::File> files;
+std::vector<StepFiles::File> list_job_files(const std::string& folder, const std::string& prefix) {
+    std::vector<StepFiles::File> files;
     uid_t owner = 0;
     const int fd = open_folder(folder, owner);
     DIR* entries = fd < 0 ? nullptr : fdopendir(fd);
@@ -85,7 +85,7 @@ std::vector<Executor::File> list_job_files(const std::string& folder, const std:
     }
     closedir(entries);
     std::sort(files.begin(), files.end(),
-              [](const Executor::File& a, const Executor::File& b) { return a.name < b.name; });
+              [](const StepFiles::File& a, const StepFiles::File& b) { return a.name < b.name; });
     return files;
 }
 
@@ -133,9 +133,9 @@ class TreeListing {
         }
     }
 
-    std::vector<Executor::File> take() {
+    std::vector<StepFiles::File> take() {
         std::sort(files_.begin(), files_.end(),
-                  [](const Executor::File& a, const Executor::File& b) { return a.name < b.name; });
+                  [](const StepFiles::File& a, const StepFiles::File& b) { return a.name < b.name; });
         if (is_cut_)
             files_.push_back(
                 {"*", 0, "more than " + std::to_string(limits::kMaxJobFiles) + " files are in its folder"});
@@ -144,8 +144,8 @@ class TreeListing {
 
   private:
     void add(int folder, const std::string& word, const std::string& name, const struct stat& info, int depth) {
-        Executor::File file{.name = name,
-                            .bytes = S_ISREG(info.st_mode) ? static_cast<std::uint64_t>(info.st_size) : 0};
+        StepFiles::File file{.name = name,
+                             .bytes = S_ISREG(info.st_mode) ? static_cast<std::uint64_t>(info.st_size) : 0};
         file.is_folder = S_ISDIR(info.st_mode);
         file.executable = S_ISREG(info.st_mode) && (info.st_mode & S_IXUSR) != 0;
         file.fault = file_name_fault(name);
@@ -171,12 +171,12 @@ class TreeListing {
 
     uid_t owner_;
     bool is_cut_ = false;
-    std::vector<Executor::File> files_;
+    std::vector<StepFiles::File> files_;
 };
 
 }  // namespace
 
-std::vector<Executor::File> list_job_tree(const std::string& folder) {
+std::vector<StepFiles::File> list_job_tree(const std::string& folder) {
     uid_t owner = 0;
     const int fd = open_folder(folder, owner);
     if (fd < 0 && errno != ENOENT) return {{"*", 0, "the folder that the ranks ran in cannot be opened"}};
@@ -267,11 +267,11 @@ Result<void> remove_job_files(const std::string& folder, const std::vector<std::
     return all;
 }
 
-Result<Executor::Removal> remove_job_tree(const std::string& path, std::size_t at_most, const std::string& last) {
+Result<StepFiles::Removal> remove_job_tree(const std::string& path, std::size_t at_most, const std::string& last) {
     uid_t owner = 0;
     const int fd = open_folder(path, owner);
     if (fd < 0) {
-        if (errno == ENOENT) return Executor::Removal{0, true};
+        if (errno == ENOENT) return StepFiles::Removal{0, true};
         return Error{ErrorCode::kUnavailable, "cannot open " + path + ": " + std::strerror(errno), {}};
     }
     struct stat info {};
@@ -280,11 +280,11 @@ Result<Executor::Removal> remove_job_tree(const std::string& path, std::size_t a
     const bool is_empty = opened ? tree.empty(fd, 0, info.st_dev) : (close(fd), false);
     if (!tree.fault().empty())
         return Error{ErrorCode::kUnavailable, "cannot remove all of " + path + ": " + tree.fault(), {}};
-    if (!is_empty || tree.removed() >= at_most) return Executor::Removal{tree.removed(), false};
-    if (rmdir(path.c_str()) == 0 || errno == ENOENT) return Executor::Removal{tree.removed() + 1, true};
+    if (!is_empty || tree.removed() >= at_most) return StepFiles::Removal{tree.removed(), false};
+    if (rmdir(path.c_str()) == 0 || errno == ENOENT) return StepFiles::Removal{tree.removed() + 1, true};
     if (errno != ENOTEMPTY)
         return Error{ErrorCode::kUnavailable, "cannot remove " + path + ": " + std::strerror(errno), {}};
-    return Executor::Removal{tree.removed(), false};  // what lay too deep is at the top now
+    return StepFiles::Removal{tree.removed(), false};  // what lay too deep is at the top now
 }
 
 }  // namespace zbs::process

@@ -56,8 +56,15 @@ struct Protection {
     std::string text;
 };
 
+/// Runs everything on this host, where all files are.
 class StepExecutor : public Executor {
   public:
+    void place(const StepId&, const MachineName&) override {}
+    Result<bool> stage_inputs(const Need&) override { return true; }
+    void end_staging(const std::string&) override {}
+    void request_results(const StepId&, Wanted) override {}
+    void share_output(const std::vector<StepId>&) override {}
+
     virtual const Protection& protection() const = 0;
 };
 

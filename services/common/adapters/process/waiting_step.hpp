@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "algorithms/base/result.hpp"
-#include "services/common/ports/executor.hpp"
+#include "services/common/ports/steps/step_runner.hpp"
 
 namespace zbs::process {
 

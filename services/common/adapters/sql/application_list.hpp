@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "services/common/adapters/sql/database.hpp"
-#include "services/common/ports/storage/zone_store.hpp"
+#include "services/common/ports/storage/application_store.hpp"
 
 namespace zbs::sql {
 
@@ -16,14 +16,14 @@ std::string application_list_sql(const ApplicationQuery& wanted);
 /// Binds what it asks for.
 void bind_application_list(Query& query, const ApplicationQuery& wanted);
 
-/// `ZoneStore::list_applications`.
+/// `ApplicationStore::list_applications`.
 Result<std::vector<ApplicationSummary>> list_applications(Database& database, const ApplicationQuery& wanted);
 
 /// The statement for the counts, of everybody's or of one owner's (`?`, the time, and the owner again). It reads what
 /// is open and what has ended lately, and no index of states or owners, which have all.
 std::string application_count_sql(bool of_one_owner);
 
-/// `ZoneStore::count_applications`.
+/// `ApplicationStore::count_applications`.
 Result<std::map<ApplicationState, std::size_t>> count_applications(Database& database,
                                                                    const std::optional<Caller>& owner,
                                                                    Time ended_after);

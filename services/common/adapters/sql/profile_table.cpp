@@ -81,7 +81,7 @@ Result<void> ProfileTable::insert(const Profile& profile) {
     });
 }
 
-Result<std::vector<ProfileSummary>> ProfileTable::of(const ZoneStore::ProgramQuery& wanted) {
+Result<std::vector<ProfileSummary>> ProfileTable::of(const ProfileStore::ProgramQuery& wanted) {
     Query query(
         database_,
         std::string(kSummary) +

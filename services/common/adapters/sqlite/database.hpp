@@ -34,6 +34,7 @@ class Database : public sql::Database {
     ~Database() override;
     Result<void> together(const std::function<Result<void>()>& writes) override;
     bool is_dirty() const override;
+    bool is_ours() const override { return true; }
     Result<void> commit() override;
 
     using Query = sql::Query;

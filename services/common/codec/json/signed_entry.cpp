@@ -11,7 +11,7 @@ Result<SignedText> sign_entry(const OwnKeys& keys, const ZoneEntry& entry) {
     return keys.sign(kPurpose, dump(encode(entry)));
 }
 
-Result<ZoneEntry> verify_entry(const TrustBundles& trust, const SignedText& text) {
+Result<ZoneEntry> verify_entry(const SignatureVerifier& trust, const SignedText& text) {
     const Result<Json> json = parse(text.text);
     if (!json) return json.error();
     Result<ZoneEntry> entry = decode_zone_entry(*json);

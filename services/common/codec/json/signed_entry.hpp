@@ -11,6 +11,6 @@ Result<SignedText> sign_entry(const OwnKeys& keys, const ZoneEntry& entry);
 /// zone that the entry names, its certificate leads to the bundle inside, the address is https. It does not prove that
 /// the bundle is the organisation's: compare it with a pinned one, or its fingerprint with one from an operator.
 /// Errors: kDenied or kInvalidArgument, with the condition that fails.
-Result<ZoneEntry> verify_entry(const TrustBundles& trust, const SignedText& text);
+Result<ZoneEntry> verify_entry(const SignatureVerifier& trust, const SignedText& text);
 
 }  // namespace zbs::codec

@@ -1,6 +1,7 @@
 #pragma once
 #include "services/common/codec/json/json.hpp"
-#include "services/common/ports/storage/zone_store.hpp"
+#include "services/common/messages/application_summary.hpp"
+#include "services/common/ports/storage/part_store.hpp"
 
 /// Values that are stored but never sent.
 namespace zbs::codec {

@@ -73,7 +73,7 @@ class AuditLog {
     /// Entries `from`, `from` + 1, ... (numbers start at 1), at most `limit` and 1,000. Flushes first.
     virtual Result<std::vector<AuditRecord>> read(std::uint64_t from, std::size_t limit) = 0;
     /// Whether entries of `kWithWrites` are durable with the journal's commit, before the log itself has them.
-    virtual bool rides_on_journal() const { return false; }
+    virtual bool rides_on_journal() const = 0;
     /// Of what is durable.
     virtual AuditHead head() const = 0;
 };

@@ -15,7 +15,7 @@ class Journal {
     virtual Result<void> commit() = 0;
     /// False once another process has taken over what is written here: nothing may get out any more, also what needs no
     /// commit. Cheap.
-    virtual bool is_ours() const { return true; }
+    virtual bool is_ours() const = 0;
 };
 
 }  // namespace zbs

@@ -20,7 +20,7 @@ Error no_agent() { return {ErrorCode::kUnavailable, "its agent has not registere
 
 }  // namespace
 
-Result<bool> InputTransfer::stage_inputs(const Executor::Need& need) {
+Result<bool> InputTransfer::stage_inputs(const MachineFiles::Need& need) {
     Line& line = lines_[need.machine];
     const Duration now = clock_.steady_now();
     std::erase_if(line.here, [&](const auto& item) { return item.second <= now; });

@@ -11,8 +11,8 @@
 #include "services/common/http/node_client.hpp"
 #include "services/common/messages/staging.hpp"
 #include "services/common/ports/clock.hpp"
-#include "services/common/ports/executor.hpp"
 #include "services/common/ports/log.hpp"
+#include "services/common/ports/steps/machine_files.hpp"
 #include "services/zone_scheduler/adapters/node/piece_reader.hpp"
 
 namespace zbs::node {
@@ -30,9 +30,9 @@ class InputTransfer {
     InputTransfer(ClientOf client_of, ReadPiece read, Clock& clock, Log& log)
         : client_of_(std::move(client_of)), read_(std::move(read)), clock_(clock), log_(log) {}
 
-    /// As `Executor::bring`. Errors: kTooLarge, kRejected, naming file and machine.
-    Result<bool> stage_inputs(const Executor::Need& need);
-    /// As `Executor::end_staging`.
+    /// As `MachineFiles::stage_inputs`. Errors: kTooLarge, kRejected, naming file and machine.
+    Result<bool> stage_inputs(const MachineFiles::Need& need);
+    /// As `MachineFiles::end_staging`.
     void take_back(const std::string& who);
     /// The agent has lost something: what it has is asked anew.
     void forget(const MachineName& machine);

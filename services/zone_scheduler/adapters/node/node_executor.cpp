@@ -314,12 +314,12 @@ Result<std::string> NodeExecutor::read(const StepId& step_id, const std::string&
     return local_.read(step_id, file, offset, limit);
 }
 
-std::vector<Executor::File> NodeExecutor::list(const StepId& step_id, const std::string& prefix) {
+std::vector<StepFiles::File> NodeExecutor::list(const StepId& step_id, const std::string& prefix) {
     if (steps_.contains(step_id) || results_.has(step_id)) return results_.list(step_id, prefix);
     return local_.list(step_id, prefix);
 }
 
-std::vector<Executor::File> NodeExecutor::list_all(const StepId& step_id) {
+std::vector<StepFiles::File> NodeExecutor::list_all(const StepId& step_id) {
     if (steps_.contains(step_id) || results_.has(step_id)) return results_.list(step_id, "");
     return local_.list_all(step_id);
 }
@@ -331,7 +331,7 @@ Result<void> NodeExecutor::remove_files(const StepId& step_id, const std::vector
     return {};
 }
 
-Result<Executor::Removal> NodeExecutor::remove(const StepId& step_id, std::size_t at_most) {
+Result<StepFiles::Removal> NodeExecutor::remove(const StepId& step_id, std::size_t at_most) {
     const SharedStep step = find(step_id);
     if (step == nullptr && !results_.has(step_id)) return local_.remove(step_id, at_most);
     if (step != nullptr && step->phase != Step::Phase::kEnded)

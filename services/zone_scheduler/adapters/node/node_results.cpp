@@ -20,7 +20,7 @@ constexpr int kKilled = 128 + 9;                       ///< exit code
 constexpr const char* kNotKept = "its zone cannot keep it";
 constexpr const char* kNearlyFull = "the disk of its zone is nearly full";
 
-Executor::File as_file(const StepFile& file) {
+StepFiles::File as_file(const StepFile& file) {
     return {file.name, file.bytes, file.fault, file.is_folder, file.executable};
 }
 

@@ -111,7 +111,7 @@ Result<void> StepResults::finish(const StepId& step_id, const StepStatus& end) {
     return {};
 }
 
-Result<void> StepResults::leave_out(const StepId& step_id, const Executor::File& file) {
+Result<void> StepResults::leave_out(const StepId& step_id, const StepFiles::File& file) {
     if (!is_word(step_id) || file.name.empty()) return no_file(file.name);
     std::string reason = file.fault.substr(0, 400);
     std::ranges::replace(reason, '\n', ' ');
@@ -169,8 +169,8 @@ Result<std::string> StepResults::read(const StepId& step_id, const std::string& 
     return text;
 }
 
-std::vector<Executor::File> StepResults::list(const StepId& step_id, const std::string& prefix) const {
-    std::vector<Executor::File> files;
+std::vector<StepFiles::File> StepResults::list(const StepId& step_id, const std::string& prefix) const {
+    std::vector<StepFiles::File> files;
     if (!is_word(step_id)) return files;
     std::error_code fault;
     const std::string top = path(step_id) + "/";
@@ -186,7 +186,7 @@ std::vector<Executor::File> StepResults::list(const StepId& step_id, const std::
     }
     std::ifstream left_out(path(step_id) + "/" + kLeftOutFile, std::ios::binary);
     std::string code;
-    for (Executor::File file;
+    for (StepFiles::File file;
          left_out >> code >> file.bytes >> file.is_folder && std::getline(left_out >> std::ws, file.fault);) {
         const Result<std::string> name = http::decode_percent(code);
         file.name = name ? *name : "*";
@@ -196,8 +196,8 @@ std::vector<Executor::File> StepResults::list(const StepId& step_id, const std::
     return files;
 }
 
-Result<Executor::Removal> StepResults::remove(const StepId& step_id, std::size_t at_most) {
-    Executor::Removal removal{0, true};
+Result<StepFiles::Removal> StepResults::remove(const StepId& step_id, std::size_t at_most) {
+    StepFiles::Removal removal{0, true};
     if (!has(step_id)) return removal;
     std::error_code fault;
     std::vector<fs::path> files;  // a folder behind all that is in it

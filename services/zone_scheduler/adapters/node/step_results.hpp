@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "algorithms/base/result.hpp"
-#include "services/common/ports/executor.hpp"
+#include "services/common/ports/steps/step_files.hpp"
+#include "services/common/ports/steps/step_runner.hpp"
 
 namespace zbs::node {
 
@@ -38,7 +39,7 @@ class StepResults {
     /// Written last, and durable: with it the step has ended. Precondition: it has. Errors: kUnavailable.
     Result<void> finish(const StepId& step_id, const StepStatus& end);
     /// Lists a file that cannot be read here, with its reason. Errors: kUnavailable.
-    Result<void> leave_out(const StepId& step_id, const Executor::File& file);
+    Result<void> leave_out(const StepId& step_id, const StepFiles::File& file);
     /// Forgets a file.
     void drop(const StepId& step_id, const std::string& file);
     /// Of what was fetched before in vain.
@@ -49,8 +50,8 @@ class StepResults {
     std::optional<StepStatus> end_of(const StepId& step_id) const;
     Result<std::string> read(const StepId& step_id, const std::string& file, std::uint64_t offset,
                              std::size_t limit) const;
-    std::vector<Executor::File> list(const StepId& step_id, const std::string& prefix) const;
-    Result<Executor::Removal> remove(const StepId& step_id, std::size_t at_most);
+    std::vector<StepFiles::File> list(const StepId& step_id, const std::string& prefix) const;
+    Result<StepFiles::Removal> remove(const StepId& step_id, std::size_t at_most);
 
   private:
     std::string path(const StepId& step_id) const { return folder_ + "/" + step_id; }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "algorithms/base/result.hpp"
-#include "services/common/ports/executor.hpp"
+#include "services/common/ports/steps/step_runner.hpp"
 #include "services/zone_scheduler/adapters/slurm/allocation.hpp"
 #include "services/zone_scheduler/adapters/slurm/slurm_commands.hpp"
 

@@ -13,6 +13,7 @@
 
 #include "algorithms/base/ids.hpp"
 #include "services/common/adapters/sqlite/database.hpp"
+#include "services/common/messages/names/owned_id.hpp"
 #include "tests/benchmark/zbs_bench/storage/running_zone.hpp"
 #include "tests/benchmark/zbs_bench/storage/storage_bench.hpp"
 
@@ -101,14 +102,14 @@ Row submit(const RunningZone& zone, const Load& load, const std::string& what) {
             while (Wall::now() < end) {
                 if (gap > 0) std::this_thread::sleep_until(due);
                 if (mine++ % 9'000 == 0) ++user;
-                const std::string who = "Zbs-Identity: spiffe://alpha/user/s" + std::to_string(series) + "-" +
-                                        std::to_string(c) + "-" + std::to_string(user) +
-                                        "\r\nZbs-Token: " + zone.token_text + "\r\n";
+                const Caller owner{CallerKind::kUser, "alpha",
+                                   "s" + std::to_string(series) + "-" + std::to_string(c) + "-" + std::to_string(user)};
+                const std::string who = "Zbs-Identity: " + to_uri(owner) + "\r\nZbs-Token: " + zone.token_text + "\r\n";
                 const Id128 id = make_id128(std::chrono::duration_cast<std::chrono::milliseconds>(
                                                 std::chrono::system_clock::now().time_since_epoch())
                                                 .count(),
                                             static_cast<std::uint64_t>(c), next++);
-                const std::string body = "{\"id\":\"" + to_string(id) +
+                const std::string body = "{\"id\":\"" + to_string(marked(id, owner)) +
                                          "\",\"ranks\":1,\"argv\":[\"/home/ana/solver\",\"--steps\",\"100\"],"
                                          "\"directory\":\"/tmp\",\"environment\":{\"PATH\":\"/usr/bin:/bin\"}}";
                 const auto start = gap > 0 ? due : Wall::now();  // what waited for a slow answer before counts, too

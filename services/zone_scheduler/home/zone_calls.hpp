@@ -1,0 +1,36 @@
+#pragma once
+#include <string>
+
+#include "services/zone_scheduler/home/application.hpp"
+#include "services/zone_scheduler/home/application_ports.hpp"
+#include "services/zone_scheduler/home/zone_offers.hpp"
+
+namespace zbs {
+
+/// Longest reason that goes with a release, bytes.
+inline constexpr std::size_t kMaxReason = 1'000;
+
+/// The questions of home to the zones of an application's parts. Each answer becomes an event.
+class ZoneCalls {
+  public:
+    ZoneCalls(const ApplicationPorts& ports, const ZoneOffers& zones, ApplyInput apply)
+        : ports_(ports), zones_(zones), apply_(std::move(apply)) {}
+
+    /// Asks every zone about its part. Not for `kLaunch`.
+    void ask(const std::shared_ptr<ApplicationRun>& run, Question question);
+    /// Repeated under the same ids until it is answered: nothing starts twice.
+    void launch(const std::shared_ptr<ApplicationRun>& run, const PartId& id);
+    /// A zone that is away for a while signals its ranks when it is back, if the launcher still runs then.
+    void stop(const std::shared_ptr<ApplicationRun>& run, const ZoneName& zone, const PartId& id);
+    void penalise(const std::shared_ptr<ApplicationRun>& run, const effect::Penalise& broken);
+
+  private:
+    PartRequest hold_request(const ApplicationRun& run, const ApplicationPart& part, const ServiceAddress& zone) const;
+    void record_broken(const ApplicationRun& run, const effect::Penalise& broken);
+
+    const ApplicationPorts& ports_;
+    const ZoneOffers& zones_;
+    const ApplyInput apply_;
+};
+
+}  // namespace zbs
