@@ -25,7 +25,7 @@ inline constexpr std::size_t kMaxArgumentClassBytes = 512;
 /// Start windows in one answer about capacity; those between are merged.
 inline constexpr int kMaxStartWindows = 64;
 inline constexpr int kMaxPartsInQueue = 10'000;
-inline constexpr std::size_t kMaxMatchParts = 1'000;  ///< [[part]] in one file of 'zbs-zone match'
+inline constexpr std::size_t kMaxMatchParts = 200;  ///< [[part]] in one file of 'zbs-zone match'
 inline constexpr std::size_t kMaxQueueLogBytes = std::size_t{1} << 30;
 inline constexpr int kMaxZonesInRegistry = 10'000;
 inline constexpr std::size_t kMaxZonesPerPage = 1'000;         ///< one reply of the registry's list, at most

@@ -21,7 +21,6 @@ constexpr Duration kTimeToStop = std::chrono::seconds{5};
 constexpr double kLeastWeight = 0.01;
 /// The shortest time between two decisions without an event.
 constexpr Duration kShortestPause = std::chrono::seconds{1};
-constexpr std::int64_t kPausesInIdleTime = 64;
 /// Hours and weekdays have opened once in this time, so no part starts that has not started after it.
 constexpr Duration kAllHours = std::chrono::hours{8 * 24};
 constexpr Time kMonday{std::chrono::hours{4 * 24}};
@@ -77,7 +76,11 @@ class MatchRun {
         const auto not_after = [&](Duration at) { next = std::min(next.value_or(at), at); };
         if (!events_.empty()) not_after(std::get<Duration>(*events_.begin()));
         if (queue_.size() == 0) return next;
-        if (next) not_after(now_ + std::max(kShortestPause, (now_ - last_event_) / kPausesInIdleTime));
+        // A decision can better the promises of the one before, also where no part can start.
+        if (next && !settled_) not_after(now_ + kShortestPause);
+        // Between organisations the order changes with time; within one only few disciplines change it.
+        const std::int64_t pauses = rights_.size() > 1 ? 16 : 2;
+        if (next && may_start_one()) not_after(now_ + std::max(kShortestPause, (now_ - last_event_) / pauses));
         for (const auto& [organisation, rights] : rights_) {
             if (!rights) continue;
             const std::optional<Time> opens = find_allowed_start(*rights, kMonday + now_);
@@ -85,6 +88,14 @@ class MatchRun {
                 not_after(*opens - kMonday);
         }
         return next;
+    }
+
+    /// Whether as many processors are free as the smallest waiting part has ranks.
+    bool may_start_one() const {
+        const int free = ledger_.free_processors(queue_.calendar(), now_);
+        return std::ranges::any_of(number_of_, [&](const auto& known) {
+            return queue_.has(known.first) && parts_[known.second].ranks <= free;
+        });
     }
 
     Duration longest_run(const MatchPart& part) const {
@@ -212,6 +223,7 @@ class MatchRun {
 
     void decide() {
         if (queue_.size() == 0) return;
+        const QueueDecision before = std::move(decision_);
         for (bool again = true; again;) {
             again = false;
             UsableProcessors narrowed;
@@ -231,6 +243,7 @@ class MatchRun {
                 break;
             }
         }
+        settled_ = decision_ == before;
     }
 
     const ZoneConfig& config_;
@@ -242,6 +255,7 @@ class MatchRun {
     std::map<PartId, std::size_t> number_of_;                          ///< of parts that were submitted
     std::set<std::tuple<Duration, Kind, std::size_t>> events_;
     QueueDecision decision_;
+    bool settled_ = true;  ///< the last decision was the one before
     Duration now_{};
     Duration last_event_{};
 };

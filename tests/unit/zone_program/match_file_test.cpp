@@ -77,7 +77,7 @@ TEST_F(MatchFileTest, FaultsNameTheTableAndTheRemedy) {
 
 TEST_F(MatchFileTest, SizesHaveLimits) {
     EXPECT_EQ(fault(many(limits::kMaxMatchParts)), "accepted");
-    EXPECT_THAT(fault(many(limits::kMaxMatchParts + 1)), HasSubstr("more than 1000 [[part]] tables"));
+    EXPECT_THAT(fault(many(limits::kMaxMatchParts + 1)), HasSubstr("more than 200 [[part]] tables"));
     const std::string large = "[[machine]]\nname = 'm0'\nprocessors = 1000000\n";
     EXPECT_EQ(fault(kPart, "queue = 'easy'\n", large), "accepted");
     EXPECT_THAT(fault(kPart, "queue = 'easy'\n", large + "[[machine]]\nname = 'm1'\nprocessors = 1\n"),
