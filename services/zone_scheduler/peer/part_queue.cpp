@@ -143,25 +143,20 @@ bool PartQueue::give_processors(const PartTable::Shared& part, Duration decided)
     return actions_.give(part, usable_by(part->record).without(taken));
 }
 
-const Outlook* PartQueue::expects(const PartId& id) const {
-    const auto known = outlooks_.find(id);
-    return known == outlooks_.end() ? nullptr : &known->second;
-}
-
 QueueOutlook PartQueue::outlook(const part::State& part, bool is_own) const {
     QueueOutlook outlook;
-    const Outlook* known = expects(part.record.request.id);
-    if (known == nullptr) return outlook;
+    const auto known = outlooks_.find(part.record.request.id);
+    if (known == outlooks_.end()) return outlook;
     const Duration now = clock_.steady_now();
     const auto in = [&](Duration start) -> std::optional<Duration> {
         if (start == kNoStart || start - now > kFarAway) return std::nullopt;
         return std::max(Duration{0}, start - now);
     };
-    outlook.start_in = in(known->start);
+    outlook.start_in = in(known->second.start);
     if (!is_own) return outlook;  // the rest is this zone's business
-    outlook.place = static_cast<int>(known->place);
-    outlook.promised_in = in(known->promised);
-    outlook.waits_for = to_string(known->reason);
+    outlook.place = static_cast<int>(known->second.place);
+    outlook.promised_in = in(known->second.promised);
+    outlook.waits_for = to_string(known->second.reason);
     return outlook;
 }
 

@@ -40,7 +40,8 @@ class PartQueue {
     void run();
     /// One cycle: starts whom the discipline wants started, and takes down what the others can expect.
     void decide();
-    const Outlook* expects(const PartId& id) const;  ///< of a part that waits; null where nothing is known
+    /// What the parts that wait can expect, by the last decision.
+    const std::map<PartId, Outlook>& outlooks() const { return outlooks_; }
     /// What a part that waits can expect; for the zone's own users all of it.
     QueueOutlook outlook(const part::State& part, bool is_own) const;
 
