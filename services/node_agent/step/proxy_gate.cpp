@@ -92,7 +92,7 @@ std::map<std::uint64_t, int> sockets_of(pid_t pid) {
 
 /// Of a socket that listens: also those of its connections that come from now on.
 void end_after_silence(int socket) {
-    constexpr int kOn = 1, kFirstProbe_s = 10, kProbe_s = 5, kProbes = 6;
+    constexpr int kOn = 1, kFirstProbe_s = 5, kProbe_s = 5, kProbes = 6;
     constexpr auto kUnanswered_ms = static_cast<unsigned>(std::chrono::milliseconds(kSilence).count());
     static_assert(kFirstProbe_s + kProbe_s * kProbes == kSilence.count());
     setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &kOn, sizeof kOn);

@@ -77,7 +77,7 @@ TEST_F(ProxyGateTest, NoRankBeginsBeforeAllProxiesHaveConnected) {
     connect_to(port);
     EXPECT_EQ(wait("mpi").exit_code, 0);
     EXPECT_EQ(executor->status("mpi").proxies, Proxies::kConnected);
-    EXPECT_THAT(text("mpi", ".zbs-stdout"), HasSubstr("rank 1 is lost after 40 s"));
+    EXPECT_THAT(text("mpi", ".zbs-stdout"), HasSubstr("rank 1 is lost after 35 s"));
 }
 
 TEST_F(ProxyGateTest, AStopWhileItIsHeldStartsNoRank) {
