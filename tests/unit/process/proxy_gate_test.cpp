@@ -28,7 +28,8 @@ for proxy in range(2):
 print("HYDRA_LAUNCH_END", flush=True)
 for proxy in range(2):
     connection = s.accept()[0]
-    seconds = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) // 1000
+    option = lambda which: connection.getsockopt(socket.IPPROTO_TCP, which)
+    seconds = option(socket.TCP_KEEPIDLE) + option(socket.TCP_KEEPINTVL) * option(socket.TCP_KEEPCNT)
     print("rank", proxy, "is lost after", seconds, "s", flush=True)
 ')";
 
