@@ -12,8 +12,8 @@ namespace {
 constexpr std::string_view kLauncher = "mpi-";
 constexpr Duration kNoticed = std::chrono::seconds{2};  ///< until the others of a job see that one is gone
 
-/// Until a connection to a lost host counts as broken: `ProxyGate::kSilence`, of zbs-step.
-constexpr Duration kSilence = std::chrono::seconds{40};
+/// Until a connection to a lost host counts as broken: `step::kSilence`, of zbs-step.
+constexpr Duration kSilence = std::chrono::seconds{35};
 /// Of a launcher that lost a connection in this way.
 constexpr const char* kLostConnection =
     "[mpiexec@host] HYDU_sock_read (utils/sock/sock.c:210): read error (Connection timed out)\n"

@@ -72,6 +72,17 @@ class Host:
         finally:
             os.close(namespace)
 
+    def processes(self):
+        """What runs there, but for its holder."""
+        here, found = os.stat(f"/proc/{self.holder.pid}/ns/net").st_ino, []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                if os.stat(f"/proc/{pid}/ns/net").st_ino == here and int(pid) != self.holder.pid:
+                    found.append(int(pid))
+            except OSError:  # it has ended
+                pass
+        return found
+
     def close(self):
         os.close(self.tun)
         self.holder.kill()

@@ -92,14 +92,12 @@ std::map<std::uint64_t, int> sockets_of(pid_t pid) {
 
 /// Of a socket that listens: also those of its connections that come from now on.
 void end_after_silence(int socket) {
-    constexpr int kOn = 1, kFirstProbe_s = 10, kProbe_s = 5, kProbes = 6;
-    constexpr auto kUnanswered_ms = static_cast<unsigned>(std::chrono::milliseconds(kSilence).count());
+    constexpr int kOn = 1, kFirstProbe_s = 5, kProbe_s = 2, kProbes = 15;  // many: a bad line loses some of them
     static_assert(kFirstProbe_s + kProbe_s * kProbes == kSilence.count());
     setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &kOn, sizeof kOn);
     setsockopt(socket, SOL_TCP, TCP_KEEPIDLE, &kFirstProbe_s, sizeof kFirstProbe_s);
     setsockopt(socket, SOL_TCP, TCP_KEEPINTVL, &kProbe_s, sizeof kProbe_s);
     setsockopt(socket, SOL_TCP, TCP_KEEPCNT, &kProbes, sizeof kProbes);
-    setsockopt(socket, SOL_TCP, TCP_USER_TIMEOUT, &kUnanswered_ms, sizeof kUnanswered_ms);
 }
 
 /// `end_after_silence` of those sockets of `pid` that `is_meant` answers true for.

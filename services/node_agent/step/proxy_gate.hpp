@@ -40,7 +40,7 @@ class ProxyGate {
 };
 
 /// After so long without any answer of its kernel a machine counts as lost. Cuts of up to 30 s are outlived.
-inline constexpr std::chrono::seconds kSilence{40};
+inline constexpr std::chrono::seconds kSilence{35};
 
 /// Connections to `port` of this host that its listener has not taken yet; of IPv4 and IPv6 together.
 std::size_t connections_waiting(unsigned port);

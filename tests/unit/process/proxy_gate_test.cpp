@@ -28,7 +28,8 @@ for proxy in range(2):
 print("HYDRA_LAUNCH_END", flush=True)
 for proxy in range(2):
     connection = s.accept()[0]
-    seconds = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) // 1000
+    option = lambda which: connection.getsockopt(socket.IPPROTO_TCP, which)
+    seconds = option(socket.TCP_KEEPIDLE) + option(socket.TCP_KEEPINTVL) * option(socket.TCP_KEEPCNT)
     print("rank", proxy, "is lost after", seconds, "s", flush=True)
 ')";
 
@@ -77,7 +78,7 @@ TEST_F(ProxyGateTest, NoRankBeginsBeforeAllProxiesHaveConnected) {
     connect_to(port);
     EXPECT_EQ(wait("mpi").exit_code, 0);
     EXPECT_EQ(executor->status("mpi").proxies, Proxies::kConnected);
-    EXPECT_THAT(text("mpi", ".zbs-stdout"), HasSubstr("rank 1 is lost after 40 s"));
+    EXPECT_THAT(text("mpi", ".zbs-stdout"), HasSubstr("rank 1 is lost after 35 s"));
 }
 
 TEST_F(ProxyGateTest, AStopWhileItIsHeldStartsNoRank) {
