@@ -271,6 +271,49 @@ void log_compute(std::int64_t ns) noexcept {
     log_lock.unlock();
 }
 
+namespace {
+
+/// `first`: the first rank that records nothing, the first one whose profile is off, and the first one whose profile is
+/// on; the count of ranks where there is none.
+void report_not_profiled(const int (&first)[3], int file_fault) noexcept {
+    const int none = recorder.world_size;
+    const char* const trace = std::getenv("ZBS_PROFILE_TRACE");
+    const bool wants_trace = trace && *trace;
+    if (first[2] == none && !wants_trace) return;
+    if (first[1] < none)
+        std::fprintf(stderr, "zbs-profile: rank %d has ZBS_PROFILE=0: this run is not profiled%s\n", first[1],
+                     wants_trace ? " and leaves no trace" : "");
+    else if (first[0] == 0)
+        std::fprintf(stderr, "zbs-profile: cannot write beside %s (%s): this run is not profiled\n", out_path,
+                     file_fault ? std::strerror(file_fault) : "path too long");
+    else if (first[0] < none)
+        std::fprintf(stderr, "zbs-profile: rank %d cannot record: this run is not profiled\n", first[0]);
+}
+
+/// The magic word comes last: it makes the file one of a rank.
+void write_header(ProfileHeader* header, std::uint64_t run_id) noexcept {
+    header->version = ProfileHeader::kVersion;
+    header->header_bytes = sizeof(ProfileHeader);
+    header->run_id = run_id;
+    header->world_size = static_cast<std::uint32_t>(recorder.world_size);
+    header->rank = static_cast<std::uint32_t>(recorder.world_rank);
+    name_program(header->program, sizeof header->program);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    std::memcpy(header->magic, ProfileHeader::kMagic, sizeof header->magic);
+}
+
+/// Until MPI_Finalize; without it the end of the process does the work.
+void finish_with_mpi() noexcept {
+    // MPI_Finalize first deletes the attributes of MPI_COMM_SELF, the oldest one last but for that of
+    // safe_finalize.cpp.
+    int key = MPI_KEYVAL_INVALID;
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &on_finalize, &key, nullptr) != MPI_SUCCESS) return;
+    is_finished_by_callback = PMPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr) == MPI_SUCCESS;
+    PMPI_Comm_free_keyval(&key);
+}
+
+}  // namespace
+
 void start(int thread_level) noexcept {
     if (started) return;  // the Fortran bindings may call the C ones
     started = true;
@@ -306,18 +349,7 @@ void start(int thread_level) noexcept {
     int first[] = {none, none, none};
     PMPI_Allreduce(own, first, 3, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (first[0] < none || PMPI_Comm_dup(MPI_COMM_WORLD, &private_comm) != MPI_SUCCESS) {
-        const char* const trace = std::getenv("ZBS_PROFILE_TRACE");
-        const bool wants_trace = trace && *trace;
-        if (rank == 0 && (first[2] < none || wants_trace) && !has_clash) {
-            if (first[1] < none)
-                std::fprintf(stderr, "zbs-profile: rank %d has ZBS_PROFILE=0: this run is not profiled%s\n", first[1],
-                             wants_trace ? " and leaves no trace" : "");
-            else if (first[0] == 0)
-                std::fprintf(stderr, "zbs-profile: cannot write beside %s (%s): this run is not profiled\n", out_path,
-                             file_fault ? std::strerror(file_fault) : "path too long");
-            else if (first[0] < none)
-                std::fprintf(stderr, "zbs-profile: rank %d cannot record: this run is not profiled\n", first[0]);
-        }
+        if (rank == 0 && !has_clash) report_not_profiled(first, file_fault);
         if (memory != MAP_FAILED) munmap(memory, bytes);
         if (own_path[0]) unlink(own_path);
         return;
@@ -326,14 +358,7 @@ void start(int thread_level) noexcept {
     PMPI_Bcast(&run_id, 1, MPI_UINT64_T, 0, private_comm);
 
     auto* header = static_cast<ProfileHeader*>(memory);
-    header->version = ProfileHeader::kVersion;
-    header->header_bytes = sizeof(ProfileHeader);
-    header->run_id = run_id;
-    header->world_size = static_cast<std::uint32_t>(recorder.world_size);
-    header->rank = static_cast<std::uint32_t>(recorder.world_rank);
-    name_program(header->program, sizeof header->program);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    std::memcpy(header->magic, ProfileHeader::kMagic, sizeof header->magic);
+    write_header(header, run_id);
 
     recorder.header = header;
     recorder.peers = reinterpret_cast<ProfilePeer*>(static_cast<char*>(memory) + sizeof(ProfileHeader));
@@ -344,12 +369,7 @@ void start(int thread_level) noexcept {
     std::atexit(at_exit);
     clock_here().gap_begin = clock_here().now(recorder.many_threads);
     recorder.active.store(true, std::memory_order_release);
-    // MPI_Finalize first deletes the attributes of MPI_COMM_SELF, the oldest one last but for that of
-    // safe_finalize.cpp.
-    int key = MPI_KEYVAL_INVALID;
-    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &on_finalize, &key, nullptr) != MPI_SUCCESS) return;
-    is_finished_by_callback = PMPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr) == MPI_SUCCESS;
-    PMPI_Comm_free_keyval(&key);
+    finish_with_mpi();
 }
 
 void warn_where_not_started(const char* why) noexcept {

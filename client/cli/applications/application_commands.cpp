@@ -43,6 +43,11 @@ namespace {
 using codec::Json;
 namespace fs = std::filesystem;
 
+bool failed_with(Context& context, const Error& error) {
+    context.fail(error);
+    return false;
+}
+
 /// False after refusing, because of what the output is, a format that was asked for.
 bool check_own_output(Context& context, const std::string& why) {
     if (context.for_people() || !context.output_is_asked) return true;
@@ -140,62 +145,63 @@ void print_next(const std::string& id, const ApplicationView& view) {
         std::cerr << "zbs: 'zbs show " << id << "' shows its plan, its parts and why it ended\n";
 }
 
-void submit(Context& context, CLI::App& command, SubmitOptions& options) {
-    if (const Result<void> read = apply_directives(command, options); !read) return context.fail(read.error());
-    if (const Result<void> good = check_output_files(options); !good) return context.fail(good.error());
-    if (options.wait && !options.dry_run &&
-        !check_own_output(context,
-                          "what is followed is the program's own output, byte "
-                          "by byte, and has no other format; 'zbs submit' and "
-                          "--dry-run print a document"))
-        return;
+/// False after refusing options that do not go together.
+bool check_submission(Context& context, CLI::App& command, SubmitOptions& options) {
+    if (const Result<void> read = apply_directives(command, options); !read) return failed_with(context, read.error());
+    if (const Result<void> good = check_output_files(options); !good) return failed_with(context, good.error());
+    const bool follows = options.wait && !options.dry_run;
+    if (follows)
+        return check_own_output(context,
+                                "what is followed is the program's own output, byte "
+                                "by byte, and has no other format; 'zbs submit' and "
+                                "--dry-run print a document");
     const bool has_id = !options.dry_run;
-    if ((options.dry_run || !options.wait) && !settle_document_output(context, has_id)) return;
-    const auto zone = context.connect();
-    if (!zone) return;
-    // The address is from a login: if the zone does not answer, it is away.
-    if (options.wait && !options.dry_run && context.url.empty()) outlast_absence(*zone, {});
-    const Result<Id128> fresh = context.fresh_id(*zone);
-    if (!fresh) return context.fail(fresh.error());
-    std::vector<std::string> paths;
-    const Result<ApplicationRequest> request = make_request(options, *fresh, paths);
-    if (!request) return context.fail(request.error());
-    if (options.dry_run) {
-        const Result<ApplicationPlan> plan = zone->dry_run(*request);
-        if (!plan) return context.fail(plan.error(), option_of_field(plan.error().pointer));
-        if (context.for_people()) {
-            describe_plan(std::cout, *plan);
-            print(context, starts_of(*plan));
-        } else {
-            print_document(context, codec::encode(*plan));
-        }
-        return;
+    return settle_document_output(context, has_id);
+}
+
+void print_dry_run(Context& context, client::ZoneClient& zone, const ApplicationRequest& request) {
+    const Result<ApplicationPlan> plan = zone.dry_run(request);
+    if (!plan) return context.fail(plan.error(), option_of_field(plan.error().pointer));
+    if (context.for_people()) {
+        describe_plan(std::cout, *plan);
+        print(context, starts_of(*plan));
+    } else {
+        print_document(context, codec::encode(*plan));
     }
-    if (options.wait && !request->staging.results.empty()) {
+}
+
+/// False where the results have no folder or an input could not be sent to the home zone.
+bool prepare_files(Context& context, client::ZoneClient& zone, const SubmitOptions& options, const Staging& staging,
+                   const std::vector<std::string>& paths) {
+    if (options.wait && !staging.results.empty()) {
         // With --id the earlier try may have fetched them.
-        const auto& results = options.id.empty() ? request->staging.results : std::vector<std::string>{};
+        const auto& results = options.id.empty() ? staging.results : std::vector<std::string>{};
         const Result<void> good = client::check_fetch_folder(options.results_folder, results);
-        if (!good) return context.fail(good.error());
+        if (!good) return failed_with(context, good.error());
     }
     for (std::size_t i = 0; i < paths.size(); ++i) {
-        const Result<std::uint64_t> sent = client::send_file(*zone, paths[i], request->staging.inputs[i]);
-        if (!sent) return context.fail({sent.error().code, paths[i] + ": " + sent.error().message, "--stage-in"});
+        const Result<std::uint64_t> sent = client::send_file(zone, paths[i], staging.inputs[i]);
+        if (!sent)
+            return failed_with(context, {sent.error().code, paths[i] + ": " + sent.error().message, "--stage-in"});
         if (!options.quiet && *sent > 0)
             std::cerr << "zbs: sent " << printable(paths[i]) << " (" << human_bytes(static_cast<double>(*sent))
                       << ")\n";
     }
-    OutputFiles files;
-    const Result<OutputStreams> output = open_output(options, files);
-    if (!output) return context.fail(output.error(), output.error().pointer);
-    const std::string id = to_string(request->id);
+    return true;
+}
+
+/// The zone's answer; none after reporting why there is none.
+std::optional<Json> hand_in(Context& context, client::ZoneClient& zone, const ApplicationRequest& request,
+                            DelegationKeeper& delegation) {
+    const std::string id = to_string(request.id);
     const PendingFile pending;
-    pending.add(id, zone->url(), request->argv[0]);
-    DelegationKeeper delegation(*zone, id, request->walltime);
+    pending.add(id, zone.url(), request.argv[0]);
     if (auto handed = delegation.sign(); !handed) {
         pending.remove(id);  // nothing was submitted
-        return context.fail(handed.error());
+        context.fail(handed.error());
+        return std::nullopt;
     }
-    const Result<Json> accepted = zone->submit(*request);
+    const Result<Json> accepted = zone.submit(request);
     if (!accepted) {
         context.fail(accepted.error(), option_of_field(accepted.error().pointer));
         const bool unknown =
@@ -205,25 +211,25 @@ void submit(Context& context, CLI::App& command, SubmitOptions& options) {
                       << " cannot run it twice\n";
         else
             pending.remove(id);
-        return;
+        return std::nullopt;
     }
     pending.remove(id);
-    if (!options.wait) {
-        if (context.for_people())
-            std::cout << id << "\n";
-        else
-            print_document(context, *accepted);
-        return;
-    }
+    return *accepted;
+}
+
+/// Until its end; fetches its results.
+void follow_submitted(Context& context, client::ZoneClient& zone, const SubmitOptions& options,
+                      const ApplicationRequest& request, const OutputStreams& output, DelegationKeeper& delegation) {
+    const std::string id = to_string(request.id);
     if (!options.quiet) std::cerr << "zbs: application " << id << "\n";
-    const bool brings_results = !request->staging.results.empty();
+    const bool brings_results = !request.staging.results.empty();
     const std::optional<ApplicationView> view =
-        follow(context, *zone, id, {.quiet = options.quiet, .has_results = brings_results}, *output, &delegation);
+        follow(context, zone, id, {.quiet = options.quiet, .has_results = brings_results}, output, &delegation);
     const int ended_with = context.exit_code;
     if (brings_results) {
         const std::string rest = "zbs: not all results of " + id + " were fetched; 'zbs fetch " + id + " -d ";
         const InterruptLine line(rest + shell_word(options.results_folder) + "' fetches the rest");
-        if (!fetch_results(context, *zone, id,
+        if (!fetch_results(context, zone, id,
                            {.folder = options.results_folder, .quiet = options.quiet, .ended = false}))
             std::cerr << rest << "FOLDER' fetches them into FOLDER\n";
     }
@@ -231,9 +237,30 @@ void submit(Context& context, CLI::App& command, SubmitOptions& options) {
     if (context.exit_code != kOk && !options.quiet && view && view->state != "cancelled") print_next(id, *view);
 }
 
-bool failed_with(Context& context, const Error& error) {
-    context.fail(error);
-    return false;
+void submit(Context& context, CLI::App& command, SubmitOptions& options) {
+    if (!check_submission(context, command, options)) return;
+    const auto zone = context.connect();
+    if (!zone) return;
+    // The address is from a login: if the zone does not answer, it is away.
+    if (options.wait && !options.dry_run && context.url.empty()) outlast_absence(*zone, {});
+    const Result<Id128> fresh = context.fresh_id(*zone);
+    if (!fresh) return context.fail(fresh.error());
+    std::vector<std::string> paths;
+    const Result<ApplicationRequest> request = make_request(options, *fresh, paths);
+    if (!request) return context.fail(request.error());
+    if (options.dry_run) return print_dry_run(context, *zone, *request);
+    if (!prepare_files(context, *zone, options, request->staging, paths)) return;
+    OutputFiles files;
+    const Result<OutputStreams> output = open_output(options, files);
+    if (!output) return context.fail(output.error(), output.error().pointer);
+    DelegationKeeper delegation(*zone, to_string(request->id), request->walltime);
+    const std::optional<Json> accepted = hand_in(context, *zone, *request, delegation);
+    if (!accepted) return;
+    if (options.wait) return follow_submitted(context, *zone, options, *request, *output, delegation);
+    if (context.for_people())
+        std::cout << to_string(request->id) << "\n";
+    else
+        print_document(context, *accepted);
 }
 
 /// False where something went wrong.
@@ -549,117 +576,135 @@ void logs(Context& context, std::string id, const std::string& rank, bool follow
     }
 }
 
+void add_run_command(CLI::App& app, Context& context) {
+    auto options = std::make_shared<SubmitOptions>();
+    options->wait = true;
+    CLI::App* run = app.add_subcommand(
+        "run",
+        "run an MPI program over the zones and follow it; exits with the program's own code\n\nIts output is the "
+        "program's; -o and -e write it into files, as in batch systems. The format of a dry run is --output. "
+        "Standard input is not forwarded: give the program a file.\n\nCtrl-C or SIGTERM cancels the application; "
+        "another one, at "
+        "least "
+        "a second later, leaves it. If the terminal closes, the application goes on: 'zbs wait ID' and 'zbs logs "
+        "-f ID' return to "
+        "it. If the home zone is away, the command waits up to 30 minutes for it.\n\nExample: zbs run -n 6 -- "
+        "./solver input.dat");
+    add_submit_options(*run, *options);
+    run->add_flag("-q,--quiet", options->quiet, "only the program's own output");
+    run->callback([&context, run, options] { submit(context, *run, *options); });
+}
+
+void add_submit_command(CLI::App& app, Context& context) {
+    auto options = std::make_shared<SubmitOptions>();
+    CLI::App* command = app.add_subcommand(
+        "submit",
+        "hand in an MPI program and print its id\n\nA script can say its options itself, in "
+        "lines \"#ZBS -n 8 --walltime 1h\" above its first command; those of the command line "
+        "win.\n\nWith --wait, -o and -e write the output into files, as in batch systems. The format of what this "
+        "command prints is --output.\n\nExample: zbs submit -n 6 -- ./solver input.dat");
+    add_submit_options(*command, *options);
+    command->add_flag("--wait", options->wait, "follow it as 'run' does");
+    command->callback([&context, command, options] { submit(context, *command, *options); });
+}
+
+void add_list_command(CLI::App& app, Context& context) {
+    auto choice = std::make_shared<ApplicationChoice>();
+    CLI::App* command =
+        app.add_subcommand("list",
+                           "your applications, newest first by the zone's clock; operators see those of "
+                           "all users\n\nStates and the time of "
+                           "--since go to the zone (--state, --filter state=running). Of other filters, and of "
+                           "--sort, it looks at the "
+                           "newest 10,000 applications. A list that is cut says so on standard error (not where "
+                           "--limit asked for it), "
+                           "and in JSON with \"truncated\": true.\n\nExample: zbs list --filter "
+                           "state=running --sort -ranks\nExample: zbs list --state running,launching");
+    add_application_choice(*command, *choice);
+    command_line::add_since_option(*command, choice->since);
+    add_list_options(*command, context, applications_of({}, {}), state_filters());
+    auto every = std::make_shared<std::string>();
+    add_watch_option(*command, *every);
+    command->callback([&context, choice, every] {
+        draw_repeatedly(context, *every, [&] { return list(context, *choice, !every->empty()); });
+    });
+}
+
+void add_show_command(CLI::App& app, Context& context) {
+    auto id = std::make_shared<std::string>();
+    auto format = std::make_shared<std::string>();
+    auto matrix = std::make_shared<bool>(false);
+    CLI::App* command =
+        app.add_subcommand("show", "one application: state, plan, parts\n\nExample: zbs show ID --format rsl");
+    add_selector(*command, *id);
+    command->add_option("--format", *format, "print the assignment instead")
+        ->check(command_line::one_of({"rsl", "json", "hostfile"}));
+    command->add_flag("--matrix", *matrix, "draw who talks to whom, grouped by zone");
+    auto every = std::make_shared<std::string>();
+    add_watch_option(*command, *every);
+    command->callback([&context, id, format, matrix, every] {
+        draw_repeatedly(context, *every, [&] { return show(context, *id, *format, *matrix); });
+    });
+}
+
+void add_wait_command(CLI::App& app, Context& context) {
+    auto ids = std::make_shared<std::vector<std::string>>();
+    auto timeout = std::make_shared<std::string>();
+    CLI::App* command = app.add_subcommand(
+        "wait",
+        "wait for applications to end; exits with the program's own code, with several IDs with that of the first "
+        "listed one that failed\n\nIf the home zone is away, the command waits up to 30 minutes for "
+        "it. It changes nothing about the applications, however it ends.\n\nExample: zbs wait ID --timeout 10m");
+    add_selectors(*command, *ids);
+    command->add_option("--timeout", *timeout, "give up after this long (exit code 6)");
+    command->callback([&context, ids, timeout] { wait_for(context, *ids, *timeout); });
+}
+
+void add_logs_command(CLI::App& app, Context& context) {
+    auto id = std::make_shared<std::string>();
+    auto rank = std::make_shared<std::string>();
+    auto follow_it = std::make_shared<bool>(false);
+    auto label = std::make_shared<bool>(false);
+    CLI::App* command = app.add_subcommand("logs", "output of an application\n\nExample: zbs logs ID --rank 0 -f");
+    add_selector(*command, *id);
+    command->add_option("--rank", *rank, "only this rank, or 'launcher'");
+    command->add_flag("-f,--follow", *follow_it, "go on until it ends");
+    command->add_flag("-l,--label", *label, "put [rank] before each line");
+    command->callback([&context, id, rank, follow_it, label] { logs(context, *id, *rank, *follow_it, *label); });
+}
+
+void add_cancel_command(CLI::App& app, Context& context) {
+    auto options = std::make_shared<CancelOptions>();
+    CLI::App* command = app.add_subcommand(
+        "cancel",
+        "stop applications everywhere\n\nWhere one word names several ('all', 'name=PATTERN') it asks first, at a "
+        "terminal; elsewhere it wants --yes.\n\nExample: zbs cancel ID\nExample: zbs cancel 'name=lu-*' --yes");
+    add_selectors(*command, options->words);
+    command->add_flag("-y,--yes", options->yes, "several are meant: do not ask");
+    command->add_flag("--no-input", options->no_input, "never ask: refuse");
+    command->callback([&context, options] { cancel(context, *options); });
+}
+
+void add_explain_command(CLI::App& app, Context& context) {
+    auto id = std::make_shared<std::string>();
+    CLI::App* command = app.add_subcommand("explain",
+                                           "why an application is where it is: its plan, and what every zone was "
+                                           "asked and answered\n\nExample: zbs explain ID");
+    add_selector(*command, *id);
+    command->callback([&context, id] { explain(context, *id); });
+}
+
 }  // namespace
 
 void add_application_commands(CLI::App& app, Context& context) {
-    {
-        auto options = std::make_shared<SubmitOptions>();
-        options->wait = true;
-        CLI::App* run = app.add_subcommand(
-            "run",
-            "run an MPI program over the zones and follow it; exits with the program's own code\n\nIts output is the "
-            "program's; -o and -e write it into files, as in batch systems. The format of a dry run is --output. "
-            "Standard input is not forwarded: give the program a file.\n\nCtrl-C or SIGTERM cancels the application; "
-            "another one, at "
-            "least "
-            "a second later, leaves it. If the terminal closes, the application goes on: 'zbs wait ID' and 'zbs logs "
-            "-f ID' return to "
-            "it. If the home zone is away, the command waits up to 30 minutes for it.\n\nExample: zbs run -n 6 -- "
-            "./solver input.dat");
-        add_submit_options(*run, *options);
-        run->add_flag("-q,--quiet", options->quiet, "only the program's own output");
-        run->callback([&context, run, options] { submit(context, *run, *options); });
-    }
-    {
-        auto options = std::make_shared<SubmitOptions>();
-        CLI::App* command = app.add_subcommand(
-            "submit",
-            "hand in an MPI program and print its id\n\nA script can say its options itself, in "
-            "lines \"#ZBS -n 8 --walltime 1h\" above its first command; those of the command line "
-            "win.\n\nWith --wait, -o and -e write the output into files, as in batch systems. The format of what this "
-            "command prints is --output.\n\nExample: zbs submit -n 6 -- ./solver input.dat");
-        add_submit_options(*command, *options);
-        command->add_flag("--wait", options->wait, "follow it as 'run' does");
-        command->callback([&context, command, options] { submit(context, *command, *options); });
-    }
-    {
-        auto choice = std::make_shared<ApplicationChoice>();
-        CLI::App* command =
-            app.add_subcommand("list",
-                               "your applications, newest first by the zone's clock; operators see those of "
-                               "all users\n\nStates and the time of "
-                               "--since go to the zone (--state, --filter state=running). Of other filters, and of "
-                               "--sort, it looks at the "
-                               "newest 10,000 applications. A list that is cut says so on standard error (not where "
-                               "--limit asked for it), "
-                               "and in JSON with \"truncated\": true.\n\nExample: zbs list --filter "
-                               "state=running --sort -ranks\nExample: zbs list --state running,launching");
-        add_application_choice(*command, *choice);
-        command_line::add_since_option(*command, choice->since);
-        add_list_options(*command, context, applications_of({}, {}), state_filters());
-        auto every = std::make_shared<std::string>();
-        add_watch_option(*command, *every);
-        command->callback([&context, choice, every] {
-            draw_repeatedly(context, *every, [&] { return list(context, *choice, !every->empty()); });
-        });
-    }
-    auto id = std::make_shared<std::string>();
-    {
-        auto format = std::make_shared<std::string>();
-        auto matrix = std::make_shared<bool>(false);
-        CLI::App* command =
-            app.add_subcommand("show", "one application: state, plan, parts\n\nExample: zbs show ID --format rsl");
-        add_selector(*command, *id);
-        command->add_option("--format", *format, "print the assignment instead")
-            ->check(command_line::one_of({"rsl", "json", "hostfile"}));
-        command->add_flag("--matrix", *matrix, "draw who talks to whom, grouped by zone");
-        auto every = std::make_shared<std::string>();
-        add_watch_option(*command, *every);
-        command->callback([&context, id, format, matrix, every] {
-            draw_repeatedly(context, *every, [&] { return show(context, *id, *format, *matrix); });
-        });
-    }
-    {
-        auto ids = std::make_shared<std::vector<std::string>>();
-        auto timeout = std::make_shared<std::string>();
-        CLI::App* command = app.add_subcommand(
-            "wait",
-            "wait for applications to end; exits with the program's own code, with several IDs with that of the first "
-            "listed one that failed\n\nIf the home zone is away, the command waits up to 30 minutes for "
-            "it. It changes nothing about the applications, however it ends.\n\nExample: zbs wait ID --timeout 10m");
-        add_selectors(*command, *ids);
-        command->add_option("--timeout", *timeout, "give up after this long (exit code 6)");
-        command->callback([&context, ids, timeout] { wait_for(context, *ids, *timeout); });
-    }
-    {
-        auto rank = std::make_shared<std::string>();
-        auto follow_it = std::make_shared<bool>(false);
-        auto label = std::make_shared<bool>(false);
-        CLI::App* command = app.add_subcommand("logs", "output of an application\n\nExample: zbs logs ID --rank 0 -f");
-        add_selector(*command, *id);
-        command->add_option("--rank", *rank, "only this rank, or 'launcher'");
-        command->add_flag("-f,--follow", *follow_it, "go on until it ends");
-        command->add_flag("-l,--label", *label, "put [rank] before each line");
-        command->callback([&context, id, rank, follow_it, label] { logs(context, *id, *rank, *follow_it, *label); });
-    }
-    {
-        auto options = std::make_shared<CancelOptions>();
-        CLI::App* command = app.add_subcommand(
-            "cancel",
-            "stop applications everywhere\n\nWhere one word names several ('all', 'name=PATTERN') it asks first, at a "
-            "terminal; elsewhere it wants --yes.\n\nExample: zbs cancel ID\nExample: zbs cancel 'name=lu-*' --yes");
-        add_selectors(*command, options->words);
-        command->add_flag("-y,--yes", options->yes, "several are meant: do not ask");
-        command->add_flag("--no-input", options->no_input, "never ask: refuse");
-        command->callback([&context, options] { cancel(context, *options); });
-    }
-    {
-        CLI::App* command = app.add_subcommand("explain",
-                                               "why an application is where it is: its plan, and what every zone was "
-                                               "asked and answered\n\nExample: zbs explain ID");
-        add_selector(*command, *id);
-        command->callback([&context, id] { explain(context, *id); });
-    }
+    add_run_command(app, context);
+    add_submit_command(app, context);
+    add_list_command(app, context);
+    add_show_command(app, context);
+    add_wait_command(app, context);
+    add_logs_command(app, context);
+    add_cancel_command(app, context);
+    add_explain_command(app, context);
 }
 
 }  // namespace zbs::cli

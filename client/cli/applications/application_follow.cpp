@@ -167,6 +167,77 @@ void fail_to_follow(Context& context, const Error& error, const std::string& id)
     if (error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTimeout) std::cerr << way_back({id}) << "\n";
 }
 
+namespace {
+
+/// What the user of a followed application is shown beside its output, each thing once.
+class Notices {
+  public:
+    Notices(LogFollower& logs, const std::string& id, bool quiet) : logs_(logs), id_(id), quiet_(quiet) {}
+    void report_input() {
+        if (!input_reported_ && has_input()) {
+            input_reported_ = true;
+            logs_.end_line();
+            std::cerr << "zbs: standard input is not forwarded to the program\n";
+        }
+    }
+    /// Its plan, once it runs, and the reason for which it waits.
+    void report_state(const ApplicationView& view) {
+        const std::string &state = view.state, &reason = view.reason;
+        if (!plan_shown_ && !view.plan.is_null() && (state == "running" || is_ended(state))) {
+            logs_.end_line();
+            if (const auto plan = codec::decode_application_plan(view.plan))
+                describe_plan(std::cerr, *plan, view.planned);
+            if (const std::string grace = grace_text(view); !grace.empty())
+                std::cerr << "zbs: time to save after SIGTERM (--grace): " << grace << "\n";
+            plan_shown_ = true;
+        }
+        if (!quiet_ && !reason.empty() && !is_ended(state) && state + reason != said_) {
+            said_ = state + reason;
+            logs_.end_line();
+            std::cerr << "zbs: " << printable(reason) << "\n";
+        }
+    }
+    void report_lost_output() {
+        if (const int fault = logs_.write_fault(); fault != 0 && fault != EPIPE && !loss_reported_) {
+            loss_reported_ = true;
+            logs_.end_line();
+            std::cerr << "zbs: the output cannot be written: " << std::strerror(fault) << "; " << id_
+                      << " goes on, and 'zbs logs " << id_ << "' has all of it\n";
+        }
+    }
+    bool has_lost_output() const { return loss_reported_; }
+
+  private:
+    LogFollower& logs_;
+    const std::string& id_;
+    const bool quiet_;
+    bool plan_shown_ = quiet_, input_reported_ = quiet_, loss_reported_ = false;
+    std::string said_;
+};
+
+/// True when the command is to leave: the cancel failed, or it was the second interrupt.
+bool leaves_on_interrupt(Context& context, client::ZoneClient& zone, const std::string& id, LogFollower& logs) {
+    if (interrupts > 0 && handled == 0) {
+        handled = 1;
+        logs.end_line();
+        std::cerr << "zbs: cancelling " << id << " (once more to leave without waiting)\n";
+        if (auto answer = zone.cancel(id); !answer) {
+            context.fail(answer.error());
+            std::cerr << "zbs: the zone may not have received the cancel; 'zbs cancel " << id << "' repeats it\n";
+            return true;
+        }
+    }
+    if (interrupts > 1) {
+        logs.end_line();
+        std::cerr << "zbs: left " << id << ", which is being cancelled; 'zbs wait " << id << "' takes it up again\n";
+        context.exit_code = kFailed;
+        return true;
+    }
+    return false;
+}
+
+}  // namespace
+
 std::optional<ApplicationView> follow(Context& context, client::ZoneClient& zone, const std::string& id,
                                       const FollowOptions& options, const OutputStreams& streams,
                                       DelegationKeeper* delegation) {
@@ -175,38 +246,15 @@ std::optional<ApplicationView> follow(Context& context, client::ZoneClient& zone
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
     LogFollower logs(zone, id, {}, false, streams);
-    std::string said;
-    const bool quiet = options.quiet;
-    bool plan_shown = quiet;
-    bool input_reported = quiet, loss_reported = false;
+    Notices notices(logs, id, options.quiet);
     const auto is_interrupted = [] { return interrupts > handled; };
     outlast_absence(zone, id, is_interrupted);
     client::EventWaiter events(zone, id);
     const client::Polling polling;
     ApplicationView view;
     for (bool look = true;; look = wait_to_follow(events, polling, view.state)) {
-        if (interrupts > 0 && handled == 0) {
-            handled = 1;
-            logs.end_line();
-            std::cerr << "zbs: cancelling " << id << " (once more to leave without waiting)\n";
-            if (auto answer = zone.cancel(id); !answer) {
-                context.fail(answer.error());
-                std::cerr << "zbs: the zone may not have received the cancel; 'zbs cancel " << id << "' repeats it\n";
-                return {};
-            }
-        }
-        if (interrupts > 1) {
-            logs.end_line();
-            std::cerr << "zbs: left " << id << ", which is being cancelled; 'zbs wait " << id
-                      << "' takes it up again\n";
-            context.exit_code = kFailed;
-            return {};
-        }
-        if (!input_reported && has_input()) {
-            input_reported = true;
-            logs.end_line();
-            std::cerr << "zbs: standard input is not forwarded to the program\n";
-        }
+        if (leaves_on_interrupt(context, zone, id, logs)) return {};
+        notices.report_input();
         if (look) {
             Result<Json> now = zone.show(id);
             if (!now && is_interrupted()) continue;
@@ -217,21 +265,9 @@ std::optional<ApplicationView> follow(Context& context, client::ZoneClient& zone
             }
             view = client::decode_application_view(*now);
         }
-        const std::string &state = view.state, &reason = view.reason;
+        const std::string& state = view.state;
         if (delegation != nullptr) delegation->look(state);
-        if (!plan_shown && !view.plan.is_null() && (state == "running" || is_ended(state))) {
-            logs.end_line();
-            if (const auto plan = codec::decode_application_plan(view.plan))
-                describe_plan(std::cerr, *plan, view.planned);
-            if (const std::string grace = grace_text(view); !grace.empty())
-                std::cerr << "zbs: time to save after SIGTERM (--grace): " << grace << "\n";
-            plan_shown = true;
-        }
-        if (!quiet && !reason.empty() && !is_ended(state) && state + reason != said) {
-            said = state + reason;
-            logs.end_line();
-            std::cerr << "zbs: " << printable(reason) << "\n";
-        }
+        notices.report_state(view);
         if (state == "running" || view.started) logs.begin();
         const Result<bool> complete = logs.copy();
         if (!complete && is_interrupted()) continue;
@@ -240,18 +276,15 @@ std::optional<ApplicationView> follow(Context& context, client::ZoneClient& zone
             fail_to_follow(context, complete.error(), id);
             return {};
         }
-        if (const int fault = logs.write_fault(); fault != 0 && fault != EPIPE && !loss_reported) {
-            loss_reported = true;
-            logs.end_line();
-            std::cerr << "zbs: the output cannot be written: " << std::strerror(fault) << "; " << id
-                      << " goes on, and 'zbs logs " << id << "' has all of it\n";
-        }
+        notices.report_lost_output();
         if (is_ended(state) && *complete) {
             context.exit_code = code_of_end(view);
             if (state != "completed" || options.has_results) logs.end_line();
             // Of our own standard output `main` reports it.
-            if (loss_reported && logs.writes_files() && context.exit_code == kOk) context.exit_code = kUnreachable;
-            if (state != "completed") std::cerr << "zbs: " << id << " " << state << ": " << printable(reason) << "\n";
+            if (notices.has_lost_output() && logs.writes_files() && context.exit_code == kOk)
+                context.exit_code = kUnreachable;
+            if (state != "completed")
+                std::cerr << "zbs: " << id << " " << state << ": " << printable(view.reason) << "\n";
             return view;
         }
     }

@@ -337,6 +337,92 @@ void map(Context& context, MapCommand options) {
     }
 }
 
+void add_source_options(CLI::App& command, MapSources& sources) {
+    command.add_option("--model", sources.model, "tasks: model file (zbs-model/1)");
+    command.add_option("--graph", sources.graph, "tasks: METIS graph file; task weights are work, edge weights bytes");
+    command.add_option("--resources", sources.resources, "processors: resources file (zbs-resources/1)");
+    command.add_option("--hierarchy", sources.hierarchy,
+                       "processors: 4:8:6 is 6 zones of 8 machines of 4, numbered with the innermost level fastest");
+    command.add_option("--distances", sources.distances, "of two processors whose first common group is of that level");
+}
+
+void add_algorithm_options(CLI::App& command, MapCommand& options) {
+    command_line::offer(
+        command.add_option("--algorithm", options.algorithm,
+                           "hier (default with --resources), multilevel (default with --hierarchy), metis, greedy, "
+                           "global, block, round_robin, "
+                           "random; an unknown word lists all"),
+        {.words = algorithm_names()});
+    command
+        .add_option("--level1", options.level1,
+                    "hier: how tasks are divided among zones: clusters (default) or multilevel")
+        ->check(command_line::one_of({"clusters", "multilevel"}));
+    command_line::offer(
+        command.add_option("--level2", options.level2,
+                           "hier: the algorithm inside a zone (default: global); with --level1 multilevel --level2 "
+                           "hier a hierarchy of any depth is divided level by level"),
+        {.words = algorithm_names()});
+    command
+        .add_option(
+            "--objective", options.objective,
+            "what is to be small: cost, occupancy or time; multilevel heeds it, the others have a measure of their own")
+        ->check(command_line::one_of({"cost", "occupancy", "time"}))
+        ->capture_default_str();
+    command.add_option("--preset", options.preset, "how hard to try: fast, default or strong")
+        ->check(command_line::one_of({"fast", "default", "strong"}))
+        ->capture_default_str();
+    command
+        .add_option("--tasks-per-processor", options.tasks_per_processor,
+                    "at most this many tasks on one processor; 0 = any number, balanced within --imbalance (default: "
+                    "1 with --resources, 0 with --hierarchy)")
+        ->check(command_line::whole_number_in(0, 1'000'000));
+    command
+        .add_option("--imbalance", options.imbalance,
+                    "how far a processor's work may be above its share, where tasks are not counted")
+        ->capture_default_str();
+    command.add_option("--seed", options.seed, "seed of everything that is drawn")->capture_default_str();
+    command.add_option("--threads", options.threads, "0 = all processors of this machine; the result is the same")
+        ->check(command_line::whole_number_in(0, 1'024))
+        ->capture_default_str();
+    command
+        .add_option("--time-limit", options.time_limit,
+                    "seconds after which an algorithm that searches (multilevel) ends; 0 = none")
+        ->capture_default_str();
+}
+
+void add_result_options(CLI::App& command, MapCommand& options) {
+    command.add_option("--evaluate", options.evaluate,
+                       "judge this mapping instead: JSON of this command, or one processor index per line");
+    command
+        .add_option("--format", options.format,
+                    "table, json, rsl, jsdl, psij, hostfile (MPICH), openmpi_hostfile, rankfile (Open MPI) or slurm")
+        ->check(command_line::one_of(
+            {"table", "json", "rsl", "jsdl", "psij", "hostfile", "openmpi_hostfile", "rankfile", "slurm"}))
+        ->capture_default_str();
+    command.add_option(
+        "--output", options.file,
+        "write here, - is standard output; {zone} in the name gives one file per zone (table: one processor per line)");
+    command.add_option("--plot", options.plot,
+                       "also draw the traffic between tasks, ordered by the mapping, as SVG into this file");
+    command.add_option("--zone", options.zone, "only this zone, for formats with one document per zone");
+}
+
+void add_launch_options(CLI::App& command, LaunchOptions& launch) {
+    command.add_option("-D,--chdir", launch.directory, "launch formats: working directory of every rank");
+    command.add_option("-t,--walltime,--time", launch.walltime,
+                       "launch formats: longest run: 90s, 15m, 1h30m, HH:MM:SS");
+    command.add_option("--name", launch.name, "launch formats: name of the job (default: the program's)");
+    command.add_option("--env", launch.environment, "launch formats: NAME=VALUE; may be repeated")
+        ->take_all()
+        ->allow_extra_args(false);
+    command
+        .add_option("--contact", launch.contacts,
+                    "rsl: ZONE=HOST:PORT/SERVICE of a zone's resource manager; may be repeated (default: its name)")
+        ->take_all()
+        ->allow_extra_args(false);
+    command_line::add_program(command, launch.argv, "launch formats: program and its arguments");
+}
+
 }  // namespace
 
 void add_map_command(CLI::App& app, Context& context) {
@@ -347,82 +433,10 @@ void add_map_command(CLI::App& app, Context& context) {
         "Example: zbs map --model model.json --resources zones.json --format rsl -- ./solver input.dat\n"
         "Example: zbs map --graph mesh.graph --hierarchy 4:8:6 --distances 1:10:100 --format json --output "
         "mapping.json");
-    MapSources& sources = options->sources;
-    command->add_option("--model", sources.model, "tasks: model file (zbs-model/1)");
-    command->add_option("--graph", sources.graph, "tasks: METIS graph file; task weights are work, edge weights bytes");
-    command->add_option("--resources", sources.resources, "processors: resources file (zbs-resources/1)");
-    command->add_option("--hierarchy", sources.hierarchy,
-                        "processors: 4:8:6 is 6 zones of 8 machines of 4, numbered with the innermost level fastest");
-    command->add_option("--distances", sources.distances,
-                        "of two processors whose first common group is of that level");
-    command_line::offer(
-        command->add_option("--algorithm", options->algorithm,
-                            "hier (default with --resources), multilevel (default with --hierarchy), metis, greedy, "
-                            "global, block, round_robin, "
-                            "random; an unknown word lists all"),
-        {.words = algorithm_names()});
-    command
-        ->add_option("--level1", options->level1,
-                     "hier: how tasks are divided among zones: clusters (default) or multilevel")
-        ->check(command_line::one_of({"clusters", "multilevel"}));
-    command_line::offer(
-        command->add_option("--level2", options->level2,
-                            "hier: the algorithm inside a zone (default: global); with --level1 multilevel --level2 "
-                            "hier a hierarchy of any depth is divided level by level"),
-        {.words = algorithm_names()});
-    command
-        ->add_option(
-            "--objective", options->objective,
-            "what is to be small: cost, occupancy or time; multilevel heeds it, the others have a measure of their own")
-        ->check(command_line::one_of({"cost", "occupancy", "time"}))
-        ->capture_default_str();
-    command->add_option("--preset", options->preset, "how hard to try: fast, default or strong")
-        ->check(command_line::one_of({"fast", "default", "strong"}))
-        ->capture_default_str();
-    command
-        ->add_option("--tasks-per-processor", options->tasks_per_processor,
-                     "at most this many tasks on one processor; 0 = any number, balanced within --imbalance (default: "
-                     "1 with --resources, 0 with --hierarchy)")
-        ->check(command_line::whole_number_in(0, 1'000'000));
-    command
-        ->add_option("--imbalance", options->imbalance,
-                     "how far a processor's work may be above its share, where tasks are not counted")
-        ->capture_default_str();
-    command->add_option("--seed", options->seed, "seed of everything that is drawn")->capture_default_str();
-    command->add_option("--threads", options->threads, "0 = all processors of this machine; the result is the same")
-        ->check(command_line::whole_number_in(0, 1'024))
-        ->capture_default_str();
-    command
-        ->add_option("--time-limit", options->time_limit,
-                     "seconds after which an algorithm that searches (multilevel) ends; 0 = none")
-        ->capture_default_str();
-    command->add_option("--evaluate", options->evaluate,
-                        "judge this mapping instead: JSON of this command, or one processor index per line");
-    command
-        ->add_option("--format", options->format,
-                     "table, json, rsl, jsdl, psij, hostfile (MPICH), openmpi_hostfile, rankfile (Open MPI) or slurm")
-        ->check(command_line::one_of(
-            {"table", "json", "rsl", "jsdl", "psij", "hostfile", "openmpi_hostfile", "rankfile", "slurm"}))
-        ->capture_default_str();
-    command->add_option(
-        "--output", options->file,
-        "write here, - is standard output; {zone} in the name gives one file per zone (table: one processor per line)");
-    command->add_option("--plot", options->plot,
-                        "also draw the traffic between tasks, ordered by the mapping, as SVG into this file");
-    command->add_option("--zone", options->zone, "only this zone, for formats with one document per zone");
-    command->add_option("-D,--chdir", options->launch.directory, "launch formats: working directory of every rank");
-    command->add_option("-t,--walltime,--time", options->launch.walltime,
-                        "launch formats: longest run: 90s, 15m, 1h30m, HH:MM:SS");
-    command->add_option("--name", options->launch.name, "launch formats: name of the job (default: the program's)");
-    command->add_option("--env", options->launch.environment, "launch formats: NAME=VALUE; may be repeated")
-        ->take_all()
-        ->allow_extra_args(false);
-    command
-        ->add_option("--contact", options->launch.contacts,
-                     "rsl: ZONE=HOST:PORT/SERVICE of a zone's resource manager; may be repeated (default: its name)")
-        ->take_all()
-        ->allow_extra_args(false);
-    command_line::add_program(*command, options->launch.argv, "launch formats: program and its arguments");
+    add_source_options(*command, options->sources);
+    add_algorithm_options(*command, *options);
+    add_result_options(*command, *options);
+    add_launch_options(*command, options->launch);
     command->callback([&context, options] { map(context, *options); });
 }
 

@@ -252,6 +252,71 @@ std::shared_ptr<Source> add_source(CLI::App& command) {
     return source;
 }
 
+void add_list_subcommand(CLI::App& profile, Context& context) {
+    const auto program = std::make_shared<std::string>(), since = std::make_shared<std::string>();
+    CLI::App* list = profile.add_subcommand("list",
+                                            "profiles that your home zone has stored, newest first\n\nERROR is "
+                                            "how much longer (+) or shorter (-) runs of "
+                                            "that kind take than predicted, and the factor by which they usually "
+                                            "differ from that. ARGUMENTS has numbers "
+                                            "by their order of magnitude.\n\nExample: zbs profile list -o json");
+    list->add_option("--program", *program, "only of this program, by its path or last name");
+    const auto limit = std::make_shared<std::size_t>(10'000);
+    list->add_option("--limit", *limit, "at most this many")
+        ->check(command_line::whole_number_in(1, 10'000))
+        ->capture_default_str();
+    add_format(*list, context);
+    add_list_options(*list, context, profile_listing());
+    command_line::add_since_option(*list, *since);
+    list->callback([&context, program, since, limit] { list_profiles(context, *program, *since, *limit); });
+}
+
+void add_show_subcommand(CLI::App& profile, Context& context) {
+    CLI::App* show = profile.add_subcommand("show",
+                                            "one profile: where it is from, predicted and measured time, "
+                                            "traffic\n\nExample: zbs profile show model.json");
+    const auto source = add_source(*show);
+    add_format(*show, context);
+    show->callback([&context, source] { show_profile(context, *source); });
+}
+
+void add_plot_subcommand(CLI::App& profile, Context& context) {
+    auto file = std::make_shared<std::string>();
+    CLI::App* plot = profile.add_subcommand(
+        "plot",
+        "who talks to whom as a heat map (SVG): ranks by ranks, logarithmic colours; more than 512 ranks share "
+        "rows\n\nExample: zbs profile plot model.json -o matrix.svg");
+    const auto source = add_source(*plot);
+    plot->add_option("-o,--out", *file, "write the picture here, not to standard output (-)");
+    plot->callback([&context, source, file] { plot_profile(context, *source, *file); });
+}
+
+void add_export_subcommand(CLI::App& profile, Context& context) {
+    auto file = std::make_shared<std::string>();
+    CLI::App* write = profile.add_subcommand("export",
+                                             "the model of a profile, for 'zbs map', 'zbs run --profile' or "
+                                             "another zone\n\nExample: zbs profile export ID -o "
+                                             "model.json");
+    const auto source = add_source(*write);
+    write->add_option("-o,--out", *file, "write the model here, not to standard output (-)");
+    write->callback([&context, source, file] { export_profile(context, *source, *file); });
+}
+
+void add_import_subcommand(CLI::App& profile, Context& context) {
+    auto options = std::make_shared<ImportOptions>();
+    CLI::App* read = profile.add_subcommand("import",
+                                            "store a model at your home zone, to plan a program with\n\nExample: "
+                                            "zbs profile import model.json -- ./solver "
+                                            "input.dat");
+    read->add_option("model", options->model, "the model, or what it is made from")->required();
+    command_line::add_program(*read, options->argv,
+                              "the program and arguments that it is of; needed unless the model names the program");
+    read->add_option("--run-time", options->run_time, "how long that run took: 90s, 15m");
+    read->add_option("--id", options->id, "id of an earlier try whose answer was lost");
+    add_format(*read, context);
+    read->callback([&context, options] { import_profile(context, *options); });
+}
+
 }  // namespace
 
 void add_profile_command(CLI::App& app, Context& context) {
@@ -272,66 +337,11 @@ void add_profile_command(CLI::App& app, Context& context) {
         if (paths->empty()) throw CLI::RequiredError("logs");
         reduce(context, *paths, *out);
     });
-    {
-        const auto program = std::make_shared<std::string>(), since = std::make_shared<std::string>();
-        CLI::App* list = command->add_subcommand("list",
-                                                 "profiles that your home zone has stored, newest first\n\nERROR is "
-                                                 "how much longer (+) or shorter (-) runs of "
-                                                 "that kind take than predicted, and the factor by which they usually "
-                                                 "differ from that. ARGUMENTS has numbers "
-                                                 "by their order of magnitude.\n\nExample: zbs profile list -o json");
-        list->add_option("--program", *program, "only of this program, by its path or last name");
-        const auto limit = std::make_shared<std::size_t>(10'000);
-        list->add_option("--limit", *limit, "at most this many")
-            ->check(command_line::whole_number_in(1, 10'000))
-            ->capture_default_str();
-        add_format(*list, context);
-        add_list_options(*list, context, profile_listing());
-        command_line::add_since_option(*list, *since);
-        list->callback([&context, program, since, limit] { list_profiles(context, *program, *since, *limit); });
-    }
-    {
-        CLI::App* show = command->add_subcommand("show",
-                                                 "one profile: where it is from, predicted and measured time, "
-                                                 "traffic\n\nExample: zbs profile show model.json");
-        const auto source = add_source(*show);
-        add_format(*show, context);
-        show->callback([&context, source] { show_profile(context, *source); });
-    }
-    {
-        auto file = std::make_shared<std::string>();
-        CLI::App* plot = command->add_subcommand(
-            "plot",
-            "who talks to whom as a heat map (SVG): ranks by ranks, logarithmic colours; more than 512 ranks share "
-            "rows\n\nExample: zbs profile plot model.json -o matrix.svg");
-        const auto source = add_source(*plot);
-        plot->add_option("-o,--out", *file, "write the picture here, not to standard output (-)");
-        plot->callback([&context, source, file] { plot_profile(context, *source, *file); });
-    }
-    {
-        auto file = std::make_shared<std::string>();
-        CLI::App* write = command->add_subcommand("export",
-                                                  "the model of a profile, for 'zbs map', 'zbs run --profile' or "
-                                                  "another zone\n\nExample: zbs profile export ID -o "
-                                                  "model.json");
-        const auto source = add_source(*write);
-        write->add_option("-o,--out", *file, "write the model here, not to standard output (-)");
-        write->callback([&context, source, file] { export_profile(context, *source, *file); });
-    }
-    {
-        auto options = std::make_shared<ImportOptions>();
-        CLI::App* read = command->add_subcommand("import",
-                                                 "store a model at your home zone, to plan a program with\n\nExample: "
-                                                 "zbs profile import model.json -- ./solver "
-                                                 "input.dat");
-        read->add_option("model", options->model, "the model, or what it is made from")->required();
-        command_line::add_program(*read, options->argv,
-                                  "the program and arguments that it is of; needed unless the model names the program");
-        read->add_option("--run-time", options->run_time, "how long that run took: 90s, 15m");
-        read->add_option("--id", options->id, "id of an earlier try whose answer was lost");
-        add_format(*read, context);
-        read->callback([&context, options] { import_profile(context, *options); });
-    }
+    add_list_subcommand(*command, context);
+    add_show_subcommand(*command, context);
+    add_plot_subcommand(*command, context);
+    add_export_subcommand(*command, context);
+    add_import_subcommand(*command, context);
     for (CLI::App* subcommand : command->get_subcommands([](CLI::App*) { return true; })) subcommand->excludes(logs);
 }
 

@@ -228,6 +228,94 @@ Result<void> check_endings(const std::vector<Service>& services) {
     return {};
 }
 
+/// Of the registry and then of each zone; those that are taken here are held by `kept`.
+Result<std::vector<int>> choose_ports(int first_port, std::size_t zones, std::vector<LoopbackPort>& kept) {
+    std::vector<int> ports;
+    for (std::size_t i = 0; i <= zones; ++i) {
+        if (first_port > 0) {
+            ports.push_back(first_port + static_cast<int>(i));
+            continue;
+        }
+        Result<LoopbackPort> port = LoopbackPort::take();
+        if (!port) return port.error();
+        ports.push_back(port->number());
+        kept.push_back(std::move(*port));
+    }
+    return ports;
+}
+
+/// `settings`: what a shell needs for the commands.
+void print_instructions(const FederationPlan& plan, const QuickstartAccount& account, const std::string& settings) {
+    std::cout << "A registry and three zones (a, b, c) with "
+              << counted(static_cast<std::uint64_t>(plan.processors), "processor")
+              << " each are running, of three organisations that trust each other"
+              << (plan.slurm_zone.empty() ? "" : "; so is zone d of a fourth, in front of Slurm") << "; logs in "
+              << plan.folder << ".\n"
+              << shared_cores_text(3 * plan.processors, system::usable_processors()) << protection_text(account)
+              << "In another terminal:\n\n"
+              << settings << "zbs run -n " << std::min(6, 3 * plan.processors) << " -- PROGRAM ARGS...\n"
+              << "zbs dashboard --open\n\n"
+              << "The last opens the pages of your zone, a, in a browser, as you. What a zone shows to anybody "
+                 "(browsers warn\nof certificates that they do not know):\n\n";
+    for (std::size_t i = 0; i < plan.zones.size(); ++i)
+        std::cout << "zone " << plan.zones[i] << "  " << zone_url(plan, i) << "\n";
+    std::cout << "\nStop with Ctrl-C." << std::endl;
+}
+
+/// Starts the services of a plan that is prepared, and keeps them until the user stops them.
+void serve(Context& context, const QuickstartOptions& options, QuickstartAccount& account, const FederationPlan& plan) {
+    struct sigaction action {};
+    action.sa_handler = on_stop;
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+    std::vector<Service> services = {Service{"registry", registry_command(plan), plan.folder + "/registry.log"}};
+    start(services[0]);
+    const auto deadline = SteadyClock::now() + std::chrono::seconds(30);
+    const auto give_up = [&](const Error& error) {
+        const Result<void> up = check_endings(services);
+        stop_all(services, plan.folder);
+        if (!stop_wanted) context.fail(up ? error : up.error());
+    };
+    /// Tries until it works, the time is up or somebody wants to stop.
+    const auto until = [&](const std::function<Result<void>()>& attempt) -> Result<void> {
+        for (;;) {
+            Result<void> done = attempt();
+            if (done || stop_wanted || SteadyClock::now() > deadline) return done;
+            if (!check_endings(services)) return done;
+            revive(services);  // those of a quickstart that was killed may hold their folders for a moment more
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        }
+    };
+    if (auto enrolled = until([&] { return enrol_zones(plan); }); !enrolled) return give_up(enrolled.error());
+    for (const std::string& zone : plan.zones) {
+        services.push_back({"zone " + zone, zone_command(plan, zone), plan.folder + "/" + zone + ".log"});
+        start(services.back());
+    }
+    const std::string credentials = plan.folder + "/credentials";
+    const auto as_owner = [&](const std::function<Result<void>()>& act) {
+        return account.owns_credentials ? act() : with_own_rights(account, act);
+    };
+    if (auto in = until([&] { return log_in(plan, credentials, as_owner); }); !in) return give_up(in.error());
+    const auto meet = [&] { return check_met(plan, credentials); };
+    if (auto met = until([&] { return as_owner(meet); }); !met)
+        return give_up({ErrorCode::kUnavailable,
+                        "the zones did not find each other within 30 s (" + met.error().message +
+                            "); their logs are in " + plan.folder,
+                        {}});
+    const std::string settings = "export ZBS_CREDENTIALS=" + shell_word(credentials) + "\n";
+    if (!options.environment_file.empty()) {
+        const auto write = [&] { return write_file(options.environment_file, settings); };
+        if (auto kept = with_own_rights(account, write); !kept) return give_up(kept.error());
+    }
+    if (auto kept = keep_account(account); !kept) return give_up(kept.error());
+    print_instructions(plan, account, settings);
+    while (!stop_wanted) {
+        revive(services);
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    stop_all(services, plan.folder);
+}
+
 void quickstart(Context& context, const QuickstartOptions& options) {
     const fs::path programs = fs::canonical("/proc/self/exe").parent_path();
     Result<QuickstartAccount> account = choose_account(options.user);
@@ -243,89 +331,19 @@ void quickstart(Context& context, const QuickstartOptions& options) {
     const bool with_slurm = !options.slurm_configuration.empty();
     std::vector<std::string> zones = {"a", "b", "c"};
     if (with_slurm) zones.emplace_back("d");
-    std::vector<int> ports;
     std::vector<LoopbackPort> kept_ports;
-    for (std::size_t i = 0; i <= zones.size(); ++i) {
-        if (options.first_port > 0) {
-            ports.push_back(options.first_port + static_cast<int>(i));
-            continue;
-        }
-        Result<LoopbackPort> port = LoopbackPort::take();
-        if (!port) return context.fail(port.error());
-        ports.push_back(port->number());
-        kept_ports.push_back(std::move(*port));
-    }
+    const Result<std::vector<int>> ports = choose_ports(options.first_port, zones.size(), kept_ports);
+    if (!ports) return context.fail(ports.error());
     const FederationPlan plan{
         .folder = folder,
         .programs = programs.string(),
         .zones = zones,
-        .ports = ports,
+        .ports = *ports,
         .processors = options.processors,
         .slurm_zone = with_slurm ? "d" : "",
         .slurm_configuration = with_slurm ? system::absolute_path(options.slurm_configuration) : ""};
     if (auto made = prepare_federation(plan); !made) return context.fail(made.error());
-    struct sigaction action {};
-    action.sa_handler = on_stop;
-    sigaction(SIGINT, &action, nullptr);
-    sigaction(SIGTERM, &action, nullptr);
-    std::vector<Service> services = {Service{"registry", registry_command(plan), folder + "/registry.log"}};
-    start(services[0]);
-    const auto deadline = SteadyClock::now() + std::chrono::seconds(30);
-    const auto give_up = [&](const Error& error) {
-        const Result<void> up = check_endings(services);
-        stop_all(services, folder);
-        if (!stop_wanted) context.fail(up ? error : up.error());
-    };
-    /// Tries until it works, the time is up or somebody wants to stop.
-    const auto until = [&](const std::function<Result<void>()>& attempt) -> Result<void> {
-        for (;;) {
-            Result<void> done = attempt();
-            if (done || stop_wanted || SteadyClock::now() > deadline) return done;
-            if (!check_endings(services)) return done;
-            revive(services);  // those of a quickstart that was killed may hold their folders for a moment more
-            std::this_thread::sleep_for(std::chrono::milliseconds(50));
-        }
-    };
-    if (auto enrolled = until([&] { return enrol_zones(plan); }); !enrolled) return give_up(enrolled.error());
-    for (const std::string& zone : zones) {
-        services.push_back({"zone " + zone, zone_command(plan, zone), folder + "/" + zone + ".log"});
-        start(services.back());
-    }
-    const std::string credentials = folder + "/credentials";
-    const auto as_owner = [&](const std::function<Result<void>()>& act) {
-        return account->owns_credentials ? act() : with_own_rights(*account, act);
-    };
-    if (auto in = until([&] { return log_in(plan, credentials, as_owner); }); !in) return give_up(in.error());
-    const auto meet = [&] { return check_met(plan, credentials); };
-    if (auto met = until([&] { return as_owner(meet); }); !met)
-        return give_up(
-            {ErrorCode::kUnavailable,
-             "the zones did not find each other within 30 s (" + met.error().message + "); their logs are in " + folder,
-             {}});
-    const std::string settings = "export ZBS_CREDENTIALS=" + shell_word(credentials) + "\n";
-    if (!options.environment_file.empty()) {
-        const auto write = [&] { return write_file(options.environment_file, settings); };
-        if (auto kept = with_own_rights(*account, write); !kept) return give_up(kept.error());
-    }
-    if (auto kept = keep_account(*account); !kept) return give_up(kept.error());
-    std::cout << "A registry and three zones (a, b, c) with "
-              << counted(static_cast<std::uint64_t>(options.processors), "processor")
-              << " each are running, of three organisations that trust each other"
-              << (with_slurm ? "; so is zone d of a fourth, in front of Slurm" : "") << "; logs in " << folder << ".\n"
-              << shared_cores_text(3 * options.processors, system::usable_processors()) << protection_text(*account)
-              << "In another terminal:\n\n"
-              << settings << "zbs run -n " << std::min(6, 3 * options.processors) << " -- PROGRAM ARGS...\n"
-              << "zbs dashboard --open\n\n"
-              << "The last opens the pages of your zone, a, in a browser, as you. What a zone shows to anybody "
-                 "(browsers warn\nof certificates that they do not know):\n\n";
-    for (std::size_t i = 0; i < zones.size(); ++i)
-        std::cout << "zone " << zones[i] << "  " << zone_url(plan, i) << "\n";
-    std::cout << "\nStop with Ctrl-C." << std::endl;
-    while (!stop_wanted) {
-        revive(services);
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    }
-    stop_all(services, folder);
+    serve(context, options, *account, plan);
 }
 
 }  // namespace

@@ -107,9 +107,7 @@ CLI::Validator is_span(std::chrono::seconds least, std::chrono::seconds most) {
             ""};
 }
 
-}  // namespace
-
-void add_submit_options(CLI::App& command, SubmitOptions& options) {
+void add_job_options(CLI::App& command, SubmitOptions& options) {
     command.add_option("-n,--ntasks", options.request.ranks, "MPI ranks")
         ->check(command_line::whole_number_in(1, 1'000'000))
         ->capture_default_str();
@@ -139,12 +137,18 @@ void add_submit_options(CLI::App& command, SubmitOptions& options) {
                     "this much later; a zone may give less (its max_grace_s)")
         ->check(is_span(std::chrono::seconds{0}, std::chrono::seconds{static_cast<int>(limits::kMaxGraceSeconds)}))
         ->capture_default_str();
+}
+
+void add_mapping_options(CLI::App& command, SubmitOptions& options) {
     command.add_option("--profile", options.model, "model file to plan with, instead of the stored profile");
     command.add_option("--mapper", options.request.mapper, "heuristic that maps clusters of ranks to zones")
         ->check(command_line::one_of({"hier", "block", "round_robin", "random"}))
         ->capture_default_str();
     command_line::offer(command_line::add_list(command, "--zones", options.zones, "only these zones"),
                         {.words = {}, .is_list = true, .kind = "zones"});
+}
+
+void add_environment_options(CLI::App& command, SubmitOptions& options) {
     command
         .add_option(
             "--env", options.exports,
@@ -165,6 +169,9 @@ void add_submit_options(CLI::App& command, SubmitOptions& options) {
                     "numbers: stack=unlimited, nofile=4096, memlock=64M; may be repeated")
         ->take_all()
         ->allow_extra_args(false);
+}
+
+void add_run_options(CLI::App& command, SubmitOptions& options) {
     command
         .add_option("--priority", options.request.priority,
                     "0 to 9, more goes first; counts where zones share processors by priority")
@@ -187,6 +194,9 @@ void add_submit_options(CLI::App& command, SubmitOptions& options) {
     command.add_option("--trace", options.trace,
                        "also trace the run into PREFIX.RANK, for zbs replay; at most 256 MiB a rank");
     command.add_flag("--ignore-profile", options.ignore_profile, "plan as if no profile were known");
+}
+
+void add_staging_options(CLI::App& command, SubmitOptions& options) {
     command
         .add_option(
             "--stage-in", options.stage_in,
@@ -206,6 +216,9 @@ void add_submit_options(CLI::App& command, SubmitOptions& options) {
         ->capture_default_str();
     command.add_option("--results", options.results_folder, "folder for what comes back, where this command waits")
         ->capture_default_str();
+}
+
+void add_output_options(CLI::App& command, SubmitOptions& options) {
     command
         .add_option("-o,--stdout", options.stdout_file,
                     "file for what the ranks write to standard output, in place of this command's; of 'run' and "
@@ -213,6 +226,17 @@ void add_submit_options(CLI::App& command, SubmitOptions& options) {
         ->check(command_line::something("name a file"));
     command.add_option("-e,--stderr", options.stderr_file, "the same for standard error; may be the file of -o")
         ->check(command_line::something("name a file"));
+}
+
+}  // namespace
+
+void add_submit_options(CLI::App& command, SubmitOptions& options) {
+    add_job_options(command, options);
+    add_mapping_options(command, options);
+    add_environment_options(command, options);
+    add_run_options(command, options);
+    add_staging_options(command, options);
+    add_output_options(command, options);
     command.add_flag("--dry-run", options.dry_run, "show the plan, change nothing");
     command_line::add_program(command, options.argv, "program and its arguments; all words after it are the program's")
         ->required();

@@ -254,12 +254,10 @@ std::string why_not_launched(const std::string& program, const LoadedMpi& mpi, L
     return {};
 }
 
-Result<ApplicationRequest> make_request(const SubmitOptions& options, const Id128& fresh,
-                                        std::vector<std::string>& paths_to_send) {
-    ApplicationRequest request = options.request;
-    const std::optional<Id128> id = options.id.empty() ? fresh : parse_id128(options.id);
-    if (!id) return invalid("'" + options.id + "' is no id (26 characters)", "--id");
-    request.id = ApplicationId{*id};
+namespace {
+
+/// The folder of the ranks; whether it exists is not checked.
+Result<std::string> find_directory(const SubmitOptions& options) {
     if (!options.directory.empty() && (!options.stage_in.empty() || !options.stage_out.empty()))
         return invalid(
             "'" + options.directory +
@@ -267,12 +265,15 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options, const Id12
                 "in each zone, where its ranks run; leave out --chdir, or stage no files",
             "--chdir");
     std::error_code fault;
-    request.directory =
+    std::string directory =
         options.directory.empty() ? fs::current_path(fault).string() : system::absolute_path(options.directory);
-    if (request.directory.empty())
+    if (directory.empty())
         return Error{ErrorCode::kNotFound, "the folder of this command was removed; change into another one", {}};
-    if (!is_utf8(request.directory))
-        return invalid("folder '" + ascii(request.directory) + "' is not UTF-8", "--chdir");
+    if (!is_utf8(directory)) return invalid("folder '" + ascii(directory) + "' is not UTF-8", "--chdir");
+    return directory;
+}
+
+Result<void> check_arguments(const SubmitOptions& options) {
     for (std::size_t i = 0; i < options.argv.size(); ++i) {
         if (!is_utf8(options.argv[i]))
             return invalid((i == 0 ? "program '" : "argument " + std::to_string(i) + " '") + ascii(options.argv[i]) +
@@ -287,6 +288,77 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options, const Id12
                            " and " + std::to_string(limits::kMaxArgumentBytes) +
                            " bytes reach the ranks: write them into a file, and pass its name",
                        {});
+    return {};
+}
+
+/// Chooses what starts the ranks, and returns the libraries from which it follows.
+Result<LoadedMpi> set_launcher(const SubmitOptions& options, const std::string& program, ApplicationRequest& request) {
+    LoadedMpi mpi = mpi_of_command(program, options.argv, request.directory);
+    if (!mpi.mpich.empty() && !mpi.open_mpi.empty())
+        return invalid(ascii(program) + " loads two MPIs, " + mpi.mpich + " and " + mpi.open_mpi +
+                           "; link it and its libraries with one of them",
+                       {});
+    request.launcher = launcher_for(options.launcher, !mpi.open_mpi.empty());
+    if (const std::string why = why_not_launched(program, mpi, request.launcher); !why.empty())
+        return invalid(why, "--launcher");
+    if (has_static_mpich(program))
+        std::cerr << "zbs: " << printable(program)
+                  << " is linked statically with MPICH: it cannot be profiled, and between machines it may hang in "
+                     "MPI_Finalize; link it with the shared library\n";
+    return mpi;
+}
+
+/// Has the profiler write a trace, too.
+Result<void> set_trace(const SubmitOptions& options, std::map<std::string, std::string>& environment) {
+    if (options.trace.empty()) return {};
+    if (options.no_profile) return invalid("a trace is part of the profile, which --no-record turns off", "--trace");
+    if (const auto wanted = environment.find("ZBS_PROFILE"); wanted != environment.end() && wanted->second == "0")
+        return invalid("a trace is part of the profile, which ZBS_PROFILE=0 turns off", "--trace");
+    if (!is_utf8(options.trace)) return invalid("'" + ascii(options.trace) + "' is not UTF-8", "--trace");
+    if (const Result<void> good = check_trace(options.trace); !good) return good;
+    environment["ZBS_PROFILE_TRACE"] = system::absolute_path(options.trace);
+    return {};
+}
+
+Result<void> set_environment(const SubmitOptions& options, ApplicationRequest& request) {
+    std::vector<std::string> left_out;
+    Result<std::map<std::string, std::string>> environment =
+        job_environment(own_environment(), options.exports, options.export_all, left_out);
+    if (!environment) return environment.error();
+    if (!left_out.empty()) {
+        std::cerr << "zbs: left out of the environment, because they are not UTF-8 or no names for a shell:";
+        for (const std::string& name : left_out) std::cerr << " " << printable(ascii(name));
+        std::cerr << "\n";
+    }
+    if (auto set = set_trace(options, *environment); !set) return set;
+    if (auto set = set_limits(options, *environment); !set) return set;
+    request.environment.assign(environment->begin(), environment->end());
+    return {};
+}
+
+Result<void> set_spans(const SubmitOptions& options, ApplicationRequest& request) {
+    const Result<Duration> walltime = parse_duration(options.walltime);
+    if (!walltime) return Error{ErrorCode::kInvalidArgument, walltime.error().message, "--walltime"};
+    request.walltime = *walltime;
+    const Result<Duration> grace = parse_duration(options.grace);
+    if (!grace) return Error{ErrorCode::kInvalidArgument, grace.error().message, "--grace"};
+    request.grace = *grace;
+    return {};
+}
+
+}  // namespace
+
+Result<ApplicationRequest> make_request(const SubmitOptions& options, const Id128& fresh,
+                                        std::vector<std::string>& paths_to_send) {
+    ApplicationRequest request = options.request;
+    const std::optional<Id128> id = options.id.empty() ? fresh : parse_id128(options.id);
+    if (!id) return invalid("'" + options.id + "' is no id (26 characters)", "--id");
+    request.id = ApplicationId{*id};
+    Result<std::string> directory = find_directory(options);
+    if (!directory) return directory.error();
+    request.directory = *std::move(directory);
+    if (auto good = check_arguments(options); !good) return good.error();
+    std::error_code fault;
     if (!fs::is_directory(request.directory, fault))
         return Error{
             ErrorCode::kNotFound,
@@ -298,53 +370,19 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options, const Id12
     const Result<std::string> program = find_program(sent.empty() ? options.argv.at(0) : sent, request.directory);
     if (!program) return program.error();
     if (!is_utf8(*program)) return invalid("program '" + ascii(*program) + "' is not UTF-8", {});
-    const LoadedMpi mpi = mpi_of_command(*program, options.argv, request.directory);
-    if (!mpi.mpich.empty() && !mpi.open_mpi.empty())
-        return invalid(ascii(*program) + " loads two MPIs, " + mpi.mpich + " and " + mpi.open_mpi +
-                           "; link it and its libraries with one of them",
-                       {});
-    request.launcher = launcher_for(options.launcher, !mpi.open_mpi.empty());
-    if (const std::string why = why_not_launched(*program, mpi, request.launcher); !why.empty())
-        return invalid(why, "--launcher");
-    if (has_static_mpich(*program))
-        std::cerr << "zbs: " << printable(*program)
-                  << " is linked statically with MPICH: it cannot be profiled, and between machines it may hang in "
-                     "MPI_Finalize; link it with the shared library\n";
+    const Result<LoadedMpi> mpi = set_launcher(options, *program, request);
+    if (!mpi) return mpi.error();
     request.argv = options.argv;
     request.argv[0] = *program;
-    std::vector<std::string> left_out;
-    Result<std::map<std::string, std::string>> environment =
-        job_environment(own_environment(), options.exports, options.export_all, left_out);
-    if (!environment) return environment.error();
-    if (!left_out.empty()) {
-        std::cerr << "zbs: left out of the environment, because they are not UTF-8 or no names for a shell:";
-        for (const std::string& name : left_out) std::cerr << " " << printable(ascii(name));
-        std::cerr << "\n";
-    }
-    if (!options.trace.empty()) {
-        if (options.no_profile)
-            return invalid("a trace is part of the profile, which --no-record turns off", "--trace");
-        if (const auto wanted = environment->find("ZBS_PROFILE"); wanted != environment->end() && wanted->second == "0")
-            return invalid("a trace is part of the profile, which ZBS_PROFILE=0 turns off", "--trace");
-        if (!is_utf8(options.trace)) return invalid("'" + ascii(options.trace) + "' is not UTF-8", "--trace");
-        if (const Result<void> good = check_trace(options.trace); !good) return good.error();
-        (*environment)["ZBS_PROFILE_TRACE"] = system::absolute_path(options.trace);
-    }
-    if (auto set = set_limits(options, *environment); !set) return set.error();
-    request.environment.assign(environment->begin(), environment->end());
-    const Result<Duration> walltime = parse_duration(options.walltime);
-    if (!walltime) return Error{ErrorCode::kInvalidArgument, walltime.error().message, "--walltime"};
-    request.walltime = *walltime;
-    const Result<Duration> grace = parse_duration(options.grace);
-    if (!grace) return Error{ErrorCode::kInvalidArgument, grace.error().message, "--grace"};
-    request.grace = *grace;
+    if (auto set = set_environment(options, request); !set) return set.error();
+    if (auto set = set_spans(options, request); !set) return set.error();
     if (!options.model.empty()) {
         Result<ApplicationModel> model = read_model_file(options.model);
         if (!model) return model.error();
         request.model = *std::move(model);
     }
     request.zones = to_names<ZoneName>(options.zones);
-    request.profile = !options.no_profile && mpi.open_mpi.empty() && can_be_profiled(request.launcher);
+    request.profile = !options.no_profile && mpi->open_mpi.empty() && can_be_profiled(request.launcher);
     request.use_profile = !options.ignore_profile;
     Result<Staging> staging = make_staging(options, *program, *paths);
     if (!staging) return staging.error();
