@@ -550,8 +550,10 @@ TEST_F(ApplicationServiceTest, AZoneThatIsLostWithItsHostIsNamed) {
     EXPECT_EQ(status.state, ApplicationState::kFailed);
     EXPECT_EQ(status.reason, kReason);
     EXPECT_EQ(status.exit_code, 1);
-    for (const ApplicationPart& part : status.parts)
-        if (part.zone != "b") EXPECT_EQ(part.status.reason, std::string("ended because of a ") + kReason);
+    for (const ApplicationPart& part : status.parts) {
+        if (part.zone == "b") continue;
+        EXPECT_EQ(part.status.reason, std::string("ended because of a ") + kReason);
+    }
 }
 
 /// A rank that ended by itself is why, and not what became of the launcher then.
