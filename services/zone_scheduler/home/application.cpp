@@ -4,6 +4,8 @@
 #include <type_traits>
 
 #include "services/common/messages/states.hpp"
+#include "services/common/messages/steps/lost_machine.hpp"
+#include "services/zone_scheduler/home/application_end.hpp"
 #include "services/zone_scheduler/launch/launchers.hpp"
 
 namespace zbs {
@@ -30,6 +32,17 @@ constexpr Duration kLauncherDeadline = std::chrono::seconds{10};
 /// Between two calls to a zone that does not answer; doubled each time.
 constexpr Duration kLaunchRetry = std::chrono::milliseconds{200};
 constexpr Duration kLaunchRetryMax = std::chrono::seconds{2};
+constexpr Duration kStopGrace = std::chrono::seconds{1};
+/// From the end of the launcher to the answers of the zones.
+constexpr Duration kEndWait = std::chrono::seconds{10};
+/// The same where output comes home with the parts, from machines with agents.
+constexpr Duration kOutputWait = std::chrono::minutes{2};
+/// From the end of the last part to that of the launcher, which each proxy notifies over a connection of its own.
+constexpr Duration kLauncherGrace = std::chrono::minutes{1};
+constexpr Duration kWeighEvery = std::chrono::seconds{2};
+constexpr int kWeighShare = 50;  ///< one part in so many of the time is spent on it at most
+/// Of a zone that answers, and has lost what it stored.
+constexpr const char* kUnknownPart = "it no longer knows the part; was the zone restored from a backup?";
 constexpr const char* kWaitsInQueue = "waiting in the queue of its zone";
 
 template <class... Phases>
@@ -112,6 +125,10 @@ std::string state_and_reason(const PartStatus& part) {
     return to_string(part.state) + (part.reason.empty() ? std::string() : ": " + part.reason);
 }
 
+bool have_ended(const ApplicationStatus& status) {
+    return std::ranges::all_of(status.parts, [](const ApplicationPart& part) { return is_final(part.status.state); });
+}
+
 void release_parts(ApplicationStatus& status) {
     status.releasing.insert(status.releasing.end(), status.parts.begin(), status.parts.end());
     status.parts.clear();
@@ -157,6 +174,10 @@ class Stepper {
     void on(const event::LauncherRemoved&);
     void on(const event::LaunchFailed& failed);
     void on(const event::StopAsked& asked) { stop(asked.reason); }
+    void on(const event::PartPolled& polled);
+    void on(const event::Watched& launcher);
+    void on(const event::OutputMeasured& output);
+    void on(const event::LauncherOutlives& part);
     void on(const event::Restarted&);
     void on(const event::OwnerChecked&) { static_cast<void>(cancel_if_blocked()); }
     void on(const event::Ended& ended);
@@ -184,6 +205,8 @@ class Stepper {
     void giving_up(const event::LauncherSeen& seen);
     void stop(const std::string& reason);
     void stop_parts(const ApplicationStatus& status);
+    void poll_parts();
+    void end_launcher();
     std::string why_it_awaits_start() const;
     bool is_staged() const;
 
@@ -635,7 +658,7 @@ void Stepper::on(const event::LauncherSeen& seen) {
                 std::to_string(static_cast<int>(to_seconds(config_.launch_window))) + " s"});
         if (now_.steady - proxies->polled >= config_.poll_every) {
             proxies->polled = now_.steady;
-            add(effect::PollParts{});
+            poll_parts();
         }
         add(effect::CheckLauncher{kCheckLauncher});
     }
@@ -714,7 +737,7 @@ void Stepper::launch_failed(const ZoneFailure& failure) {
     const bool is_last = run_.needs_all && run_.launch_backoff.failures(failure.zone) >= kMaxFailedLaunches;
     if (!is_gated(run_.app) || is_last)
         return stop("zone " + failure.zone + " did not start its part: " + failure.reason);
-    add(effect::StopLauncher{});
+    add(effect::StopLauncher{Duration{0}});
     add(effect::CheckLauncher{});
 }
 
@@ -750,7 +773,103 @@ void Stepper::on(const event::Ended& ended) {
 /// The launcher ends all ranks at once when it is stopped, and by itself when they have ended.
 void Stepper::stop_parts(const ApplicationStatus& status) {
     const bool has_time = status.cancel_requested && status.state == ApplicationState::kRunning && !now_.is_blocked;
-    add(effect::StopParts{now_.steady + (has_time ? run_.app.request.grace + kEndSlack : Duration{0})});
+    run_.launcher_until = now_.steady + (has_time ? run_.app.request.grace + kEndSlack : Duration{0});
+    add(effect::StopParts{});
+    end_launcher();
+}
+
+/// Of an application that is being stopped: once no part runs any more, or the time of all is over.
+void Stepper::end_launcher() {
+    if (!run_.launcher_until || (!have_ended(status_) && now_.steady < *run_.launcher_until && !now_.is_blocked))
+        return;
+    run_.launcher_until.reset();
+    add(effect::StopLauncher{kStopGrace});
+}
+
+void Stepper::poll_parts() {
+    for (const ApplicationPart& part : status_.parts)
+        if (!is_final(part.status.state) && run_.polled.insert(part.id).second) add(effect::PollPart{part.id});
+}
+
+/// A part that failed takes the application with it; a part that is silent does not.
+void Stepper::on(const event::PartPolled& polled) {
+    run_.polled.erase(polled.part);
+    record_silence(run_, polled.part, polled.answer);
+    ApplicationPart* part = find_part(status_, polled.part);
+    if (part == nullptr || is_final(status_.state)) return;
+    judge(*part, polled.answer);
+    const bool is_unknown = !polled.answer && polled.answer.error().code == ErrorCode::kNotFound;
+    if (!polled.answer && !is_unknown) return;
+    PartStatus answer = polled.answer ? *polled.answer : part->status;
+    if (is_unknown) {  // its processes may go on there, and nothing can be asked of them
+        answer.state = PartState::kFailed;
+        answer.reason = kUnknownPart;
+    }
+    if (part->status.state != answer.state)
+        record(*part, "status", answer.state == PartState::kCompleted, state_and_reason(answer));
+    part->status.state = answer.state;
+    part->status.reason = answer.reason;
+    part->status.first_end = answer.first_end;
+    part->status.has_profile = answer.has_profile;
+    part->status.work = answer.work;
+    const bool lost = is_final(answer.state) && answer.state != PartState::kCompleted;
+    if (lost && is_gated(run_.app) && status_.state == ApplicationState::kLaunching)
+        return on(event::LaunchFailed{{part->zone, answer.reason}});
+    // While the launcher ends by itself the parts end too, some with a code; its word comes first.
+    // MPICH's mpiexec may never end after the proxy of a rank that exited early has ended.
+    // At the walltime each zone ends its ranks itself; others may have time to save still.
+    if ((!lost && !answer.first_end) || answer.reason.starts_with(kWalltimeReason) || !status_.stop_reason.empty())
+        return;
+    // After MPI_Finalize of a rank that ended badly the others may have files to write.
+    const bool has_time = answer.first_end && lets_others_end(*answer.first_end);
+    const Duration grace = has_time ? run_.app.request.grace : Duration{0};
+    add(effect::AwaitLauncher{std::max(grace, config_.poll_every * 2), part->zone, answer.reason});
+}
+
+void Stepper::on(const event::LauncherOutlives& part) {
+    const std::optional<RankEnd> first = first_end(run_.app);
+    if (first) return stop(describe(*first, place_of_rank(run_.app, first->rank)));
+    const bool is_reason = ends_application(part.reason) || part.reason.starts_with(kStoppedReason);
+    stop(is_reason ? part.reason : "zone " + part.zone + " lost its part: " + part.reason);
+}
+
+void Stepper::on(const event::Watched& launcher) {
+    if (is_one_of<phase::Started>(run_.phase)) run_.phase = phase::Watching{};
+    auto* watching = std::get_if<phase::Watching>(&run_.phase);
+    auto* unfinished = std::get_if<phase::Unfinished>(&run_.phase);
+    if (watching == nullptr && unfinished == nullptr) return;
+    if (!launcher.runs) {
+        phase::Ending ending = unfinished != nullptr ? std::move(unfinished->end) : phase::Ending{.ended = now_.wall};
+        ending.until = now_.steady + (needs_own_zone(run_.app.request.launcher) ? kOutputWait : kEndWait);
+        ending.next_asked = 0;
+        run_.phase = std::move(ending);
+        return add(effect::CollectEnd{});
+    }
+    if (watching == nullptr) return;
+    if (status_.cancel_requested && status_.stop_reason.empty()) return stop(why_cancelled(run_.app, now_.is_blocked));
+    if (!have_ended(status_))
+        watching->deserted_since.reset();
+    else if (!watching->deserted_since)
+        watching->deserted_since = now_.steady;
+    else if (now_.steady - *watching->deserted_since >= kLauncherGrace && status_.stop_reason.empty())
+        // A launcher that lost the connection over which a proxy would have reported its end waits until the walltime.
+        return stop(
+            "all its processes have ended, but a connection to the MPI launcher was lost, so how they ended is "
+            "not known; output may be missing");
+    poll_parts();
+    if (!status_.stop_reason.empty()) return end_launcher();
+    if (config_.max_output_bytes > 0 && now_.steady >= watching->weigh_at) add(effect::MeasureOutput{});
+}
+
+/// Output lies on the zone's own disk: one job must not fill it for all.
+void Stepper::on(const event::OutputMeasured& output) {
+    auto* watching = std::get_if<phase::Watching>(&run_.phase);
+    if (watching == nullptr) return;
+    // A folder of very many files takes its time, and others wait for it.
+    watching->weigh_at = now_.steady + std::max(kWeighEvery, kWeighShare * output.took);
+    if (output.bytes <= config_.max_output_bytes) return;
+    stop("its ranks have written more than the " + std::to_string(config_.max_output_bytes >> 20) +
+         " MiB of output that zone " + config_.zone.name + " keeps of one job; write results into files, or less");
 }
 
 /// A zone that takes no new work keeps the start that it promised, but gives no earlier one.
@@ -816,6 +935,13 @@ void record_answer(ApplicationRun& run, Time at, const ZoneName& zone, const cha
     add_event(
         run.app.status.events,
         {.at = at, .last = {}, .round = run.series.round, .zone = zone, .what = what, .answer = answer, .ok = ok});
+}
+
+void record_silence(ApplicationRun& run, const PartId& id, const Result<PartStatus>& answer) {
+    if (!answer && is_passing(answer.error()))
+        run.silent.insert(id);
+    else
+        run.silent.erase(id);
 }
 
 bool waits_in_queue(const ApplicationStatus& status) {

@@ -16,8 +16,8 @@
 #include "services/zone_scheduler/home/zone_backoff.hpp"
 #include "services/zone_scheduler/records/zone_config.hpp"
 
-/// The machine of an application from `accepted` to its launch: phases, events, effects and `step`. Pure. All times are
-/// steady unless they are called wall time.
+/// The machine of an application from `accepted` to its end: phases, events, effects and `step`. Pure. Times are steady
+/// unless they are called wall time.
 namespace zbs {
 
 /// The zone that did not do as asked; empty where none is the cause.
@@ -221,6 +221,21 @@ struct LaunchFailed {  ///< of a part: its zone says so, or is taken for the one
 struct StopAsked {
     std::string reason;
 };
+struct PartPolled {  ///< its state while it is launched or runs
+    PartId part;
+    Result<PartStatus> answer;
+};
+struct Watched {  ///< the launcher, every `poll_every`
+    bool runs = false;
+};
+struct OutputMeasured {  ///< of its ranks, at home
+    std::uint64_t bytes = 0;
+    Duration took{};
+};
+struct LauncherOutlives {  ///< a part that has ended, and the time after it in which the launcher ends by itself
+    ZoneName zone;
+    std::string reason;  ///< of that part's end
+};
 struct Restarted {};     ///< home, with this state stored
 struct OwnerChecked {};  ///< whether it is blocked, in phases that take long
 struct Ended {           ///< the launcher has, and all about its end is known
@@ -229,10 +244,11 @@ struct Ended {           ///< the launcher has, and all about its end is known
     std::string reason;
 };
 }  // namespace event
-using ApplicationInput = std::variant<event::Advance, event::NoPlan, event::PlanMade, event::NoneElsewhere,
-                                      event::PartAnswered, event::TimerFired, event::FilesSent, event::LauncherFailed,
-                                      event::LauncherSeen, event::LauncherRemoved, event::LaunchFailed,
-                                      event::StopAsked, event::Restarted, event::OwnerChecked, event::Ended>;
+using ApplicationInput =
+    std::variant<event::Advance, event::NoPlan, event::PlanMade, event::NoneElsewhere, event::PartAnswered,
+                 event::TimerFired, event::FilesSent, event::LauncherFailed, event::LauncherSeen,
+                 event::LauncherRemoved, event::LaunchFailed, event::StopAsked, event::PartPolled, event::Watched,
+                 event::OutputMeasured, event::LauncherOutlives, event::Restarted, event::OwnerChecked, event::Ended>;
 
 /// What is to be done. An answer, if there is one, comes as an event.
 namespace effect {
@@ -262,15 +278,24 @@ struct StartLauncher {};
 struct CheckLauncher {
     Duration after{};
 };
-struct StopLauncher {};
+struct StopLauncher {
+    Duration grace{};
+};
 struct RemoveLauncher {};
 struct FindSuspect {  ///< the zone that most likely has not started what it says
     std::string reason;
 };
-struct PollParts {};
-struct StopParts {
-    Duration launcher_until{};  ///< the launcher ends with its parts, or then
+struct PollPart {
+    PartId part;
 };
+struct AwaitLauncher {  ///< whether it ends within this time
+    Duration after{};
+    ZoneName zone;
+    std::string reason;
+};
+struct MeasureOutput {};
+struct CollectEnd {};
+struct StopParts {};
 struct Watch {};
 struct Release {         ///< what is in `releasing`
     bool is_new = true;  ///< false: not before the next try is due
@@ -293,8 +318,9 @@ using ApplicationEffect =
     std::variant<effect::Advance, effect::AwaitPlanning, effect::AwaitPlanningLater, effect::AskZones,
                  effect::LaunchPart, effect::SetTimer, effect::BeginCycle, effect::AskElsewhere, effect::SendFiles,
                  effect::StartLauncher, effect::CheckLauncher, effect::StopLauncher, effect::RemoveLauncher,
-                 effect::FindSuspect, effect::PollParts, effect::StopParts, effect::Watch, effect::Release,
-                 effect::RecordKept, effect::RecheckPeer, effect::RecordLaunchFailure, effect::Penalise>;
+                 effect::FindSuspect, effect::PollPart, effect::AwaitLauncher, effect::MeasureOutput,
+                 effect::CollectEnd, effect::StopParts, effect::Watch, effect::Release, effect::RecordKept,
+                 effect::RecheckPeer, effect::RecordLaunchFailure, effect::Penalise>;
 
 /// When an event came, and what is known then.
 struct Moment {
@@ -335,6 +361,9 @@ std::string why_cancelled(const Application& app, bool is_blocked);
 /// Adds to the events of an application: an answer of `zone` to `what`.
 void record_answer(ApplicationRun& run, Time at, const ZoneName& zone, const char* what, bool ok,
                    const std::string& answer);
+
+/// For the reason of an end: the launcher's own connections say whether machines are lost, silence does not.
+void record_silence(ApplicationRun& run, const PartId& id, const Result<PartStatus>& answer);
 
 /// Remembers how long the zone owes the part: counted from when it was asked, so that its own count ends later. Nothing
 /// of it survives a restart: then nobody is judged.

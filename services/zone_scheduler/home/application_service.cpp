@@ -89,7 +89,7 @@ ApplicationService::ApplicationService(ApplicationPorts ports)
       apply_([this](const std::shared_ptr<Run>& run, const ApplicationInput& event) { apply(run, event); }),
       calls_(ports_, zones_, apply_),
       launcher_(ports_, apply_),
-      watch_(ports_, zones_, calls_, profiles_, apply_) {
+      watch_(ports_, zones_, profiles_, apply_) {
     if (ports_.files == nullptr) return;
     // Files that an application waits with stay in the library.
     ports_.files->add_user([this](const Caller& owner, const std::string& digest) {
@@ -241,15 +241,23 @@ struct ApplicationService::Performer {
         if (check.after == Duration{0}) return home.launcher_.check(run);
         home.ports_.clock.after(check.after, [launcher = &home.launcher_, run = run] { launcher->check(run); });
     }
-    void operator()(const effect::StopLauncher&) const {
-        home.ports_.executor.stop(run->app.status.launcher_step, Duration{0});
+    void operator()(const effect::StopLauncher& stop) const {
+        const StepId& step = run->app.status.launcher_step;
+        if (home.ports_.executor.status(step).state != StepStatus::State::kExited)
+            home.ports_.executor.stop(step, stop.grace);
     }
     void operator()(const effect::RemoveLauncher&) const { home.launcher_.remove(run); }
     void operator()(const effect::FindSuspect& found) const {
         home.apply(run, event::LaunchFailed{{home.suspect(*run), found.reason}});
     }
-    void operator()(const effect::PollParts&) const { home.watch_.poll_parts(run); }
-    void operator()(const effect::StopParts& stop) const { home.watch_.stop_parts(run, stop.launcher_until); }
+    void operator()(const effect::PollPart& poll) const { home.calls_.poll(run, poll.part); }
+    void operator()(const effect::AwaitLauncher& end) const { home.watch_.await_launcher(run, end); }
+    void operator()(const effect::MeasureOutput&) const { home.watch_.measure_output(run); }
+    void operator()(const effect::CollectEnd&) const { home.watch_.ask_how_it_ended(run); }
+    void operator()(const effect::StopParts&) const {
+        for (const ApplicationPart& part : std::vector<ApplicationPart>(run->app.status.parts))
+            home.calls_.stop(run, part.zone, part.id);
+    }
     void operator()(const effect::Watch&) const { home.watch_.watch(run); }
     void operator()(const effect::Release& release) const {
         if (release.is_new || run->releases == Run::Releases::kNone) home.release(run);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "services/common/failpoint/failpoint.hpp"
+#include "services/common/messages/steps/lost_machine.hpp"
 #include "services/common/messages/steps/own_files.hpp"
 #include "services/zone_scheduler/home/application_end.hpp"
 #include "services/zone_scheduler/launch/launchers.hpp"

@@ -101,6 +101,14 @@ void ZoneCalls::stop(const std::shared_ptr<ApplicationRun>& run, const ZoneName&
                                   });
 }
 
+void ZoneCalls::poll(const std::shared_ptr<ApplicationRun>& run, const PartId& id) {
+    if (const ApplicationPart* part = find_part(run->app.status, id))
+        ports_.transport.part_status(zones_.address_of(part->zone), id,
+                                     [this, run, id](const Result<PartStatus>& answer) {
+                                         apply_(run, event::PartPolled{id, answer});
+                                     });
+}
+
 void ZoneCalls::penalise(const std::shared_ptr<ApplicationRun>& run, const effect::Penalise& broken) {
     if (!broken.may_have_reason) return record_broken(*run, broken);
     ports_.transport.part_status(

@@ -22,6 +22,7 @@ class ZoneCalls {
     void launch(const std::shared_ptr<ApplicationRun>& run, const PartId& id);
     /// A zone that is away for a while signals its ranks when it is back, if the launcher still runs then.
     void stop(const std::shared_ptr<ApplicationRun>& run, const ZoneName& zone, const PartId& id);
+    void poll(const std::shared_ptr<ApplicationRun>& run, const PartId& id);
     void penalise(const std::shared_ptr<ApplicationRun>& run, const effect::Penalise& broken);
 
   private:

@@ -279,6 +279,59 @@ TEST(ApplicationStepTest, AStopThatCannotBeStoredIsTriedAgain) {
     EXPECT_EQ(machine.status().stop_reason, "too much output");
 }
 
+TEST(ApplicationStepTest, APartThatFailsStopsAllUnlessTheLauncherEnds) {
+    Machine machine = Machine::with_parts(State::kRunning);
+    EXPECT_TRUE(has<effect::PollPart>(machine.apply(event::Watched{true})));
+    EXPECT_FALSE(has<effect::PollPart>(machine.apply(event::Watched{true}))) << "both answers are outstanding";
+    PartStatus failed = machine.good(2, PartState::kFailed);
+    failed.reason = "its machine is away";
+    EXPECT_TRUE(has<effect::AwaitLauncher>(machine.apply(event::PartPolled{part(2), failed})));
+    EXPECT_EQ(machine.status().stop_reason, "");
+    EXPECT_TRUE(has<effect::StopParts>(machine.apply(event::LauncherOutlives{"b", failed.reason})));
+    EXPECT_EQ(machine.status().stop_reason, "zone b lost its part: its machine is away");
+}
+
+TEST(ApplicationStepTest, APartThatItsZoneDoesNotKnowHasFailedAndOneThatIsSilentHasNot) {
+    Machine machine = Machine::with_parts(State::kRunning);
+    machine.apply(event::Watched{true});
+    machine.apply(event::PartPolled{part(1), refusal(ErrorCode::kTimeout)});
+    EXPECT_EQ(machine.status().parts[0].status.state, PartState::kHeld);
+    machine.apply(event::PartPolled{part(2), refusal(ErrorCode::kNotFound)});
+    EXPECT_EQ(machine.status().parts[1].status.state, PartState::kFailed);
+}
+
+TEST(ApplicationStepTest, TheLauncherOfACancelEndsWithItsPartsOrAfterTheirGrace) {
+    for (const bool have_ended : {true, false}) {
+        Machine machine = Machine::with_parts(State::kRunning);
+        machine.run.app.request.grace = 30s;
+        machine.apply(event::Watched{true});
+        machine.status().cancel_requested = true;
+        EXPECT_FALSE(has<effect::StopLauncher>(machine.apply(event::Watched{true})));
+        EXPECT_EQ(machine.status().stop_reason, "cancelled by its owner");
+        for (ApplicationPart& one : machine.status().parts)
+            if (have_ended) one.status.state = PartState::kReleased;
+        if (!have_ended) machine.now.steady += 40s;
+        EXPECT_TRUE(has<effect::StopLauncher>(machine.apply(event::Watched{true})));
+        EXPECT_FALSE(has<effect::StopLauncher>(machine.apply(event::Watched{true})));
+    }
+}
+
+TEST(ApplicationStepTest, AnEndThatCannotBeStoredIsCollectedAgain) {
+    Machine machine = Machine::with_parts(State::kRunning);
+    EXPECT_TRUE(has<effect::CollectEnd>(machine.apply(event::Watched{false})));
+    const Time ended = std::get<phase::Ending>(machine.run.phase).ended;
+    machine.store_fails = true;
+    machine.apply(event::Ended{machine.status(), State::kCompleted, {}});
+    EXPECT_TRUE(machine.is_in<phase::Unfinished>());
+    machine.store_fails = false;
+    machine.now.wall += 5s;
+    EXPECT_TRUE(has<effect::Watch>(machine.apply(event::Advance{})));
+    EXPECT_TRUE(has<effect::CollectEnd>(machine.apply(event::Watched{false})));
+    EXPECT_EQ(std::get<phase::Ending>(machine.run.phase).ended, ended);
+    EXPECT_TRUE(has<effect::RecordKept>(machine.apply(event::Ended{machine.status(), State::kCompleted, {}})));
+    EXPECT_EQ(machine.state(), State::kCompleted);
+}
+
 TEST(ApplicationStepTest, WorkOfABlockedOwnerIsCancelled) {
     Machine machine = Machine::with_parts(State::kHeld);
     machine.now.is_blocked = true;
@@ -317,7 +370,6 @@ class Walk {
             machine_.now.steady += Duration{static_cast<std::int64_t>(rng_.below(3'000'000))};
             machine_.store_fails = chance(8);
             if (chance(150)) machine_.status().cancel_requested = true;
-            if (machine_.is_in<phase::Watching>() && chance(3)) machine_.run.phase = phase::Ending{};
             const ApplicationStatus before = machine_.status();
             const auto effects = machine_.apply(chance(3) ? any_event() : expected_event());
             follow(before, effects);
@@ -393,11 +445,13 @@ class Walk {
             return is_hostile_ ? event::FilesSent{ZoneFailure{"b", "too large"}, true} : event::FilesSent{};
         if (machine_.is_in<phase::AwaitingLauncher>() || machine_.is_in<phase::AwaitingProxies>()) return launcher();
         if (machine_.is_in<phase::GivingUpLaunch>()) return chance(2) ? launcher() : event::LauncherRemoved{};
+        if (machine_.is_in<phase::Started>() || machine_.is_in<phase::Watching>()) return event::Watched{!chance(4)};
         if (machine_.is_in<phase::Ending>()) return end();
+        if (machine_.is_in<phase::Unfinished>()) return event::Watched{};
         return event::Advance{};
     }
     ApplicationInput any_event() {
-        switch (rng_.below(15)) {
+        switch (rng_.below(18)) {
             case 0:
                 return plan();
             case 1:
@@ -425,6 +479,18 @@ class Walk {
                 return chance(6) ? ApplicationInput(event::StopAsked{"it must stop"}) : event::OwnerChecked{};
             case 12:
                 return chance(4) ? ApplicationInput(event::Restarted{}) : event::OwnerChecked{};
+            case 13: {
+                const std::vector<std::uint64_t> known = numbers();
+                if (known.empty()) return event::Watched{true};
+                const std::uint64_t number = one_of(known);
+                return event::PartPolled{
+                    part(number), machine_.good(number, one_of(std::vector{PartState::kRunning, PartState::kFailed,
+                                                                           PartState::kCompleted}))};
+            }
+            case 14:
+                return event::OutputMeasured{rng_.below(1'000), 1s};
+            case 15:
+                return chance(6) ? ApplicationInput(event::LauncherOutlives{"b", "it failed"}) : event::Watched{true};
             default:
                 return event::Advance{};
         }
@@ -469,7 +535,7 @@ class Walk {
 
 TEST(ApplicationStepProperty, NoPartIsForgottenAndIntentIsStoredFirst) {
     std::set<std::pair<State, State>> entered;
-    for (std::uint64_t seed = 0; seed < 600 && !testing::Test::HasFailure(); ++seed) {
+    for (std::uint64_t seed = 0; seed < 1'500 && !testing::Test::HasFailure(); ++seed) {
         SCOPED_TRACE(seed);
         Walk(seed).run(entered);
     }
