@@ -39,6 +39,14 @@ int fail(const Error& error) { return command_line::fail("zbs-registry", error);
 
 namespace {
 
+Result<void> open_keys(ServiceHost& host, const StateFolder& state) {
+    const auto is_of_registry = [&state](const Caller& name) -> Result<void> {
+        if (name.kind == CallerKind::kRegistry) return {};
+        return invalid("the certificate is of " + to_uri(name) + ", not of a registry", state.identity());
+    };
+    return host.open_keys(state.identity(), is_of_registry);
+}
+
 /// Checks, names and records the calls that the router gets.
 void watch_calls(http::Router& router, const RegistryServices& services, http::DecisionLog& decisions,
                  RegistryMetrics& figures, ServiceHost& host, Log& log) {
@@ -56,11 +64,7 @@ void watch_calls(http::Router& router, const RegistryServices& services, http::D
 int serve(const Options& options, const StateFolder& state, const std::string& advertised, RegistryStore& store,
           Log& log) {
     ServiceHost host;
-    const auto is_of_registry = [&state](const Caller& name) -> Result<void> {
-        if (name.kind == CallerKind::kRegistry) return {};
-        return invalid("the certificate is of " + to_uri(name) + ", not of a registry", state.identity());
-    };
-    if (auto opened = host.open_keys(state.identity(), is_of_registry); !opened) return fail(opened.error());
+    if (auto opened = open_keys(host, state); !opened) return fail(opened.error());
     const Caller self = host.keys->name();
     const ServiceHost::Post post = host.post();
     auto audit = sqlite::open_audit_log(state.audit(), {to_uri(self), host.clock.now()});
