@@ -132,6 +132,79 @@ std::size_t count_jobs(std::span<const ScheduleBar> bars) {
     return ids.size();
 }
 
+/// Maps times and processors to points of the picture.
+struct Frame {
+    Time first;           ///< at the left
+    double span_s, most;  ///< seconds and processors that the axes reach to
+    double x_of(double seconds) const { return kLeft + kWidth * seconds / span_s; }
+    double y_of(double processors) const { return kTop + kHeight * (1 - processors / most); }
+};
+
+void paint_size_classes(SvgWriter& svg, const SizeClasses& classes, std::int32_t processors) {
+    double legend = kLeft;
+    for (std::size_t c = 0; c < kClasses; ++c) {
+        const std::string name = classes.name(c, processors);
+        if (name.empty()) continue;
+        svg.rectangle(legend, kTop - 19, 12, 12, kColours[c]);
+        svg.text(legend + 17, kTop - 9, name, SvgWriter::Anchor::kStart, 11);
+        legend += 190;
+    }
+}
+
+void paint_processor_axis(SvgWriter& svg, const Frame& frame) {
+    svg.rectangle(kLeft, kTop, kWidth, kHeight, "#f4f4f4");
+    for (const double tick : axis_ticks(0, frame.most)) {
+        svg.line(kLeft - 4, frame.y_of(tick), kLeft + kWidth, frame.y_of(tick), "#d8d8d8");
+        svg.text(kLeft - 8, frame.y_of(tick) + 4, short_number(tick, 6), SvgWriter::Anchor::kEnd, 11);
+    }
+    svg.text(kLeft - 8, kTop - 9, "processors", SvgWriter::Anchor::kEnd, 11);
+}
+
+void paint_time_axis(SvgWriter& svg, const Frame& frame) {
+    const TimeUnit unit = unit_of(frame.span_s);
+    for (const double tick : axis_ticks(0, frame.span_s / unit.seconds)) {
+        const double x = frame.x_of(tick * unit.seconds);
+        svg.line(x, kTop + kHeight, x, kTop + kHeight + 5, "#404040");
+        svg.text(x, kTop + kHeight + 18, short_number(tick, 6), SvgWriter::Anchor::kMiddle, 11);
+    }
+    svg.text(kLeft + kWidth / 2, kTop + kHeight + 40, std::string(unit.name) + " since the first start",
+             SvgWriter::Anchor::kMiddle, 11);
+}
+
+void paint_jobs(SvgWriter& svg, const Frame& frame, const SizeClasses& classes, const SchedulePicture& picture,
+                std::span<const Piece> pieces) {
+    for (const Piece& piece : pieces) {
+        const ScheduleBar& bar = picture.jobs[piece.job];
+        const double x = frame.x_of(to_seconds(bar.start - frame.first)),
+                     width = frame.x_of(to_seconds(bar.end - frame.first)) - x;
+        const double y = frame.y_of(piece.end), height = frame.y_of(piece.begin) - y;
+        // Outlines would hide what is only a pixel wide.
+        const bool outlined = width > 3 && height > 3;
+        svg.rectangle(x, y, std::max(width, 0.3), height, kColours[classes.of(bar.processors)],
+                      outlined ? "#ffffff" : "none");
+        const std::string label = std::to_string(bar.id);
+        if (height >= 12 && width >= 7.0 * static_cast<double>(label.size()) + 4)
+            svg.text(x + width / 2, y + height / 2 + 4, label, SvgWriter::Anchor::kMiddle, 11);
+    }
+}
+
+void paint_stack(SvgWriter& svg, const Frame& frame, const std::vector<std::vector<double>>& stacked) {
+    // From the whole stack down, each class paints over what is above it.
+    for (std::size_t c = kClasses; c-- > 0;) {
+        std::vector<std::pair<double, double>> outline = {{kLeft, frame.y_of(0)}};
+        for (std::size_t column = 0; column < kColumns; ++column) {
+            const double y = frame.y_of(stacked[c][column]);
+            if (column == 0 || stacked[c][column] != stacked[c][column - 1]) {
+                outline.emplace_back(kLeft + static_cast<double>(column) * kWidth / kColumns, outline.back().second);
+                outline.emplace_back(outline.back().first, y);
+            }
+        }
+        outline.emplace_back(kLeft + kWidth, outline.back().second);
+        outline.emplace_back(kLeft + kWidth, frame.y_of(0));
+        svg.polygon(outline, kColours[c]);
+    }
+}
+
 }  // namespace
 
 std::string schedule_svg(const SchedulePicture& picture) {
@@ -154,14 +227,7 @@ std::string schedule_svg(const SchedulePicture& picture) {
              std::to_string(count_jobs(picture.jobs)) + " jobs on " + std::to_string(picture.processors) +
                  " processors" + (pieces ? "" : "; processors in use, stacked by size of the job"),
              SvgWriter::Anchor::kStart, 11);
-    double legend = kLeft;
-    for (std::size_t c = 0; c < kClasses; ++c) {
-        const std::string name = classes.name(c, picture.processors);
-        if (name.empty()) continue;
-        svg.rectangle(legend, kTop - 19, 12, 12, kColours[c]);
-        svg.text(legend + 17, kTop - 9, name, SvgWriter::Anchor::kStart, 11);
-        legend += 190;
-    }
+    paint_size_classes(svg, classes, picture.processors);
 
     // Jobs that take turns use more than the machine has: the axis reaches as far as they do.
     double most = picture.processors;
@@ -170,55 +236,17 @@ std::string schedule_svg(const SchedulePicture& picture) {
         stacked = usage(picture, classes, first, span_s);
         most = std::max(most, *std::max_element(stacked.back().begin(), stacked.back().begin() + kColumns));
     }
-    const auto y_of = [&](double processors) { return kTop + kHeight * (1 - processors / most); };
-    const auto x_of = [&](double seconds) { return kLeft + kWidth * seconds / span_s; };
+    const Frame frame{first, span_s, most};
 
-    svg.rectangle(kLeft, kTop, kWidth, kHeight, "#f4f4f4");
-    for (const double tick : axis_ticks(0, most)) {
-        svg.line(kLeft - 4, y_of(tick), kLeft + kWidth, y_of(tick), "#d8d8d8");
-        svg.text(kLeft - 8, y_of(tick) + 4, short_number(tick, 6), SvgWriter::Anchor::kEnd, 11);
-    }
-    svg.text(kLeft - 8, kTop - 9, "processors", SvgWriter::Anchor::kEnd, 11);
+    paint_processor_axis(svg, frame);
     if (pieces) {
-        for (const Piece& piece : *pieces) {
-            const ScheduleBar& bar = picture.jobs[piece.job];
-            const double x = x_of(to_seconds(bar.start - first)), width = x_of(to_seconds(bar.end - first)) - x;
-            const double y = y_of(piece.end), height = y_of(piece.begin) - y;
-            // Outlines would hide what is only a pixel wide.
-            const bool outlined = width > 3 && height > 3;
-            svg.rectangle(x, y, std::max(width, 0.3), height, kColours[classes.of(bar.processors)],
-                          outlined ? "#ffffff" : "none");
-            const std::string label = std::to_string(bar.id);
-            if (height >= 12 && width >= 7.0 * static_cast<double>(label.size()) + 4)
-                svg.text(x + width / 2, y + height / 2 + 4, label, SvgWriter::Anchor::kMiddle, 11);
-        }
+        paint_jobs(svg, frame, classes, picture, *pieces);
     } else {
-        // From the whole stack down, each class paints over what is above it.
-        for (std::size_t c = kClasses; c-- > 0;) {
-            std::vector<std::pair<double, double>> outline = {{kLeft, y_of(0)}};
-            for (std::size_t column = 0; column < kColumns; ++column) {
-                const double y = y_of(stacked[c][column]);
-                if (column == 0 || stacked[c][column] != stacked[c][column - 1]) {
-                    outline.emplace_back(kLeft + static_cast<double>(column) * kWidth / kColumns,
-                                         outline.back().second);
-                    outline.emplace_back(outline.back().first, y);
-                }
-            }
-            outline.emplace_back(kLeft + kWidth, outline.back().second);
-            outline.emplace_back(kLeft + kWidth, y_of(0));
-            svg.polygon(outline, kColours[c]);
-        }
+        paint_stack(svg, frame, stacked);
         if (most > picture.processors)
-            svg.line(kLeft, y_of(picture.processors), kLeft + kWidth, y_of(picture.processors), "#404040");
+            svg.line(kLeft, frame.y_of(picture.processors), kLeft + kWidth, frame.y_of(picture.processors), "#404040");
     }
-    const TimeUnit unit = unit_of(span_s);
-    for (const double tick : axis_ticks(0, span_s / unit.seconds)) {
-        const double x = x_of(tick * unit.seconds);
-        svg.line(x, kTop + kHeight, x, kTop + kHeight + 5, "#404040");
-        svg.text(x, kTop + kHeight + 18, short_number(tick, 6), SvgWriter::Anchor::kMiddle, 11);
-    }
-    svg.text(kLeft + kWidth / 2, kTop + kHeight + 40, std::string(unit.name) + " since the first start",
-             SvgWriter::Anchor::kMiddle, 11);
+    paint_time_axis(svg, frame);
     return std::move(svg).finish();
 }
 

@@ -213,102 +213,140 @@ std::string SvgWriter::finish() && {
     return std::move(out_);
 }
 
+namespace {
+
+constexpr double kMatrixLeft = 110, kMatrixTop = 50, kMatrixSide = 640;  // of the picture of a matrix
+constexpr int kMatrixLevels = 32;                                        // of its colours
+
+/// The traffic of a matrix, several tasks in a row where there are many.
+struct TrafficCells {
+    std::size_t tasks_per_row = 1, rows = 0;
+    std::vector<double> bytes;   ///< rows x rows
+    double least = 0, most = 0;  ///< of those above 0
+    /// Of the logarithmic colours, from the least to the most.
+    double span() const { return most > least ? std::log(most / least) : 0; }
+};
+
+TrafficCells traffic_of(const TaskGraph& graph, std::span<const TaskIndex> task_order) {
+    const auto tasks = static_cast<std::size_t>(graph.task_count());
+    TrafficCells found;
+    const std::size_t tasks_per_row = found.tasks_per_row =
+        std::max<std::size_t>(1, (tasks + MatrixPicture::kMaxRows - 1) / MatrixPicture::kMaxRows);
+    const std::size_t rows = found.rows = tasks == 0 ? 0 : (tasks + tasks_per_row - 1) / tasks_per_row;
+    std::vector<std::size_t> row_of(tasks);
+    for (std::size_t i = 0; i < tasks; ++i)
+        row_of[task_order.empty() ? i : static_cast<std::size_t>(task_order[i])] = i / tasks_per_row;
+    std::vector<double>& bytes = found.bytes;
+    bytes.assign(rows * rows, 0);
+    for (const TaskEdge& edge : graph.edges()) {
+        const std::size_t u = row_of[static_cast<std::size_t>(edge.u)], v = row_of[static_cast<std::size_t>(edge.v)];
+        bytes[u * rows + v] += edge.bytes;
+        if (u != v) bytes[v * rows + u] += edge.bytes;
+    }
+    for (const double b : bytes) {
+        if (b <= 0) continue;
+        found.least = found.least == 0 ? b : std::min(found.least, b);
+        found.most = std::max(found.most, b);
+    }
+    return found;
+}
+
+/// The colour of each cell; -1: no traffic.
+std::vector<int> levels_of(const TrafficCells& traffic) {
+    const double span = traffic.span();
+    std::vector<int> cells(traffic.bytes.size(), -1);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        if (traffic.bytes[i] <= 0) continue;
+        const double at = span > 0 ? std::log(traffic.bytes[i] / traffic.least) / span : 1;
+        cells[i] = std::clamp(static_cast<int>(at * kMatrixLevels), 0, kMatrixLevels - 1);
+    }
+    return cells;
+}
+
+/// Beside the outlines, where there is space.
+void write_zone_names(SvgWriter& svg, const MatrixPicture& picture, double per_position) {
+    const std::size_t tasks = picture.zone_of_position.size();
+    double label_end = 0;
+    for (std::size_t begin = 0; begin < picture.zone_of_position.size();) {
+        std::size_t end = begin + 1;
+        while (end < tasks && picture.zone_of_position[end] == picture.zone_of_position[begin]) ++end;
+        const auto zone = static_cast<std::size_t>(picture.zone_of_position[begin]);
+        const double middle = kMatrixTop + per_position * static_cast<double>(begin + end) / 2 + 4;
+        if (zone < picture.zone_names.size() && middle >= label_end) {
+            svg.text(kMatrixLeft - 6, middle, cut_name(picture.zone_names[zone]), SvgWriter::Anchor::kEnd, 11);
+            label_end = middle + 12;
+        }
+        begin = end;
+    }
+}
+
+void write_numbers(SvgWriter& svg, std::size_t tasks, double per_position) {
+    for (const double number_of_task : axis_ticks(0, static_cast<double>(tasks) - 1)) {
+        const double tick = std::round(number_of_task);
+        if (std::abs(number_of_task - tick) > 1e-6) continue;  // between two tasks
+        const double at = per_position * (tick + 0.5);
+        const std::string number = std::to_string(static_cast<std::int64_t>(tick));
+        svg.line(kMatrixLeft - 4, kMatrixTop + at, kMatrixLeft, kMatrixTop + at, "#808080");
+        svg.text(kMatrixLeft - 8, kMatrixTop + at + 4, number, SvgWriter::Anchor::kEnd, 11);
+        svg.line(kMatrixLeft + at, kMatrixTop + kMatrixSide, kMatrixLeft + at, kMatrixTop + kMatrixSide + 4, "#808080");
+        svg.text(kMatrixLeft + at, kMatrixTop + kMatrixSide + 17, number, SvgWriter::Anchor::kMiddle, 11);
+    }
+}
+
+void paint_heat_legend(SvgWriter& svg, const TrafficCells& traffic, std::span<const std::string> colours) {
+    const double legend = kMatrixLeft + kMatrixSide + 20;
+    for (int i = 0; i < kMatrixLevels; ++i)
+        svg.rectangle(legend, kMatrixTop + 200 - 200.0 * (i + 1) / kMatrixLevels, 16, 200.0 / kMatrixLevels + 0.5,
+                      colours[static_cast<std::size_t>(i)]);
+    svg.text(legend + 22, kMatrixTop + 10, human_bytes(traffic.most), SvgWriter::Anchor::kStart, 11);
+    if (traffic.span() > 0) {
+        svg.text(legend + 22, kMatrixTop + 104, human_bytes(std::sqrt(traffic.least) * std::sqrt(traffic.most)),
+                 SvgWriter::Anchor::kStart, 11);
+        svg.text(legend + 22, kMatrixTop + 200, human_bytes(traffic.least), SvgWriter::Anchor::kStart, 11);
+    }
+    svg.text(legend, kMatrixTop + 220, "both directions", SvgWriter::Anchor::kStart, 11);
+    svg.text(legend, kMatrixTop + 236, "white: none", SvgWriter::Anchor::kStart, 11);
+}
+
+}  // namespace
+
 std::string matrix_svg(const TaskGraph& graph, const MatrixPicture& picture) {
     const auto tasks = static_cast<std::size_t>(graph.task_count());
     ZBS_EXPECTS(picture.order.empty() || picture.order.size() == tasks);
     ZBS_EXPECTS(picture.zone_of_position.empty() || picture.zone_of_position.size() == tasks);
     ZBS_EXPECTS(picture.machine_of_position.empty() || picture.machine_of_position.size() == tasks);
 
-    const std::size_t tasks_per_row =
-        std::max<std::size_t>(1, (tasks + MatrixPicture::kMaxRows - 1) / MatrixPicture::kMaxRows);
-    const std::size_t rows = tasks == 0 ? 0 : (tasks + tasks_per_row - 1) / tasks_per_row;
-    std::vector<std::size_t> row_of(tasks);
-    for (std::size_t i = 0; i < tasks; ++i)
-        row_of[picture.order.empty() ? i : static_cast<std::size_t>(picture.order[i])] = i / tasks_per_row;
-    std::vector<double> bytes(rows * rows, 0);
-    for (const TaskEdge& edge : graph.edges()) {
-        const std::size_t u = row_of[static_cast<std::size_t>(edge.u)], v = row_of[static_cast<std::size_t>(edge.v)];
-        bytes[u * rows + v] += edge.bytes;
-        if (u != v) bytes[v * rows + u] += edge.bytes;
-    }
-    double least = 0, most = 0;
-    for (const double b : bytes) {
-        if (b <= 0) continue;
-        least = least == 0 ? b : std::min(least, b);
-        most = std::max(most, b);
-    }
-
-    constexpr int kLevels = 32;
-    const std::vector<std::string> colours = heat_colours(kLevels);
-    const double span = most > least ? std::log(most / least) : 0;
-    std::vector<int> cells(rows * rows, -1);
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-        if (bytes[i] <= 0) continue;
-        const double at = span > 0 ? std::log(bytes[i] / least) / span : 1;
-        cells[i] = std::clamp(static_cast<int>(at * kLevels), 0, kLevels - 1);
-    }
-
-    constexpr double kLeft = 110, kTop = 50, kSide = 640;
-    const double cell = rows == 0 ? 1 : kSide / static_cast<double>(rows);
-    const double per_position = cell / static_cast<double>(tasks_per_row);
-    SvgWriter svg(kLeft + kSide + 130, kTop + kSide + 40, picture.title);
-    svg.text(kLeft, 24, picture.title, SvgWriter::Anchor::kStart, 15);
-    svg.text(kLeft, 40,
-             std::to_string(tasks) + " tasks" +
-                 (tasks_per_row > 1 ? ", " + std::to_string(tasks_per_row) + " in a row" : std::string()),
-             SvgWriter::Anchor::kStart, 11);
-    svg.raster({.x = kLeft,
-                .y = kTop,
+    const TrafficCells traffic = traffic_of(graph, picture.order);
+    const std::size_t rows = traffic.rows;
+    const std::vector<std::string> colours = heat_colours(kMatrixLevels);
+    const std::vector<int> cells = levels_of(traffic);
+    const double cell = rows == 0 ? 1 : kMatrixSide / static_cast<double>(rows);
+    const double per_position = cell / static_cast<double>(traffic.tasks_per_row);
+    SvgWriter svg(kMatrixLeft + kMatrixSide + 130, kMatrixTop + kMatrixSide + 40, picture.title);
+    svg.text(kMatrixLeft, 24, picture.title, SvgWriter::Anchor::kStart, 15);
+    svg.text(
+        kMatrixLeft, 40,
+        std::to_string(tasks) + " tasks" +
+            (traffic.tasks_per_row > 1 ? ", " + std::to_string(traffic.tasks_per_row) + " in a row" : std::string()),
+        SvgWriter::Anchor::kStart, 11);
+    svg.raster({.x = kMatrixLeft,
+                .y = kMatrixTop,
                 .cell_width = cell,
                 .cell_height = cell,
                 .rows = static_cast<int>(rows),
                 .columns = static_cast<int>(rows),
                 .colour_of_cell = cells,
                 .colours = colours});
-    svg.rectangle(kLeft, kTop, per_position * static_cast<double>(tasks), per_position * static_cast<double>(tasks),
-                  "none", "#808080");
+    svg.rectangle(kMatrixLeft, kMatrixTop, per_position * static_cast<double>(tasks),
+                  per_position * static_cast<double>(tasks), "none", "#808080");
     if (run_count(picture.machine_of_position, picture.zone_of_position) <= kMaxOutlines)
-        outlines(svg, picture.machine_of_position, picture.zone_of_position, kLeft, kTop, per_position, 0.6);
+        outlines(svg, picture.machine_of_position, picture.zone_of_position, kMatrixLeft, kMatrixTop, per_position,
+                 0.6);
     if (run_count(picture.zone_of_position, {}) <= kMaxOutlines)
-        outlines(svg, picture.zone_of_position, {}, kLeft, kTop, per_position, 2);
-    double label_end = 0;
-    for (std::size_t begin = 0; begin < picture.zone_of_position.size();) {
-        std::size_t end = begin + 1;
-        while (end < tasks && picture.zone_of_position[end] == picture.zone_of_position[begin]) ++end;
-        const auto zone = static_cast<std::size_t>(picture.zone_of_position[begin]);
-        const double middle = kTop + per_position * static_cast<double>(begin + end) / 2 + 4;
-        if (zone < picture.zone_names.size() && middle >= label_end) {
-            svg.text(kLeft - 6, middle, cut_name(picture.zone_names[zone]), SvgWriter::Anchor::kEnd, 11);
-            label_end = middle + 12;
-        }
-        begin = end;
-    }
-    std::vector<double> numbers;
-    if (picture.numbers && tasks > 0) numbers = axis_ticks(0, static_cast<double>(tasks) - 1);
-    for (const double number_of_task : numbers) {
-        const double tick = std::round(number_of_task);
-        if (std::abs(number_of_task - tick) > 1e-6) continue;  // between two tasks
-        const double at = per_position * (tick + 0.5);
-        const std::string number = std::to_string(static_cast<std::int64_t>(tick));
-        svg.line(kLeft - 4, kTop + at, kLeft, kTop + at, "#808080");
-        svg.text(kLeft - 8, kTop + at + 4, number, SvgWriter::Anchor::kEnd, 11);
-        svg.line(kLeft + at, kTop + kSide, kLeft + at, kTop + kSide + 4, "#808080");
-        svg.text(kLeft + at, kTop + kSide + 17, number, SvgWriter::Anchor::kMiddle, 11);
-    }
-    const double legend = kLeft + kSide + 20;
-    if (most > 0) {
-        for (int i = 0; i < kLevels; ++i)
-            svg.rectangle(legend, kTop + 200 - 200.0 * (i + 1) / kLevels, 16, 200.0 / kLevels + 0.5,
-                          colours[static_cast<std::size_t>(i)]);
-        svg.text(legend + 22, kTop + 10, human_bytes(most), SvgWriter::Anchor::kStart, 11);
-        if (span > 0) {
-            svg.text(legend + 22, kTop + 104, human_bytes(std::sqrt(least) * std::sqrt(most)),
-                     SvgWriter::Anchor::kStart, 11);
-            svg.text(legend + 22, kTop + 200, human_bytes(least), SvgWriter::Anchor::kStart, 11);
-        }
-        svg.text(legend, kTop + 220, "both directions", SvgWriter::Anchor::kStart, 11);
-        svg.text(legend, kTop + 236, "white: none", SvgWriter::Anchor::kStart, 11);
-    }
+        outlines(svg, picture.zone_of_position, {}, kMatrixLeft, kMatrixTop, per_position, 2);
+    write_zone_names(svg, picture, per_position);
+    if (picture.numbers && tasks > 0) write_numbers(svg, tasks, per_position);
+    if (traffic.most > 0) paint_heat_legend(svg, traffic, colours);
     return std::move(svg).finish();
 }
 
@@ -334,17 +372,27 @@ void GanttCanvas::add(int rank, double begin_s, double end_s, Activity activity)
     }
 }
 
-std::string GanttCanvas::svg(std::string_view title) const {
-    constexpr int kSteps = 8;
-    const Colour compute{44, 123, 182}, blocked{215, 80, 60}, idle{238, 238, 238};
+namespace {
+
+/// Of `steps` each of computing and of being blocked, the rest idle; the colour of (c, b) is at c * (steps + 1) + b.
+std::vector<std::string> mixtures(Colour compute, Colour blocked, Colour idle, int steps) {
     std::vector<std::string> colours;
-    for (int c = 0; c <= kSteps; ++c) {
-        for (int b = 0; b <= kSteps; ++b) {
-            const double busy = static_cast<double>(c + b) / kSteps;
+    for (int c = 0; c <= steps; ++c) {
+        for (int b = 0; b <= steps; ++b) {
+            const double busy = static_cast<double>(c + b) / steps;
             const Colour active = c + b == 0 ? idle : between(compute, blocked, static_cast<double>(b) / (c + b));
             colours.push_back(hex(between(idle, active, std::min(1.0, busy))));
         }
     }
+    return colours;
+}
+
+}  // namespace
+
+std::string GanttCanvas::svg(std::string_view title) const {
+    constexpr int kSteps = 8;
+    const Colour compute{44, 123, 182}, blocked{215, 80, 60}, idle{238, 238, 238};
+    const std::vector<std::string> colours = mixtures(compute, blocked, idle, kSteps);
     std::vector<int> cells(static_cast<std::size_t>(rows_) * kColumns);
     for (int row = 0; row < rows_; ++row) {
         // Rows hold floor or ceil of ranks / rows ranks each.

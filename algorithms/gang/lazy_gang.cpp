@@ -16,6 +16,28 @@ Duration undisturbed_time(const LazyJob& job, const LazyOptions& options) {
     return Duration{static_cast<std::int64_t>(std::min(us, kMax))};
 }
 
+/// Of `victims`, in order, those whose processors make `free` enough for `job`, which it is then; none where all of
+/// them are too few.
+std::vector<const LazyJob*> choose_victims(const LazyJob& job, std::span<const LazyJob* const> victims,
+                                           std::int32_t& free) {
+    // In order until it suffices, then spare those that turn out not to be needed, the highest priority first.
+    std::vector<const LazyJob*> chosen;
+    std::int32_t gain = free;
+    for (const LazyJob* victim : victims) {
+        if (gain >= job.processors) break;
+        chosen.push_back(victim);
+        gain += victim->processors;
+    }
+    if (gain < job.processors) return {};
+    for (std::size_t i = chosen.size(); i-- > 0;) {
+        if (gain - chosen[i]->processors < job.processors) continue;
+        gain -= chosen[i]->processors;
+        chosen.erase(chosen.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    free = gain;
+    return chosen;
+}
+
 }  // namespace
 
 LazyPlan plan_lazy_gang(Time now, std::int32_t processors, std::span<const LazyJob> running,
@@ -49,27 +71,14 @@ LazyPlan plan_lazy_gang(Time now, std::int32_t processors, std::span<const LazyJ
         ZBS_EXPECTS(job->processors <= processors);
         const bool overdue = due(*job) <= now;
         if (job->processors > free && overdue) {
-            // In order until it suffices, then spare those that turn out not to be needed, the highest priority first.
-            std::vector<const LazyJob*> chosen;
-            std::int32_t gain = free;
-            for (const LazyJob* victim : victims) {
-                if (gain >= job->processors) break;
-                chosen.push_back(victim);
-                gain += victim->processors;
-            }
-            if (gain < job->processors) break;
-            for (std::size_t i = chosen.size(); i-- > 0;) {
-                if (gain - chosen[i]->processors < job->processors) continue;
-                gain -= chosen[i]->processors;
-                chosen.erase(chosen.begin() + static_cast<std::ptrdiff_t>(i));
-            }
+            const std::vector<const LazyJob*> chosen = choose_victims(*job, victims, free);
+            if (chosen.empty()) break;
             for (const LazyJob* victim : chosen) {
                 plan.preemptions.push_back(victim->id);
                 plan.wake_at =
                     std::min(plan.wake_at, now + options.patience[static_cast<std::size_t>(victim->patience)]);
                 std::erase(victims, victim);
             }
-            free = gain;
         }
         if (job->processors > free) {
             plan.wake_at = std::min(plan.wake_at, due(*job));

@@ -379,16 +379,7 @@ Result<std::int64_t> find_number(std::string_view option, std::string_view value
                    "' is no whole number from 0 (no limit) to " + std::to_string(most));
 }
 
-}  // namespace
-
-std::span<const PackingInfo> packing_rules() { return kRules; }
-
-Result<PackingOptions> make_packing_options(std::string_view name, std::int32_t processors,
-                                            std::span<const std::pair<std::string, std::string>> given) {
-    PackingOptions options{.processors = processors};
-    if (processors < 1 || processors > TraceDiagram::kMaxProcessors)
-        return invalid("a slice matrix has 1 to " + std::to_string(TraceDiagram::kMaxProcessors) + " processors, not " +
-                       std::to_string(processors));
+Result<void> set_rule(std::string_view name, PackingOptions& options) {
     if (name == "first-fit") {
         options.rule = PackingRule::kFirstFit;
     } else if (name == "best-fit") {
@@ -401,58 +392,62 @@ Result<PackingOptions> make_packing_options(std::string_view name, std::int32_t 
         options.overtaking = true;  // [DaSilva2000, section 5.4]: later jobs that fit may start at once
     } else if (name == "buddy") {
         options.rule = PackingRule::kBuddy;
-        if (!std::has_single_bit(static_cast<std::uint32_t>(processors)))
+        if (!std::has_single_bit(static_cast<std::uint32_t>(options.processors)))
             return invalid("buddy packing halves the machine: give it a power of two of processors, not " +
-                           std::to_string(processors));
+                           std::to_string(options.processors));
     } else {
         std::vector<std::string_view> names;
         for (const PackingInfo& rule : kRules) names.push_back(rule.name);
         return invalid("there is no packing rule '" + std::string(name) + "'" + did_you_mean(name, names));
     }
+    return {};
+}
 
+Result<void> set_option(std::string_view option, std::string_view value, PackingOptions& options) {
     static constexpr std::array<std::string_view, 3> kMigrations{"never", "arrival", "change"};
     static constexpr std::array<std::string_view, 3> kChoices{"lowest", "fewest-tasks", "most-memory"};
     static constexpr std::array<std::string_view, 2> kNewSlices{"if-needed", "always-compared"};
     static constexpr std::array<std::string_view, 2> kFlags{"false", "true"};
+    const auto set_word = [&](std::span<const std::string_view> words, auto& target) -> Result<void> {
+        const Result<std::size_t> word = find_word(option, value, words);
+        if (!word) return word.error();
+        target = static_cast<std::remove_reference_t<decltype(target)>>(*word);
+        return {};
+    };
+    const auto set_number = [&](std::int64_t most, auto& target) -> Result<void> {
+        const Result<std::int64_t> number = find_number(option, value, most);
+        if (!number) return number.error();
+        target = static_cast<std::remove_reference_t<decltype(target)>>(*number);
+        return {};
+    };
+    if (option == "migration") return set_word(kMigrations, options.repack);
+    if (option == "choice") return set_word(kChoices, options.choice);
+    if (option == "new-slice") return set_word(kNewSlices, options.new_slice);
+    if (option == "memory") return set_number(std::int64_t{1} << 52, options.memory_per_node);
+    if (option == "tasks") return set_number(1'000'000, options.max_tasks_per_node);
+    if (option == "slices") return set_number(1'000'000, options.max_slices);
+    if (option == "overtaking") return set_word(kFlags, options.overtaking);
+    if (option == "fill") return set_word(kFlags, options.fill);
+    if (option == "compact") return set_word(kFlags, options.compact);
+    if (option == "selective-disabling") return set_word(kFlags, options.selective_disabling);
+    return invalid("packing has no option '" + std::string(option) + "'" + did_you_mean(option, kOptions));
+}
+
+}  // namespace
+
+std::span<const PackingInfo> packing_rules() { return kRules; }
+
+Result<PackingOptions> make_packing_options(std::string_view name, std::int32_t processors,
+                                            std::span<const std::pair<std::string, std::string>> given) {
+    PackingOptions options{.processors = processors};
+    if (processors < 1 || processors > TraceDiagram::kMaxProcessors)
+        return invalid("a slice matrix has 1 to " + std::to_string(TraceDiagram::kMaxProcessors) + " processors, not " +
+                       std::to_string(processors));
+    if (auto set = set_rule(name, options); !set) return set.error();
     for (const auto& [option, value] : given) {
         if (std::ranges::count(given, option, &std::pair<std::string, std::string>::first) > 1)
             return invalid("packing option '" + option + "' is given twice; give it once");
-        const auto set_word = [&](std::span<const std::string_view> words, auto& target) -> Result<void> {
-            const Result<std::size_t> word = find_word(option, value, words);
-            if (!word) return word.error();
-            target = static_cast<std::remove_reference_t<decltype(target)>>(*word);
-            return {};
-        };
-        const auto set_number = [&](std::int64_t most, auto& target) -> Result<void> {
-            const Result<std::int64_t> number = find_number(option, value, most);
-            if (!number) return number.error();
-            target = static_cast<std::remove_reference_t<decltype(target)>>(*number);
-            return {};
-        };
-        Result<void> done;
-        if (option == "migration")
-            done = set_word(kMigrations, options.repack);
-        else if (option == "choice")
-            done = set_word(kChoices, options.choice);
-        else if (option == "new-slice")
-            done = set_word(kNewSlices, options.new_slice);
-        else if (option == "memory")
-            done = set_number(std::int64_t{1} << 52, options.memory_per_node);
-        else if (option == "tasks")
-            done = set_number(1'000'000, options.max_tasks_per_node);
-        else if (option == "slices")
-            done = set_number(1'000'000, options.max_slices);
-        else if (option == "overtaking")
-            done = set_word(kFlags, options.overtaking);
-        else if (option == "fill")
-            done = set_word(kFlags, options.fill);
-        else if (option == "compact")
-            done = set_word(kFlags, options.compact);
-        else if (option == "selective-disabling")
-            done = set_word(kFlags, options.selective_disabling);
-        else
-            done = invalid("packing has no option '" + option + "'" + did_you_mean(option, kOptions));
-        if (!done) return done.error();
+        if (auto set = set_option(option, value, options); !set) return set.error();
     }
     return options;
 }

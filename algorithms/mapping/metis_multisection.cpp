@@ -89,17 +89,18 @@ class Multisection {
         return children;
     }
 
-    std::vector<idx_t> partition(const std::vector<TaskIndex>& tasks, const std::vector<std::int32_t>& children,
-                                 int levels_left) {
-        std::vector<idx_t> part_of(tasks.size());
-        if (tasks.size() <= children.size()) {  // METIS wants more vertices than parts
-            std::iota(part_of.begin(), part_of.end(), 0);
-            return part_of;
-        }
+    /// The tasks and what is between them, as METIS takes a graph.
+    struct Subgraph {
+        std::vector<idx_t> begin, neighbours, bytes, sizes;
+        double size_sum = 0;  ///< before the sizes became whole numbers
+    };
+    Subgraph subgraph_of(const std::vector<TaskIndex>& tasks) {
+        Subgraph found;
+        auto& [begin, neighbours, bytes, sizes, size_sum] = found;
         for (std::size_t i = 0; i < tasks.size(); ++i)
             number_[static_cast<std::size_t>(tasks[i])] = static_cast<idx_t>(i);
 
-        double size_sum = 0, bytes_sum = 0;
+        double bytes_sum = 0;
         bool sizes_whole = true, bytes_whole = true;
         std::size_t entries = 0;
         for (const TaskIndex t : tasks) {
@@ -114,7 +115,6 @@ class Multisection {
             }
         }
         const WholeWeights size_of(size_sum, sizes_whole), bytes_of(bytes_sum, bytes_whole);
-        std::vector<idx_t> begin, neighbours, bytes, sizes;
         begin.reserve(tasks.size() + 1);
         neighbours.reserve(entries + 1);
         bytes.reserve(entries + 1);
@@ -133,7 +133,17 @@ class Multisection {
         neighbours.reserve(1);  // never a null pointer
         bytes.reserve(1);
         for (const TaskIndex t : tasks) number_[static_cast<std::size_t>(t)] = -1;
+        return found;
+    }
 
+    std::vector<idx_t> partition(const std::vector<TaskIndex>& tasks, const std::vector<std::int32_t>& children,
+                                 int levels_left) {
+        std::vector<idx_t> part_of(tasks.size());
+        if (tasks.size() <= children.size()) {  // METIS wants more vertices than parts
+            std::iota(part_of.begin(), part_of.end(), 0);
+            return part_of;
+        }
+        Subgraph part = subgraph_of(tasks);
         double most_sum = 0, least_slack = 1e9;
         for (const std::int32_t child : children) most_sum += most(tree_.groups()[static_cast<std::size_t>(child)]);
         std::vector<real_t> shares;
@@ -142,7 +152,7 @@ class Multisection {
                                               : 1.0 / static_cast<double>(children.size());
             shares.push_back(static_cast<real_t>(share));
         }
-        if (size_sum > 0) least_slack = most_sum / size_sum;
+        if (part.size_sum > 0) least_slack = most_sum / part.size_sum;
         // The levels below need some of the slack too.
         auto imbalance =
             static_cast<real_t>(std::clamp(std::pow(std::max(1.0, least_slack), 1.0 / levels_left), 1.001, 1.5));
@@ -155,8 +165,8 @@ class Multisection {
         options[METIS_OPTION_SEED] = static_cast<idx_t>(seed_ & 0x7fffffff);
         const auto call = part_count > 8 ? METIS_PartGraphKway : METIS_PartGraphRecursive;
         const int status =
-            call(&count, &constraints, begin.data(), neighbours.data(), sizes.data(), nullptr, bytes.data(),
-                 &part_count, shares.data(), &imbalance, options, &edge_cut, part_of.data());
+            call(&count, &constraints, part.begin.data(), part.neighbours.data(), part.sizes.data(), nullptr,
+                 part.bytes.data(), &part_count, shares.data(), &imbalance, options, &edge_cut, part_of.data());
         if (status != METIS_OK) {  // out of memory: deal the tasks out in order, the repair keeps the bounds
             for (std::size_t i = 0; i < tasks.size(); ++i)
                 part_of[i] = static_cast<idx_t>(i * children.size() / tasks.size());

@@ -90,19 +90,32 @@ Result<ProcessorTree> ProcessorTree::uniform(std::span<const int> arity, std::sp
     return tree;
 }
 
-ProcessorTree ProcessorTree::of(const ResourceGraph& resources, double message_bytes) {
-    ZBS_EXPECTS(message_bytes > 0);
-    const auto seconds = [&](const Link& link) { return link.delay_s + message_bytes / link.bandwidth_Bps; };
-    double unit = std::numeric_limits<double>::infinity();
+namespace {
+
+double seconds_of(const Link& link, double message_bytes) { return link.delay_s + message_bytes / link.bandwidth_Bps; }
+
+/// The time of a message over the fastest link.
+double least_seconds(const ResourceGraph& resources, double message_bytes) {
+    const auto seconds = [&](const Link& link) { return seconds_of(link, message_bytes); };
+    double least = std::numeric_limits<double>::infinity();
     const auto zones = resources.zones();
     for (std::size_t z = 0; z < zones.size(); ++z) {
-        unit = std::min({unit, seconds(zones[z].within_machine), seconds(zones[z].within_zone)});
+        least = std::min({least, seconds(zones[z].within_machine), seconds(zones[z].within_zone)});
         for (std::size_t other = 0; other < z; ++other) {
-            unit = std::min(
-                unit, seconds(resources.zone_link(static_cast<std::int32_t>(z), static_cast<std::int32_t>(other))));
+            least = std::min(
+                least, seconds(resources.zone_link(static_cast<std::int32_t>(z), static_cast<std::int32_t>(other))));
         }
     }
-    const auto distance = [&](const Link& link) { return seconds(link) / unit; };
+    return least;
+}
+
+}  // namespace
+
+ProcessorTree ProcessorTree::of(const ResourceGraph& resources, double message_bytes) {
+    ZBS_EXPECTS(message_bytes > 0);
+    const double unit = least_seconds(resources, message_bytes);
+    const auto zones = resources.zones();
+    const auto distance = [&](const Link& link) { return seconds_of(link, message_bytes) / unit; };
 
     ProcessorTree tree;
     tree.groups_.push_back({.first_child = 1,

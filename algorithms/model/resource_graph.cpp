@@ -30,6 +30,32 @@ double Zone::speed_sum() const {
     return sum;
 }
 
+namespace {
+
+/// Adds the processors of the zone to `total`. `at`: the place of the zone.
+Result<void> check_machines(const Zone& zone, const std::string& at, std::int64_t& total) {
+    if (zone.machines.empty()) return invalid("zone '" + zone.name + "' has no machine", at + "/machines");
+    std::set<std::string> machine_names;
+    for (std::size_t m = 0; m < zone.machines.size(); ++m) {
+        const Machine& machine = zone.machines[m];
+        const std::string machine_at = at + "/machines/" + std::to_string(m);
+        if (machine.name.empty()) return invalid("a machine needs a name", machine_at + "/name");
+        if (!machine_names.insert(machine.name).second) {
+            return invalid("two machines of zone '" + zone.name + "' are named '" + machine.name + "'",
+                           machine_at + "/name");
+        }
+        if (machine.processors < 1) return invalid("a machine needs at least 1 processor", machine_at + "/processors");
+        if (!std::isfinite(machine.speed) || machine.speed <= 0)
+            return invalid("a speed must be > 0", machine_at + "/speed");
+        total += machine.processors;
+        if (total > ResourceGraph::kMaxProcessors)
+            return invalid("more than " + std::to_string(ResourceGraph::kMaxProcessors) + " processors", machine_at);
+    }
+    return {};
+}
+
+}  // namespace
+
 Result<ResourceGraph> ResourceGraph::make(std::vector<Zone> zones, std::vector<ZoneLink> links) {
     if (zones.empty()) return invalid("resources need at least one zone", "/zones");
     std::set<std::string> zone_names;
@@ -40,24 +66,7 @@ Result<ResourceGraph> ResourceGraph::make(std::vector<Zone> zones, std::vector<Z
         if (zone.name.empty()) return invalid("a zone needs a name", at + "/name");
         if (!zone_names.insert(zone.name).second)
             return invalid("two zones are named '" + zone.name + "'", at + "/name");
-        if (zone.machines.empty()) return invalid("zone '" + zone.name + "' has no machine", at + "/machines");
-        std::set<std::string> machine_names;
-        for (std::size_t m = 0; m < zone.machines.size(); ++m) {
-            const Machine& machine = zone.machines[m];
-            const std::string machine_at = at + "/machines/" + std::to_string(m);
-            if (machine.name.empty()) return invalid("a machine needs a name", machine_at + "/name");
-            if (!machine_names.insert(machine.name).second) {
-                return invalid("two machines of zone '" + zone.name + "' are named '" + machine.name + "'",
-                               machine_at + "/name");
-            }
-            if (machine.processors < 1)
-                return invalid("a machine needs at least 1 processor", machine_at + "/processors");
-            if (!std::isfinite(machine.speed) || machine.speed <= 0)
-                return invalid("a speed must be > 0", machine_at + "/speed");
-            total += machine.processors;
-            if (total > kMaxProcessors)
-                return invalid("more than " + std::to_string(kMaxProcessors) + " processors", machine_at);
-        }
+        if (auto ok = check_machines(zone, at, total); !ok) return ok.error();
         if (auto ok = check_link(zone.within_machine, at + "/machine_delay_s", at + "/machine_bandwidth_Bps"); !ok)
             return ok.error();
         if (auto ok = check_link(zone.within_zone, at + "/zone_delay_s", at + "/zone_bandwidth_Bps"); !ok)

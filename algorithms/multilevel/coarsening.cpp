@@ -5,12 +5,11 @@
 
 namespace zbs::multilevel {
 
-std::vector<Vertex> find_clusters(const CompactGraph& graph, std::span<const std::int32_t> label, Rng& rng,
-                                  const CoarseningOptions& options, Vertex& clusters) {
-    const Vertex n = graph.vertex_count();
-    constexpr Vertex kNone = -1;
-    std::vector<Vertex> leader(static_cast<std::size_t>(n), kNone);
-    std::vector<std::int64_t> load(graph.weight);  // by leader
+namespace {
+
+constexpr Vertex kNone = -1;
+
+std::vector<Vertex> draw_order(Vertex n, Rng& rng) {
     std::vector<Vertex> order(static_cast<std::size_t>(n));
     std::iota(order.begin(), order.end(), 0);
     if (n > 200'000) {
@@ -24,6 +23,59 @@ std::vector<Vertex> find_clusters(const CompactGraph& graph, std::span<const std
     } else {
         for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[((rng.next() >> 32) * i) >> 32]);
     }
+    return order;
+}
+
+/// What found no partner joins others like it: leaves of one hub whose cluster is full, and vertices without edges.
+void join_alike(const CompactGraph& graph, std::span<const std::int32_t> label, const CoarseningOptions& options,
+                std::vector<Vertex>& leader, std::vector<std::int64_t>& load) {
+    const Vertex n = graph.vertex_count();
+    const bool labelled = !label.empty();
+    std::vector<Vertex> open(static_cast<std::size_t>(n) + 1, kNone);  // by heaviest neighbour; the last: none
+    for (Vertex v = 0; v < n; ++v) {
+        const auto i = static_cast<std::size_t>(v);
+        const auto arcs = graph.arcs_of(v);
+        if (leader[i] != kNone || arcs.size() > 2) continue;
+        auto key = static_cast<std::size_t>(n);
+        std::int32_t heaviest = 0;
+        for (const auto& arc : arcs) {
+            if (arc.weight <= heaviest) continue;
+            heaviest = arc.weight;
+            key = static_cast<std::size_t>(arc.head);
+        }
+        const Vertex host = open[key];
+        const auto h = static_cast<std::size_t>(host);
+        if (host == kNone || (labelled && label[h] != label[i]) || load[h] + load[i] > options.heaviest ||
+            (options.pairs && leader[h] != kNone)) {
+            open[key] = v;
+            continue;
+        }
+        leader[h] = leader[i] = host;
+        load[h] += load[i];
+    }
+}
+
+/// Clusters by number, in the order of their first vertices.
+std::vector<Vertex> number_clusters(std::span<const Vertex> leader, Vertex& clusters) {
+    std::vector<Vertex> number(leader.size(), kNone);
+    std::vector<Vertex> cluster(leader.size());
+    clusters = 0;
+    for (std::size_t v = 0; v < cluster.size(); ++v) {
+        const auto top = static_cast<std::size_t>(leader[v] == kNone ? static_cast<Vertex>(v) : leader[v]);
+        if (number[top] == kNone) number[top] = clusters++;
+        cluster[v] = number[top];
+    }
+    return cluster;
+}
+
+}  // namespace
+
+std::vector<Vertex> find_clusters(const CompactGraph& graph, std::span<const std::int32_t> label, Rng& rng,
+                                  const CoarseningOptions& options, Vertex& clusters) {
+    const Vertex n = graph.vertex_count();
+    std::vector<Vertex> leader(static_cast<std::size_t>(n), kNone);
+    std::vector<std::int64_t> load(graph.weight);  // by leader
+    const std::vector<Vertex> order = draw_order(n, rng);
     const bool labelled = !label.empty();
     // Vertices of small degree first have the fewest choices [Karypis and Kumar 1998 sort likewise]; here by chance
     // only.
@@ -63,38 +115,8 @@ std::vector<Vertex> find_clusters(const CompactGraph& graph, std::span<const std
         leader[i] = choice;
         load[c] += own;
     }
-    // What found no partner joins others like it: leaves of one hub whose cluster is full, and vertices without edges.
-    std::vector<Vertex> open(static_cast<std::size_t>(n) + 1, kNone);  // by heaviest neighbour; the last: none
-    for (Vertex v = 0; v < n; ++v) {
-        const auto i = static_cast<std::size_t>(v);
-        const auto arcs = graph.arcs_of(v);
-        if (leader[i] != kNone || arcs.size() > 2) continue;
-        auto key = static_cast<std::size_t>(n);
-        std::int32_t heaviest = 0;
-        for (const auto& arc : arcs) {
-            if (arc.weight <= heaviest) continue;
-            heaviest = arc.weight;
-            key = static_cast<std::size_t>(arc.head);
-        }
-        const Vertex host = open[key];
-        const auto h = static_cast<std::size_t>(host);
-        if (host == kNone || (labelled && label[h] != label[i]) || load[h] + load[i] > options.heaviest ||
-            (options.pairs && leader[h] != kNone)) {
-            open[key] = v;
-            continue;
-        }
-        leader[h] = leader[i] = host;
-        load[h] += load[i];
-    }
-    std::vector<Vertex> number(static_cast<std::size_t>(n), kNone);
-    std::vector<Vertex> cluster(static_cast<std::size_t>(n));
-    clusters = 0;
-    for (std::size_t v = 0; v < cluster.size(); ++v) {
-        const auto top = static_cast<std::size_t>(leader[v] == kNone ? static_cast<Vertex>(v) : leader[v]);
-        if (number[top] == kNone) number[top] = clusters++;
-        cluster[v] = number[top];
-    }
-    return cluster;
+    join_alike(graph, label, options, leader, load);
+    return number_clusters(leader, clusters);
 }
 
 }  // namespace zbs::multilevel

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <map>
 #include <numeric>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -19,28 +20,55 @@ Error too_large(const std::string& what) {
     return {ErrorCode::kTooLarge, what + "; at most " + std::to_string(kMaxGeneratedEvents) + " events are made", {}};
 }
 
+struct TransportField {
+    std::string_view name;
+    std::int64_t smallest = 0;
+    std::int64_t* number = nullptr;
+    CollectiveKind* operation = nullptr;
+    bool seen = false;
+};
+
+/// `word`: NAME=value of one of the fields.
+Result<void> read_field(std::string_view word, std::span<TransportField> fields) {
+    constexpr std::int64_t kLargest = 1'000'000'000;
+    const std::size_t equals = word.find('=');
+    const std::string shown(word.substr(0, 60));
+    if (equals == std::string_view::npos) return invalid("'" + shown + "' is no NAME=value");
+    TransportField* field = nullptr;
+    for (TransportField& known : fields) {
+        if (known.name == word.substr(0, equals)) field = &known;
+    }
+    if (field == nullptr) return invalid("'" + shown + "' names no parameter");
+    if (std::exchange(field->seen, true)) return invalid(std::string(field->name) + " is given twice");
+    const std::string_view value = word.substr(equals + 1);
+    if (field->operation != nullptr) {
+        const Result<CollectiveKind> kind = parse_collective(value);
+        if (!kind) return invalid(kind.error().message);
+        *field->operation = *kind;
+        return {};
+    }
+    const auto [stop, error] = std::from_chars(value.data(), value.data() + value.size(), *field->number);
+    if (error != std::errc() || stop != value.data() + value.size() || *field->number < field->smallest ||
+        *field->number > kLargest)
+        return invalid("'" + shown + "' is out of range: " + std::to_string(field->smallest) + " to " +
+                       std::to_string(kLargest));
+    return {};
+}
+
 }  // namespace
 
 Result<TransportKernel> parse_transport_parameters(std::string_view text, std::string_view source) {
     TransportKernel kernel;
-    struct Field {
-        std::string_view name;
-        std::int64_t smallest = 0;
-        std::int64_t* number = nullptr;
-        CollectiveKind* operation = nullptr;
-        bool seen = false;
-    };
     std::int64_t teams = 0, procs = 0, intra = 0, inter = 0;
-    Field fields[] = {{"NO_OF_TEAMS", 1, &teams},
-                      {"NO_OF_PROCS_PER_TEAM", 1, &procs},
-                      {"BYTES_INTRA_TEAM", 0, &intra},
-                      {"BYTES_INTER_TEAM", 0, &inter},
-                      {"OP_INTRA_TEAM", 0, nullptr, &kernel.op_intra_team},
-                      {"OP_INTER_TEAM", 0, nullptr, &kernel.op_inter_team},
-                      {"NO_OF_EXTERNAL_CYCLES", 0, &kernel.external_cycles},
-                      {"NO_OF_INTERNAL_CYCLES", 0, &kernel.internal_cycles},
-                      {"TIME_TO_COMPUTE", 0, &kernel.turns_to_compute}};
-    constexpr std::int64_t kLargest = 1'000'000'000;
+    TransportField fields[] = {{"NO_OF_TEAMS", 1, &teams},
+                               {"NO_OF_PROCS_PER_TEAM", 1, &procs},
+                               {"BYTES_INTRA_TEAM", 0, &intra},
+                               {"BYTES_INTER_TEAM", 0, &inter},
+                               {"OP_INTRA_TEAM", 0, nullptr, &kernel.op_intra_team},
+                               {"OP_INTER_TEAM", 0, nullptr, &kernel.op_inter_team},
+                               {"NO_OF_EXTERNAL_CYCLES", 0, &kernel.external_cycles},
+                               {"NO_OF_INTERNAL_CYCLES", 0, &kernel.internal_cycles},
+                               {"TIME_TO_COMPUTE", 0, &kernel.turns_to_compute}};
     int line = 1;
     const auto fault = [&](const std::string& message) {
         return invalid(message, std::string(source) + ":" + std::to_string(line));
@@ -54,29 +82,9 @@ Result<TransportKernel> parse_transport_parameters(std::string_view text, std::s
         const std::size_t end = std::min(text.find_first_of(" \t\r\n", at), text.size());
         const std::string_view word = text.substr(at, end - at);
         at = end;
-        const std::size_t equals = word.find('=');
-        const std::string shown(word.substr(0, 60));
-        if (equals == std::string_view::npos) return fault("'" + shown + "' is no NAME=value");
-        Field* field = nullptr;
-        for (Field& known : fields) {
-            if (known.name == word.substr(0, equals)) field = &known;
-        }
-        if (field == nullptr) return fault("'" + shown + "' names no parameter");
-        if (std::exchange(field->seen, true)) return fault(std::string(field->name) + " is given twice");
-        const std::string_view value = word.substr(equals + 1);
-        if (field->operation != nullptr) {
-            const Result<CollectiveKind> kind = parse_collective(value);
-            if (!kind) return fault(kind.error().message);
-            *field->operation = *kind;
-            continue;
-        }
-        const auto [stop, error] = std::from_chars(value.data(), value.data() + value.size(), *field->number);
-        if (error != std::errc() || stop != value.data() + value.size() || *field->number < field->smallest ||
-            *field->number > kLargest)
-            return fault("'" + shown + "' is out of range: " + std::to_string(field->smallest) + " to " +
-                         std::to_string(kLargest));
+        if (const auto good = read_field(word, fields); !good) return fault(good.error().message);
     }
-    for (const Field& field : fields) {
+    for (const TransportField& field : fields) {
         if (!field.seen) return fault(std::string(field.name) + " is missing");
     }
     if (1 + teams * procs > Trace::kMaxRanks)

@@ -68,15 +68,11 @@ std::vector<ProcessorIndex> random_on_tree(const TaskGraph& graph, const Process
     return processor_of;
 }
 
-std::vector<ProcessorIndex> greedy_on_tree(const TaskGraph& graph, const ProcessorTree& tree,
-                                           const LoadBounds& bounds) {
-    constexpr ProcessorIndex kUnplaced = -1;
-    const auto tasks = static_cast<std::size_t>(graph.task_count());
-    std::vector<ProcessorIndex> processor_of(tasks, kUnplaced);
-    std::vector<double> pull(tasks, 0);  // bytes with placed tasks
-    RoomIndex room(tree, bounds);
+namespace {
 
-    // Seeds of components: the heaviest talkers first.
+/// Tasks by their traffic, most first.
+std::vector<TaskIndex> by_traffic(const TaskGraph& graph) {
+    const auto tasks = static_cast<std::size_t>(graph.task_count());
     std::vector<double> traffic(tasks, 0);
     for (const TaskEdge& edge : graph.edges()) {
         traffic[static_cast<std::size_t>(edge.u)] += edge.bytes;
@@ -87,6 +83,38 @@ std::vector<ProcessorIndex> greedy_on_tree(const TaskGraph& graph, const Process
     std::stable_sort(seeds.begin(), seeds.end(), [&](TaskIndex a, TaskIndex b) {
         return traffic[static_cast<std::size_t>(a)] > traffic[static_cast<std::size_t>(b)];
     });
+    return seeds;
+}
+
+/// The cheapest processor with room for `size` near one of the heaviest partners, which are sorted for it; -1: none.
+/// `partners`: minus the bytes, and the processor.
+ProcessorIndex find_nearest(RoomIndex& room, const ProcessorTree& tree,
+                            std::vector<std::pair<double, ProcessorIndex>>& partners, double size) {
+    ProcessorIndex best = -1;
+    const std::size_t heaviest = std::min<std::size_t>(partners.size(), 4);
+    std::partial_sort(partners.begin(), partners.begin() + static_cast<std::ptrdiff_t>(heaviest), partners.end());
+    double least = 0;
+    for (std::size_t i = 0; i < heaviest; ++i) {
+        const ProcessorIndex p = room.nearest(partners[i].second, size);
+        if (p < 0 || p == best) continue;
+        double cost = 0;
+        for (const auto& [minus_bytes, q] : partners) cost -= minus_bytes * tree.distance(p, q);
+        if (best >= 0 && cost >= least) continue;
+        best = p;
+        least = cost;
+    }
+    return best;
+}
+
+}  // namespace
+
+std::vector<ProcessorIndex> greedy_on_tree(const TaskGraph& graph, const ProcessorTree& tree,
+                                           const LoadBounds& bounds) {
+    constexpr ProcessorIndex kUnplaced = -1;
+    const auto tasks = static_cast<std::size_t>(graph.task_count());
+    std::vector<ProcessorIndex> processor_of(tasks, kUnplaced);
+    std::vector<double> pull(tasks, 0);  // bytes with placed tasks
+    RoomIndex room(tree, bounds);
 
     struct Waiting {
         double pull;
@@ -105,24 +133,7 @@ std::vector<ProcessorIndex> greedy_on_tree(const TaskGraph& graph, const Process
             const ProcessorIndex p = processor_of[static_cast<std::size_t>(n.task)];
             if (p != kUnplaced) partners.emplace_back(-n.bytes, p);
         }
-        ProcessorIndex best = -1;
-        if (partners.empty()) {
-            best = room.nearest(0, size);
-        } else {
-            const std::size_t heaviest = std::min<std::size_t>(partners.size(), 4);
-            std::partial_sort(partners.begin(), partners.begin() + static_cast<std::ptrdiff_t>(heaviest),
-                              partners.end());
-            double least = 0;
-            for (std::size_t i = 0; i < heaviest; ++i) {
-                const ProcessorIndex p = room.nearest(partners[i].second, size);
-                if (p < 0 || p == best) continue;
-                double cost = 0;
-                for (const auto& [minus_bytes, q] : partners) cost -= minus_bytes * tree.distance(p, q);
-                if (best >= 0 && cost >= least) continue;
-                best = p;
-                least = cost;
-            }
-        }
+        ProcessorIndex best = partners.empty() ? room.nearest(0, size) : find_nearest(room, tree, partners, size);
         if (best < 0) best = room.emptiest();  // fits nowhere: as little too much as possible
         processor_of[static_cast<std::size_t>(task)] = best;
         room.take(best, size);
@@ -133,7 +144,7 @@ std::vector<ProcessorIndex> greedy_on_tree(const TaskGraph& graph, const Process
             waiting.push({pull[other], n.task});
         }
     };
-    for (const TaskIndex seed : seeds) {
+    for (const TaskIndex seed : by_traffic(graph)) {
         if (processor_of[static_cast<std::size_t>(seed)] != kUnplaced) continue;
         place(seed);
         while (!waiting.empty()) {

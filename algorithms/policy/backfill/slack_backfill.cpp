@@ -24,6 +24,38 @@ bool place_in_time(Time now, CapacityProfile& profile, std::vector<Placed>& jobs
     return true;
 }
 
+void keep_promises(Time now, CapacityProfile& profile, std::vector<Placed>& waiting) {
+    std::sort(waiting.begin(), waiting.end(), [](const Placed& a, const Placed& b) {
+        return a.at != b.at ? a.at < b.at : a.job.arrival < b.job.arrival;
+    });
+    for (Placed& placed : waiting) {
+        placed.at =
+            profile.earliest_start({.from = now, .duration = placed.job.walltime, .processors = placed.job.processors});
+        if (placed.at != kNever) profile.add(placed.at, placed.at + placed.job.walltime, -placed.job.processors);
+    }
+}
+
+/// The first promise to a job: as early as possible, and later by its slack at most.
+Placed first_promise(const ZoneSnapshot& zone, CapacityProfile& profile, const WaitingJob& job, double factor) {
+    const Time at = profile.earliest_start({.from = zone.now, .duration = job.walltime, .processors = job.processors});
+    const double important = 1.0 + std::max(0, zone.record(job.handle).job.priority);
+    const double slack = factor * static_cast<double>(job.walltime.count()) / important;
+    const double most = static_cast<double>(ZoneState::kMaxTimeUs);
+    if (at != kNever) profile.add(at, at + job.walltime, -job.processors);
+    return {job, at, at == kNever ? kNever : at + Duration{static_cast<std::int64_t>(std::min(slack, most))}};
+}
+
+/// All but the candidate, by the latest start that they were promised.
+std::vector<Placed> others_by_deadline(const std::vector<Placed>& waiting, const WaitingJob& candidate) {
+    std::vector<Placed> others;
+    for (const Placed& placed : waiting)
+        if (placed.job.arrival != candidate.arrival) others.push_back(placed);
+    std::sort(others.begin(), others.end(), [](const Placed& a, const Placed& b) {
+        return a.latest != b.latest ? a.latest < b.latest : a.job.arrival < b.job.arrival;
+    });
+    return others;
+}
+
 }  // namespace
 
 void SlackBackfill::plan(const ZoneSnapshot& zone, Plan& plan) {
@@ -41,25 +73,9 @@ void SlackBackfill::plan(const ZoneSnapshot& zone, Plan& plan) {
     });
 
     // Promises again in their own order: none moves back (see promises.hpp), none can be too late but by a fault.
-    std::sort(waiting.begin(), waiting.end(), [](const Placed& a, const Placed& b) {
-        return a.at != b.at ? a.at < b.at : a.job.arrival < b.job.arrival;
-    });
     CapacityProfile profile = base;
-    for (Placed& placed : waiting) {
-        placed.at = profile.earliest_start(
-            {.from = zone.now, .duration = placed.job.walltime, .processors = placed.job.processors});
-        if (placed.at != kNever) profile.add(placed.at, placed.at + placed.job.walltime, -placed.job.processors);
-    }
-    for (const WaitingJob& job : arrived) {
-        const Time at =
-            profile.earliest_start({.from = zone.now, .duration = job.walltime, .processors = job.processors});
-        const double important = 1.0 + std::max(0, zone.record(job.handle).job.priority);
-        const double slack = options_.slack * static_cast<double>(job.walltime.count()) / important;
-        const double most = static_cast<double>(ZoneState::kMaxTimeUs);
-        if (at != kNever) profile.add(at, at + job.walltime, -job.processors);
-        waiting.push_back(
-            {job, at, at == kNever ? kNever : at + Duration{static_cast<std::int64_t>(std::min(slack, most))}});
-    }
+    keep_promises(zone.now, profile, waiting);
+    for (const WaitingJob& job : arrived) waiting.push_back(first_promise(zone, profile, job, options_.slack));
 
     std::int32_t free = zone.free_processors;
     const auto start = [&](const WaitingJob& job) {
@@ -81,12 +97,7 @@ void SlackBackfill::plan(const ZoneSnapshot& zone, Plan& plan) {
     if (candidates.size() > options_.lookahead) candidates.resize(options_.lookahead);
     for (const WaitingJob& candidate : candidates) {
         if (candidate.processors > free) continue;
-        std::vector<Placed> others;
-        for (const Placed& placed : waiting)
-            if (placed.job.arrival != candidate.arrival) others.push_back(placed);
-        std::sort(others.begin(), others.end(), [](const Placed& a, const Placed& b) {
-            return a.latest != b.latest ? a.latest < b.latest : a.job.arrival < b.job.arrival;
-        });
+        std::vector<Placed> others = others_by_deadline(waiting, candidate);
         CapacityProfile trial = base;
         trial.add(zone.now, zone.now + candidate.walltime, -candidate.processors);
         if (!place_in_time(zone.now, trial, others)) continue;

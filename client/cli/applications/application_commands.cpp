@@ -322,24 +322,27 @@ void print_parts(const ApplicationView& view) {
     if (const std::string grace = grace_text(view); !grace.empty()) std::cout << "grace      " << grace << "\n";
 }
 
+/// Always false: an assignment is final.
+bool print_assignment(Context& context, client::ZoneClient& zone, const std::string& id, const std::string& format) {
+    const Result<std::string> text = zone.assignment(id, format);
+    if (!text) return failed_with(context, text.error());
+    const Result<Json> document = format == "json" ? codec::parse(*text) : Result<Json>(Json());
+    if (!document) return failed_with(context, document.error());
+    if (document->is_object()) {
+        std::cout << codec::document_text(*document);
+        return false;
+    }
+    std::cout << *text << (text->ends_with('\n') ? "" : "\n");
+    return false;
+}
+
 /// False where it has ended, or something went wrong.
 bool show(Context& context, std::string& id, const std::string& format, bool matrix) {
     if (!check_selectors(context, {id}, SelectionMode::kNewest) || (format.empty() && !settle_document_output(context)))
         return false;
     const auto zone = context.connect();
     if (!zone || !select_one(context, *zone, id)) return false;
-    if (!format.empty()) {
-        const Result<std::string> text = zone->assignment(id, format);
-        if (!text) return failed_with(context, text.error());
-        const Result<Json> document = format == "json" ? codec::parse(*text) : Result<Json>(Json());
-        if (!document) return failed_with(context, document.error());
-        if (document->is_object()) {
-            std::cout << codec::document_text(*document);
-            return false;
-        }
-        std::cout << *text << (text->ends_with('\n') ? "" : "\n");
-        return false;  // an assignment is final
-    }
+    if (!format.empty()) return print_assignment(context, *zone, id, format);
     const Result<Json> answer = zone->show(id);
     if (!answer) return failed_with(context, of_application(answer.error(), id));
     const ApplicationView view = client::decode_application_view(*answer);

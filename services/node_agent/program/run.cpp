@@ -270,43 +270,45 @@ int describe(const command_line::Output& output) {
     return 0;
 }
 
-int run(const std::string& config_path, const std::string& step_starter) {
-    Result<NodeSettings> settings = load_settings(config_path);
-    if (!settings) return fail(settings.error());
-    if (!step_starter.empty()) settings->step_starter = step_starter;
-    if (auto good = check_for_service(*settings, config_path, step_starter.empty() ? "" : kStarterOption); !good)
-        return fail(good.error());
-    const auto log = system::make_log("zbs-node." + settings->name);
+namespace {
 
-    ServiceHost host;
-    const auto check = [&settings](const Caller& name) { return check_name(name, *settings); };
-    if (auto opened = host.open_keys(settings->identity, check); !opened) return fail(opened.error());
+/// Checks and names the calls that the router gets.
+void watch_calls(http::Router& router, NodeServices& services, Refusals& refusals, ServiceHost& host, Log& log) {
+    router.on_exception([&log](const std::string& what) { log.warn("handler_threw", {{"what", what}}); });
+    router.guard([&services, &refusals](Action action, const http::Call& call) -> Result<void> {
+        const Decision decision = check_node_call(services, action, call);
+        Result<void> admitted = to_result(decision);
+        if (admitted) admitted = check_turn(services, call);
+        if (!admitted) refusals.record(action, call, admitted.error().message);
+        return admitted;
+    });
+    router.name_calls([&ids = host.ids, self = host.keys->name()] { return to_string(ids.fresh(self)); });
+}
+
+/// Until the process is to end.
+int serve(const NodeSettings& settings, ServiceHost& host, Machine& machine, Log& log) {
     const Caller self = host.keys->name();
-    if (auto pinned = host.trust.pin(self.organisation, host.keys->bundle()); !pinned) return fail(pinned.error());
     const auto tls_client = host.make_tls_client();
     const ServiceHost::Post post = host.post();
-    Result<Machine> machine = open_machine(*settings, *log);
-    if (!machine) return fail(machine.error());
-
     SwitchLoop switching;
     system::AsioClock switch_clock(switching.strand());
-    SliceSwitcher switcher(switch_clock, *machine->control, *log);
-    InputStore inputs(*machine->depot, host.clock, *log, settings->most_input_bytes);
+    SliceSwitcher switcher(switch_clock, *machine.control, log);
+    InputStore inputs(*machine.depot, host.clock, log, settings.most_input_bytes);
     NodeService node({.clock = host.clock,
-                      .steps = *machine->executor,
-                      .files = *machine->executor,
-                      .control = *machine->control,
-                      .sensor = *machine->sensor,
+                      .steps = *machine.executor,
+                      .files = *machine.executor,
+                      .control = *machine.control,
+                      .sensor = *machine.sensor,
                       .switcher = switcher,
                       .post_switch = [&switching](std::function<void()> work) { switching.post(std::move(work)); },
                       .inputs = inputs,
-                      .log = *log},
-                     settings->name, machine->step_folder);
+                      .log = log},
+                     settings.name, machine.step_folder);
     cpprest::HttpCaller caller({.self = self, .local_token = {}, .tls = tls_client});
-    const Caller zone{CallerKind::kZone, self.organisation, settings->zone_name};
+    const Caller zone{CallerKind::kZone, self.organisation, settings.zone_name};
     std::vector<ServiceAddress> schedulers;
-    for (const std::string& address : settings->zone_urls) schedulers.push_back({address, zone});
-    ZoneSession session(host.clock, node, make_registration_sender(caller, std::move(schedulers), post), *log);
+    for (const std::string& address : settings.zone_urls) schedulers.push_back({address, zone});
+    ZoneSession session(host.clock, node, make_registration_sender(caller, std::move(schedulers), post), log);
 
     // A client of its own, because other agents' answers are bounded more tightly, and connections to them are closed
     // after each measurement: there may be thousands.
@@ -318,32 +320,24 @@ int run(const std::string& config_path, const std::string& step_starter) {
     ProbeBudget budget;
     NodeServices services{node, inputs, probe, budget, host.clock, self, zone, node_contract()};
     http::Router router = make_node_routes(services);
-    Refusals refusals(host.clock, *log);
-    router.on_exception([&log](const std::string& what) { log->warn("handler_threw", {{"what", what}}); });
-    router.guard([&](Action action, const http::Call& call) -> Result<void> {
-        const Decision decision = check_node_call(services, action, call);
-        Result<void> admitted = to_result(decision);
-        if (admitted) admitted = check_turn(services, call);
-        if (!admitted) refusals.record(action, call, admitted.error().message);
-        return admitted;
-    });
-    router.name_calls([&ids = host.ids, &self] { return to_string(ids.fresh(self)); });
+    Refusals refusals(host.clock, log);
+    watch_calls(router, services, refusals, host, log);
     ServiceDoor door(host,
-                     {.address = settings->listen_address,
-                      .port = static_cast<unsigned short>(settings->listen_port),
-                      .setting = {"'listen'", "'listen'", settings->place_of("listen")}},
+                     {.address = settings.listen_address,
+                      .port = static_cast<unsigned short>(settings.listen_port),
+                      .setting = {"'listen'", "'listen'", settings.place_of("listen")}},
                      router);
     if (auto opened = door.open(); !opened) return fail(opened.error());
-    const std::string url = "https://" + HostPort{settings->advertised_host, door.port()}.text();
-    openssl::SelfRenewal renewal(*host.keys, *host.tls_server, host.clock, *log,
-                                 "put it in place of " + settings->identity + "/certificate.pem and send SIGHUP");
+    const std::string url = "https://" + HostPort{settings.advertised_host, door.port()}.text();
+    openssl::SelfRenewal renewal(*host.keys, *host.tls_server, host.clock, log,
+                                 "put it in place of " + settings.identity + "/certificate.pem and send SIGHUP");
     post([&] {
         probe.listens_at(url);
         node.resume();
         session.start(url);
         renewal.start();
     });
-    host.run({.ready = [&] { std::cout << "zbs-node " << settings->name << " listening on " << url << std::endl; },
+    host.run({.ready = [&] { std::cout << "zbs-node " << settings.name << " listening on " << url << std::endl; },
               .drain =
                   [&] {
                       door.drain();
@@ -355,12 +349,32 @@ int run(const std::string& config_path, const std::string& step_starter) {
                   },
               .reload =
                   [&] {
-                      if (host.reload_keys_and_log(*log)) caller.forget_connections();
+                      if (host.reload_keys_and_log(log)) caller.forget_connections();
                   }});
     caller.close();  // what still comes finds nobody
     prober.close();
     switching.finish();  // what was suspended runs again
     return 0;
+}
+
+}  // namespace
+
+int run(const std::string& config_path, const std::string& step_starter) {
+    Result<NodeSettings> settings = load_settings(config_path);
+    if (!settings) return fail(settings.error());
+    if (!step_starter.empty()) settings->step_starter = step_starter;
+    if (auto good = check_for_service(*settings, config_path, step_starter.empty() ? "" : kStarterOption); !good)
+        return fail(good.error());
+    const auto log = system::make_log("zbs-node." + settings->name);
+
+    ServiceHost host;
+    const auto check = [&settings](const Caller& name) { return check_name(name, *settings); };
+    if (auto opened = host.open_keys(settings->identity, check); !opened) return fail(opened.error());
+    if (auto pinned = host.trust.pin(host.keys->name().organisation, host.keys->bundle()); !pinned)
+        return fail(pinned.error());
+    Result<Machine> machine = open_machine(*settings, *log);
+    if (!machine) return fail(machine.error());
+    return serve(*settings, host, *machine, *log);
 }
 
 }  // namespace zbs::node_program

@@ -259,11 +259,8 @@ Beginning await_program(int report, const std::string& stop_file, SteadyClock::t
     return beginning;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-    if (argc > 1 && std::strcmp(argv[1], "rank") == 0) return run_rank(argc, argv);
-    if (argc > 1 && std::strcmp(argv[1], "launcher") == 0) return run_launcher(argc, argv);
+/// Descriptors, dumps and core files of a process that jobs of the same user must not reach.
+void protect_process() {
     for (const int fd : {kAnswerDescriptor, kStepInputDescriptor}) {
         // Where not given, nothing opened later may be taken for it.
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) != fd) _exit(2);
@@ -271,67 +268,80 @@ int main(int argc, char** argv) {
     prctl(PR_SET_DUMPABLE, 0);  // jobs of the same user can neither look into nor change this process
     const rlimit no_core{0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
-    if (argc == 1 || argv[1][0] != '-' || std::strcmp(argv[1], "--version") == 0 || std::strcmp(argv[1], "--help") == 0)
-        return serve(argc, argv);
-    const Result<StepOptions> read = read_step_options(argc, argv);
-    if (!read) fail(read.error().message);
-    const StepOptions& options = *read;
-    failpoint::arm(options.failpoints, report_hit);
-    const StepInput input = read_input();
-    if (options.probe) probe(options);
-    std::optional<Account> account;
-    if (!options.account.empty()) {
-        Result<Account> found = find_account(AccountName(options.account), options.minimum_uid);
-        if (!found) fail(found.error().message);
-        account = *std::move(found);
-    }
+}
 
+std::optional<Account> account_of(const StepOptions& options) {
+    if (options.account.empty()) return std::nullopt;
+    Result<Account> found = find_account(AccountName(options.account), options.minimum_uid);
+    if (!found) fail(found.error().message);
+    return *std::move(found);
+}
+
+/// Makes the folder of the supervisor and those of the job, and locks the first for the life of this process. The
+/// folder of the job, as a descriptor.
+int open_folders(const StepOptions& options, uid_t owner, gid_t group) {
     umask(077);
     mkdir(options.folder.c_str(), 0700);
     const int lock = open((options.folder + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) != 0) fail("step " + options.step_id + " has a supervisor already");
     if (access((options.folder + "/supervisor").c_str(), F_OK) == 0)
         fail("step " + options.step_id + " was started before");
-    const uid_t owner = account ? account->uid : geteuid();
-    const gid_t group = account ? account->gid : getegid();
     const int job_folder = open_job_folder(options.job_folder(), owner, group, true);
     for (const std::string& path : options.shared) close(open_job_folder(path, owner, group, false));
+    return job_folder;
+}
 
+/// Orphans of the tree become children of this process, whose signals wait. The set of these.
+sigset_t watch_tree() {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     sigset_t watched;
     sigemptyset(&watched);
     for (const int s : {SIGCHLD, SIGTERM, SIGINT, SIGHUP}) sigaddset(&watched, s);
     sigprocmask(SIG_BLOCK, &watched, nullptr);
+    return watched;
+}
 
+void record_supervisor(const StepOptions& options) {
     if (auto reached = failpoint::reach(failpoint::Point::kStepBeforeRecord); !reached) fail(reached.error().message);
     const auto self = find_process(getpid());
     if (!self || !write_supervisor_record(options.folder, *self)) fail("cannot write into " + options.folder);
     if (auto reached = failpoint::reach(failpoint::Point::kStepAfterRecord); !reached) fail(reached.error().message);
-    // Whoever stops a step writes the file first and looks for the supervisor then: one of the two sees the other.
-    ExitRecord exit_record(options.folder);
-    if (!exit_record.is_ready()) fail("cannot write into " + options.folder + ": " + std::strerror(errno));
-    if (access((options.folder + "/stop").c_str(), F_OK) == 0) {
-        exit_record.write(kStopped, "stopped before it began");
-        fail("step " + options.step_id + " was stopped before it began");
-    }
-    const auto start = SteadyClock::now();
-    const auto walltime_end =
-        options.walltime_s > 0 ? start + std::chrono::seconds(options.walltime_s) : SteadyClock::time_point::max();
-    const std::string walltime_reason =
-        std::string(kWalltimeReason) + " of " + std::to_string(options.walltime_s) + " s reached";
+}
+
+struct Walltime {
+    explicit Walltime(long long seconds)
+        : end(seconds > 0 ? start + std::chrono::seconds(seconds) : SteadyClock::time_point::max()),
+          reason(std::string(kWalltimeReason) + " of " + std::to_string(seconds) + " s reached") {}
+    SteadyClock::time_point start = SteadyClock::now(), end;
+    std::string reason;
+};
+
+/// A step before its program runs.
+struct Preparation {
+    const StepOptions& options;
+    const StepInput& input;
+    const std::optional<Account>& account;
+    int job_folder;
+    const sigset_t& watched;
+    const Walltime& walltime;
+};
+
+/// The child that has become the program; ends this process, with a record, where none has.
+pid_t begin_program(const Preparation& step, ExitRecord& exit_record) {
+    const StepOptions& options = step.options;
     int report[2], alive[2];
     if (pipe2(report, O_CLOEXEC) != 0 || pipe2(alive, O_CLOEXEC) != 0) fail("cannot make a pipe");
     const pid_t child = start_program({.options = options,
-                                       .input = input,
-                                       .account = account,
-                                       .login = login_environment(owner),
-                                       .job_folder = job_folder,
+                                       .input = step.input,
+                                       .account = step.account,
+                                       .login = login_environment(step.account ? step.account->uid : geteuid()),
+                                       .job_folder = step.job_folder,
                                        .report = report[1],
                                        .supervisor_is_here = alive[0]},
                                       alive, report[0]);
     close(report[1]);
     close(alive[0]);
-    close(job_folder);
+    close(step.job_folder);
     std::string fault = child < 0 ? std::string("cannot fork: ") + std::strerror(errno) : std::string{};
     if (auto reached = failpoint::reach(failpoint::Point::kStepAfterFork); !reached && child > 0) {
         kill(child, SIGKILL);
@@ -339,12 +349,12 @@ int main(int argc, char** argv) {
         fault = reached.error().message;
     }
     if (fault.empty()) {
-        const Beginning beginning = await_program(report[0], options.folder + "/stop", walltime_end);
+        const Beginning beginning = await_program(report[0], options.folder + "/stop", step.walltime.end);
         fault = beginning.fault;
         if (!beginning.cut.empty()) {
             kill(child, SIGKILL);
-            end_tree({.step_id = options.step_id, .kill_at = SteadyClock::now(), .watched = watched});
-            const std::string why = beginning.cut == kWalltimeReason ? walltime_reason : beginning.cut;
+            end_tree({.step_id = options.step_id, .kill_at = SteadyClock::now(), .watched = step.watched});
+            const std::string why = beginning.cut == kWalltimeReason ? step.walltime.reason : beginning.cut;
             exit_record.write(kStopped, why + " before it began");
             fail("step " + options.step_id + ": " + why + " before it began");
         }
@@ -353,114 +363,201 @@ int main(int argc, char** argv) {
         exit_record.write(127, fault);
         fail(fault);
     }
-    answer("ok");
+    return child;
+}
 
-    const bool watches_folder = options.folder_bytes > 0;
-    FolderWatch folder_watch(options.job_folder(), options.folder_bytes);
-    // In a process namespace `child` is its first process, and the program a child of that one.
-    pid_t launcher = 0;
-    if (options.is_launcher && has_processes(options.namespaces)) {
-        if (const std::optional<ProcessRef> first = find_first_child(child)) launcher = first->pid;
-    } else if (options.is_launcher) {
-        launcher = child;
+/// In a process namespace `child` is its first process, and the program a child of that one. 0: no launcher.
+pid_t launcher_of(const StepOptions& options, pid_t child) {
+    if (!options.is_launcher) return 0;
+    if (!has_processes(options.namespaces)) return child;
+    const std::optional<ProcessRef> first = find_first_child(child);
+    return first ? first->pid : 0;
+}
+
+/// Watches over a program that runs, until it has ended: by itself, or because it was stopped.
+class Supervision {
+  public:
+    Supervision(const StepOptions& options, pid_t child, const sigset_t& watched, const Walltime& walltime)
+        : options_(options), child_(child), watched_(watched), walltime_(walltime) {}
+    /// The exit code of the program; 128 + n for signal n.
+    int attend() {
+        while (code_ < 0) {
+            const auto next_check = watches_folder_ ? folder_watch_.next() : SteadyClock::time_point::max();
+            const auto gate_check =
+                gate_.is_closed() ? SteadyClock::now() + kGateInterval : SteadyClock::time_point::max();
+            const timespec wait = wait_for(kill_at_ ? next_kill_ : std::min({next_check, walltime_.end, gate_check}));
+            const int signal = sigtimedwait(&watched_, nullptr, &wait);
+            if (signal == SIGTERM || signal == SIGINT) obey_stop_file(kGraceMs);
+            collect_ended();
+            if (code_ < 0) gate_.advance();
+            const auto now = SteadyClock::now();
+            check_walltime(now);
+            check_connection(now);
+            check_leftover(now);
+            if (now >= check_for_stop_) {
+                obey_stop_file(0);
+                check_for_stop_ = now + kStopCheckInterval;
+            }
+            if (!kill_at_ && folder_watch_.is_over()) stop_tree(folder_watch_.reason(), kGraceMs);
+            shorten_where_alone();
+            kill_where_due(now);
+        }
+        return code_;
     }
-    ProxyGate gate(options.folder, options.step_id, options.proxies);
-    std::optional<SteadyClock::time_point> kill_at;
-    SteadyClock::time_point next_kill;
-    pid_t command = 0;           ///< options.on_stop, while it runs
-    bool is_tree_asked = false;  ///< it got SIGTERM
-    std::string reason;
-    int code = -1;
+    /// Ends what the program left behind. The reason of the end; empty where it ended by itself.
+    std::string finish() {
+        if (command_ > 0) kill(-command_, SIGKILL);
+        // The program is gone; processes that it left behind go, too. Those of a stop have the rest of their time.
+        const std::string late = end_tree({.step_id = options_.step_id,
+                                           .kill_at = kill_at_.value_or(SteadyClock::now() + kLeftoverGrace),
+                                           .is_asked = is_tree_asked_,
+                                           .watched = watched_});
+        if (!late.empty()) reason_ += (reason_.empty() ? "" : "; ") + late;
+        return reason_;
+    }
+
+  private:
     /// A later stop can only bring the end nearer: no process gets a second signal.
-    const auto stop_tree = [&](const std::string& why, long grace_ms) {
+    void stop_tree(const std::string& why, long grace_ms) {
         const auto latest = SteadyClock::now() + std::chrono::milliseconds(grace_ms);
-        const bool is_first = !kill_at;
-        if (is_first || latest < *kill_at) kill_at = next_kill = latest;
+        const bool is_first = !kill_at_;
+        if (is_first || latest < *kill_at_) kill_at_ = next_kill_ = latest;
         if (!is_first) return;
-        reason = why;
-        gate.shut();
-        is_tree_asked = options.on_stop.empty();
-        if (is_tree_asked)
-            ask_tree(options.step_id, launcher);
+        reason_ = why;
+        gate_.shut();
+        is_tree_asked_ = options_.on_stop.empty();
+        if (is_tree_asked_)
+            ask_tree(options_.step_id, launcher_);
         else
-            command = run_beside(options.on_stop);
-    };
-    const auto obey_stop_file = [&](long default_grace_ms) {
-        const auto text = read_file(options.folder + "/stop");
+            command_ = run_beside(options_.on_stop);
+    }
+    void obey_stop_file(long default_grace_ms) {
+        const auto text = read_file(options_.folder + "/stop");
         if (text || default_grace_ms > 0) stop_tree("stopped", text ? std::atol(text->c_str()) : default_grace_ms);
-    };
-    bool is_launcher_alone = launcher == 0;
-    auto check_for_stop = SteadyClock::now() + kStopCheckInterval;
-    auto connect_by = launcher > 0 ? start + kConnectWithin : SteadyClock::time_point::max();
-    auto find_leftover_process = SteadyClock::now() + kLeftoverInterval;
-    auto leftover_ends = SteadyClock::time_point::max();  ///< all ranks have ended, and something of theirs has not
-    while (code < 0) {
-        const auto next_check = watches_folder ? folder_watch.next() : SteadyClock::time_point::max();
-        const auto gate_check = gate.is_closed() ? SteadyClock::now() + kGateInterval : SteadyClock::time_point::max();
-        const timespec wait = wait_for(kill_at ? next_kill : std::min({next_check, walltime_end, gate_check}));
-        const int signal = sigtimedwait(&watched, nullptr, &wait);
-        if (signal == SIGTERM || signal == SIGINT) obey_stop_file(kGraceMs);
+    }
+    void collect_ended() {
         int status = 0;
         for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;) {
-            if (ended == child) code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-            if (ended == command) command = 0;
+            if (ended == child_) code_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+            if (ended == command_) command_ = 0;
         }
-        if (code < 0) gate.advance();
-        const auto now = SteadyClock::now();
-        if (now >= walltime_end && !kill_at) {
-            pid_t program = child;
-            if (const auto first = has_processes(options.namespaces) ? find_first_child(child) : std::nullopt)
+    }
+    void check_walltime(SteadyClock::time_point now) {
+        if (now >= walltime_.end && !kill_at_) {
+            pid_t program = child_;
+            if (const auto first = has_processes(options_.namespaces) ? find_first_child(child_) : std::nullopt)
                 program = first->pid;
-            stop_tree(walltime_reason + reason_of(find_leftover(options.step_id, child, program)), options.grace_ms);
+            stop_tree(walltime_.reason + reason_of(find_leftover(options_.step_id, child_, program)),
+                      options_.grace_ms);
         }
-        if (now >= connect_by && !kill_at) {
-            connect_by = SteadyClock::time_point::max();
-            if (const std::string at = missing_launcher(options.argv, launcher); !at.empty())
+    }
+    void check_connection(SteadyClock::time_point now) {
+        if (now >= connect_by_ && !kill_at_) {
+            connect_by_ = SteadyClock::time_point::max();
+            if (const std::string at = missing_launcher(options_.argv, launcher_); !at.empty())
                 stop_tree("no connection from here to the MPI launcher at " + at + " within " +
                               std::to_string(kConnectWithin.count()) + " s; does a firewall stop it?",
                           kGraceMs);
             else
-                watch_launcher(options.argv, launcher);
-        }
-        // A proxy waits for the end of its ranks' output, which a process that they left behind may hold open.
-        if (launcher > 0 && !kill_at && now >= find_leftover_process) {
-            find_leftover_process = now + kLeftoverInterval;
-            const Leftover left = find_leftover(options.step_id, child, launcher);
-            leftover_ends =
-                left.first.empty() ? SteadyClock::time_point::max() : std::min(leftover_ends, now + kLeftoverStays);
-            if (now >= leftover_ends) {
-                for (const ProcessRef& process : left.processes)
-                    send_signal(process, reason.empty() ? SIGTERM : SIGKILL);
-                if (reason.empty()) reason = "process " + left.first + " that the program left behind was ended";
-            }
-        }
-        if (now >= check_for_stop) {
-            obey_stop_file(0);
-            check_for_stop = now + kStopCheckInterval;
-        }
-        if (!kill_at && folder_watch.is_over()) stop_tree(folder_watch.reason(), kGraceMs);
-        // What it launched is gone: it only has to report that and to end.
-        if (kill_at && !is_launcher_alone && has_only(options.step_id, {child, launcher})) {
-            is_launcher_alone = true;
-            const auto latest = SteadyClock::now() + std::chrono::milliseconds(kGraceMs);
-            if (latest < *kill_at) kill_at = next_kill = latest;
-        }
-        if (kill_at && now >= next_kill && !is_tree_asked) {
-            is_tree_asked = true;
-            ask_tree(options.step_id, 0);
-            kill_at = next_kill = SteadyClock::now() + kEndsElsewhere;
-        } else if (kill_at && now >= next_kill) {
-            kill_tree(options.step_id);
-            next_kill = SteadyClock::now() + kKillAgain;
+                watch_launcher(options_.argv, launcher_);
         }
     }
-    if (command > 0) kill(-command, SIGKILL);
-    // The program is gone; processes that it left behind go, too. Those of a stop have the rest of their time.
-    const std::string late = end_tree({.step_id = options.step_id,
-                                       .kill_at = kill_at.value_or(SteadyClock::now() + kLeftoverGrace),
-                                       .is_asked = is_tree_asked,
-                                       .watched = watched});
-    if (!late.empty()) reason += (reason.empty() ? "" : "; ") + late;
-    if (!exit_record.write(code, reason)) std::fprintf(stderr, "zbs-step: cannot write how it ended: %d\n", code);
+    /// A proxy waits for the end of its ranks' output, which a process that they left behind may hold open.
+    void check_leftover(SteadyClock::time_point now) {
+        if (launcher_ > 0 && !kill_at_ && now >= find_leftover_process_) {
+            find_leftover_process_ = now + kLeftoverInterval;
+            const Leftover left = find_leftover(options_.step_id, child_, launcher_);
+            leftover_ends_ =
+                left.first.empty() ? SteadyClock::time_point::max() : std::min(leftover_ends_, now + kLeftoverStays);
+            if (now >= leftover_ends_) {
+                for (const ProcessRef& process : left.processes)
+                    send_signal(process, reason_.empty() ? SIGTERM : SIGKILL);
+                if (reason_.empty()) reason_ = "process " + left.first + " that the program left behind was ended";
+            }
+        }
+    }
+    /// What it launched is gone: it only has to report that and to end.
+    void shorten_where_alone() {
+        if (kill_at_ && !is_launcher_alone_ && has_only(options_.step_id, {child_, launcher_})) {
+            is_launcher_alone_ = true;
+            const auto latest = SteadyClock::now() + std::chrono::milliseconds(kGraceMs);
+            if (latest < *kill_at_) kill_at_ = next_kill_ = latest;
+        }
+    }
+    void kill_where_due(SteadyClock::time_point now) {
+        if (kill_at_ && now >= next_kill_ && !is_tree_asked_) {
+            is_tree_asked_ = true;
+            ask_tree(options_.step_id, 0);
+            kill_at_ = next_kill_ = SteadyClock::now() + kEndsElsewhere;
+        } else if (kill_at_ && now >= next_kill_) {
+            kill_tree(options_.step_id);
+            next_kill_ = SteadyClock::now() + kKillAgain;
+        }
+    }
+
+    const StepOptions& options_;
+    const pid_t child_;
+    const sigset_t& watched_;
+    const Walltime& walltime_;
+    const bool watches_folder_ = options_.folder_bytes > 0;
+    FolderWatch folder_watch_{options_.job_folder(), options_.folder_bytes};
+    const pid_t launcher_ = launcher_of(options_, child_);
+    ProxyGate gate_{options_.folder, options_.step_id, options_.proxies};
+    std::optional<SteadyClock::time_point> kill_at_;
+    SteadyClock::time_point next_kill_;
+    pid_t command_ = 0;           ///< options.on_stop, while it runs
+    bool is_tree_asked_ = false;  ///< it got SIGTERM
+    std::string reason_;
+    int code_ = -1;
+    bool is_launcher_alone_ = launcher_ == 0;
+    SteadyClock::time_point check_for_stop_ = SteadyClock::now() + kStopCheckInterval;
+    SteadyClock::time_point connect_by_ = launcher_ > 0 ? walltime_.start + kConnectWithin
+                                                        : SteadyClock::time_point::max();
+    SteadyClock::time_point find_leftover_process_ = SteadyClock::now() + kLeftoverInterval;
+    /// All ranks have ended, and something of theirs has not.
+    SteadyClock::time_point leftover_ends_ = SteadyClock::time_point::max();
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc > 1 && std::strcmp(argv[1], "rank") == 0) return run_rank(argc, argv);
+    if (argc > 1 && std::strcmp(argv[1], "launcher") == 0) return run_launcher(argc, argv);
+    protect_process();
+    if (argc == 1 || argv[1][0] != '-' || std::strcmp(argv[1], "--version") == 0 || std::strcmp(argv[1], "--help") == 0)
+        return serve(argc, argv);
+    const Result<StepOptions> read = read_step_options(argc, argv);
+    if (!read) fail(read.error().message);
+    const StepOptions& options = *read;
+    failpoint::arm(options.failpoints, report_hit);
+    const StepInput input = read_input();
+    if (options.probe) probe(options);
+    const std::optional<Account> account = account_of(options);
+
+    const int job_folder =
+        open_folders(options, account ? account->uid : geteuid(), account ? account->gid : getegid());
+    const sigset_t watched = watch_tree();
+    record_supervisor(options);
+    // Whoever stops a step writes the file first and looks for the supervisor then: one of the two sees the other.
+    ExitRecord exit_record(options.folder);
+    if (!exit_record.is_ready()) fail("cannot write into " + options.folder + ": " + std::strerror(errno));
+    if (access((options.folder + "/stop").c_str(), F_OK) == 0) {
+        exit_record.write(kStopped, "stopped before it began");
+        fail("step " + options.step_id + " was stopped before it began");
+    }
+    const Walltime walltime(options.walltime_s);
+    const pid_t child = begin_program({.options = options,
+                                       .input = input,
+                                       .account = account,
+                                       .job_folder = job_folder,
+                                       .watched = watched,
+                                       .walltime = walltime},
+                                      exit_record);
+    answer("ok");
+
+    Supervision step(options, child, watched, walltime);
+    const int code = step.attend();
+    if (!exit_record.write(code, step.finish()))
+        std::fprintf(stderr, "zbs-step: cannot write how it ended: %d\n", code);
     _exit(0);
 }

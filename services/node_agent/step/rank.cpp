@@ -486,6 +486,26 @@ void preload_profiler() {
     setenv("LD_PRELOAD", (std::string(now) + ":" + profiler).c_str(), 1);
 }
 
+/// Becomes the program; where it cannot, the reason goes to `fault` and to standard error.
+[[noreturn]] void become_program(char** argv, int fault) {
+    take_environment();
+    preload_profiler();
+    std::string text = set_own_limits([](const char* name) { return std::getenv(name); });
+    int why = 0;
+    if (text.empty()) {
+        ExecuteFault unable = execute_program(argv);
+        why = unable.error;
+        text = std::move(unable.text);
+    }
+    // One line, also if a name has several.
+    std::ranges::replace_if(
+        text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+    text += "\n";
+    std::fputs(text.c_str(), stderr);
+    write_all(fault, text);
+    _exit(why == ENOENT ? 127 : 126);
+}
+
 }  // namespace
 
 int run_rank(int argc, char** argv) {
@@ -518,22 +538,7 @@ int run_rank(int argc, char** argv) {
             close(pair[0]);
             close(pair[1]);
         }
-        take_environment();
-        preload_profiler();
-        std::string text = set_own_limits([](const char* name) { return std::getenv(name); });
-        int why = 0;
-        if (text.empty()) {
-            ExecuteFault unable = execute_program(argv + 2);
-            why = unable.error;
-            text = std::move(unable.text);
-        }
-        // One line, also if a name has several.
-        std::ranges::replace_if(
-            text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
-        text += "\n";
-        std::fputs(text.c_str(), stderr);
-        write_all(fault[1], text);
-        _exit(why == ENOENT ? 127 : 126);
+        become_program(argv + 2, fault[1]);
     }
     if (pmi) close(pair[1]);
     for (const int number : {SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE}) signal(number, SIG_IGN);

@@ -82,13 +82,9 @@ Result<void> put_certificate(const StateFolder& state, const Output& output, con
     return {};
 }
 
-}  // namespace
-
-void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
-    const auto shared = operator_command(options, exit_code);
+void add_init_command(CLI::App& cli, Options& options, const command_line::OperatorCommand& shared) {
     auto organisation = std::make_shared<std::string>();
     auto name = std::make_shared<std::string>("registry");
-    auto hours = std::make_shared<int>(24);
     CLI::App* init = cli.add_subcommand(
         "init", "keys and certificate of this registry\n\nExample: zbs-registry init --state DIR --organisation grid");
     init->add_option("--organisation", *organisation, "who runs the registry")
@@ -101,6 +97,9 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
     init->callback([&options, shared, made, organisation, name] {
         shared.run(*made, [&] { return make_identity({options.state}, *made, *organisation, *name); });
     });
+}
+
+void add_operator_command(CLI::App& cli, Options& options, const command_line::OperatorCommand& shared) {
     auto operator_name = std::make_shared<std::string>("operator");
     CLI::App* person = cli.add_subcommand(
         "operator",
@@ -113,6 +112,9 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
     person->callback([&options, shared, issued, operator_name] {
         shared.run(*issued, [&] { return make_operator({options.state}, *issued, *operator_name); });
     });
+}
+
+void add_renew_command(CLI::App& cli, Options& options, const command_line::OperatorCommand& shared) {
     auto path = std::make_shared<std::string>();
     CLI::App* renew = cli.add_subcommand(
         "renew",
@@ -123,6 +125,10 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
     renew->callback([&options, shared, renewed, path] {
         shared.run(*renewed, [&] { return put_certificate({options.state}, *renewed, *path); });
     });
+}
+
+void add_token_command(CLI::App& cli, Options& options, const command_line::OperatorCommand& shared) {
+    auto hours = std::make_shared<int>(24);
     auto whose = std::make_shared<std::string>();
     CLI::App* token = cli.add_subcommand(
         "token",
@@ -143,6 +149,9 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
             return {};
         });
     });
+}
+
+void add_list_command(CLI::App& cli, Options& options, const command_line::OperatorCommand& shared) {
     CLI::App* zones = cli.add_subcommand(
         "list", "zones that are here: name, organisation, standing, address\n\nExample: zbs-registry list --state DIR");
     const auto output = std::make_shared<Output>(Output::Kind::kList);
@@ -155,6 +164,9 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
             return {};
         });
     });
+}
+
+void add_ready_command(CLI::App& cli, Options& options, const command_line::OperatorCommand& shared) {
     CLI::App* ready =
         cli.add_subcommand("ready",
                            "exits with 0 where the registry runs and takes calls: for health checks of containers and "
@@ -166,6 +178,18 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
         if (!answer) return shared.not_well(answer.error(), *readiness);
         readiness->print_document(codec::encode_is_ready(), "");
     });
+}
+
+}  // namespace
+
+void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
+    const auto shared = operator_command(options, exit_code);
+    add_init_command(cli, options, shared);
+    add_operator_command(cli, options, shared);
+    add_renew_command(cli, options, shared);
+    add_token_command(cli, options, shared);
+    add_list_command(cli, options, shared);
+    add_ready_command(cli, options, shared);
     add_enrolment_commands(cli, options, exit_code);
     add_audit_commands(cli, options, exit_code);
     add_backup_commands(cli, options, exit_code);

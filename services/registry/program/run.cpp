@@ -37,6 +37,91 @@ constexpr const char* kPortOption =
 
 int fail(const Error& error) { return command_line::fail("zbs-registry", error); }
 
+namespace {
+
+Result<void> open_keys(ServiceHost& host, const StateFolder& state) {
+    const auto is_of_registry = [&state](const Caller& name) -> Result<void> {
+        if (name.kind == CallerKind::kRegistry) return {};
+        return invalid("the certificate is of " + to_uri(name) + ", not of a registry", state.identity());
+    };
+    return host.open_keys(state.identity(), is_of_registry);
+}
+
+/// Checks, names and records the calls that the router gets.
+void watch_calls(http::Router& router, const RegistryServices& services, http::DecisionLog& decisions,
+                 RegistryMetrics& figures, ServiceHost& host, Log& log) {
+    router.on_exception([&log](const std::string& what) { log.warn("handler_threw", {{"what", what}}); });
+    router.guard(
+        [&](Action action, const http::Call& call) { return check_registry_call(services, decisions, action, call); });
+    router.watch([&](Action action, const http::Call& call, int status) {
+        decisions.done(action, call, status);
+        figures.answered(action, status);
+    });
+    router.name_calls([&ids = host.ids, self = host.keys->name()] { return to_string(ids.fresh(self)); });
+}
+
+/// Until the process is to end. `advertised`: the host of the registry's address.
+int serve(const Options& options, const StateFolder& state, const std::string& advertised, RegistryStore& store,
+          Log& log) {
+    ServiceHost host;
+    if (auto opened = open_keys(host, state); !opened) return fail(opened.error());
+    const Caller self = host.keys->name();
+    const ServiceHost::Post post = host.post();
+    auto audit = sqlite::open_audit_log(state.audit(), {to_uri(self), host.clock.now()});
+    if (!audit) return fail(audit.error());
+    if (const auto verified = sqlite::verify_audit_log(state.audit()); !verified)
+        log.warn("audit_log_changed", {{"reason", verified.error().message},
+                                       {"remedy", "keep a copy, then run 'zbs-registry audit verify'"}});
+
+    RegistryConfig config{self.organisation, self.name, {}, host.keys->bundle()};
+    const auto prover = make_tls_prover(*host.keys, host.now(), options.allow_private_addresses, post);
+    Registry registry(
+        config, host.clock, store, host.trust, host.secrets, *prover,
+        [&trust = host.trust](const SignedText& text) { return codec::verify_entry(trust, text); }, log);
+    RegistryMetrics figures(config, host.clock,
+                            {.store_bytes = [database = state.database()] { return sqlite::database_bytes(database); },
+                             .certificate_until = [&host] { return host.keys->not_after(); }});
+    RegistryServices services{
+        .config = config,
+        .registry = registry,
+        .trust = host.trust,
+        .audit = **audit,
+        .contract = registry_contract(),
+        .metrics_text = [&](metrics::TextFormat format) { return figures.text(format, registry); },
+        .has_public_metrics = options.public_metrics};
+    http::DecisionLog decisions(host.clock, **audit, log, to_uri(self));
+    http::Router router = make_registry_routes(services);
+    watch_calls(router, services, decisions, figures, host, log);
+
+    ServiceDoor door(host,
+                     {.address = options.address,
+                      .port = options.port,
+                      .setting = {kAddressOption, kPortOption},
+                      .rates = options.rates},
+                     router);
+    if (auto opened = door.open(); !opened) return fail(opened.error());
+    config.url = "https://" + HostPort{advertised, door.port()}.text();
+    if (!process::write_file(state.address(), config.url + "\n"))
+        return fail({ErrorCode::kUnavailable, "cannot write the address of this registry", state.address()});
+    if (auto resumed = registry.resume(); !resumed) return fail(resumed.error());
+    host.keys->serve_as(serving_hosts(options.advertised, options.address));
+    openssl::SelfRenewal renewal(
+        *host.keys, *host.tls_server, host.clock, log,
+        "run 'zbs-registry renew --certificate FILE --state " + options.state + "' and send SIGHUP");
+    post([&renewal] { renewal.start(); });
+    host.run({.ready = [&] { std::cout << "zbs-registry listening on " << config.url << std::endl; },
+              .drain =
+                  [&] {
+                      door.drain();
+                      post([&host] { host.clock.cancel_all(); });
+                  },
+              .reload = [&] { static_cast<void>(host.reload_keys_and_log(log)); }});
+    if (auto flushed = (*audit)->flush(); !flushed) return fail(flushed.error());
+    return 0;
+}
+
+}  // namespace
+
 int run(const Options& options) {
     const std::string& advertised = options.advertised.empty() ? options.address : options.advertised;
     if (auto good = check_advertised_host(advertised); !good)
@@ -62,73 +147,7 @@ int run(const Options& options) {
         return fail(kept.error());
     auto store = sqlite::open_registry_store(state.database());
     if (!store) return fail(store.error());
-
-    ServiceHost host;
-    const auto is_of_registry = [&state](const Caller& name) -> Result<void> {
-        if (name.kind == CallerKind::kRegistry) return {};
-        return invalid("the certificate is of " + to_uri(name) + ", not of a registry", state.identity());
-    };
-    if (auto opened = host.open_keys(state.identity(), is_of_registry); !opened) return fail(opened.error());
-    const Caller self = host.keys->name();
-    const ServiceHost::Post post = host.post();
-    auto audit = sqlite::open_audit_log(state.audit(), {to_uri(self), host.clock.now()});
-    if (!audit) return fail(audit.error());
-    if (const auto verified = sqlite::verify_audit_log(state.audit()); !verified)
-        log->warn("audit_log_changed", {{"reason", verified.error().message},
-                                        {"remedy", "keep a copy, then run 'zbs-registry audit verify'"}});
-
-    RegistryConfig config{self.organisation, self.name, {}, host.keys->bundle()};
-    const auto prover = make_tls_prover(*host.keys, host.now(), options.allow_private_addresses, post);
-    Registry registry(
-        config, host.clock, **store, host.trust, host.secrets, *prover,
-        [&trust = host.trust](const SignedText& text) { return codec::verify_entry(trust, text); }, *log);
-    RegistryMetrics figures(config, host.clock,
-                            {.store_bytes = [database = state.database()] { return sqlite::database_bytes(database); },
-                             .certificate_until = [&host] { return host.keys->not_after(); }});
-    RegistryServices services{
-        .config = config,
-        .registry = registry,
-        .trust = host.trust,
-        .audit = **audit,
-        .contract = registry_contract(),
-        .metrics_text = [&](metrics::TextFormat format) { return figures.text(format, registry); },
-        .has_public_metrics = options.public_metrics};
-    http::DecisionLog decisions(host.clock, **audit, *log, to_uri(self));
-    http::Router router = make_registry_routes(services);
-    router.on_exception([&log](const std::string& what) { log->warn("handler_threw", {{"what", what}}); });
-    router.guard(
-        [&](Action action, const http::Call& call) { return check_registry_call(services, decisions, action, call); });
-    router.watch([&](Action action, const http::Call& call, int status) {
-        decisions.done(action, call, status);
-        figures.answered(action, status);
-    });
-    router.name_calls([&ids = host.ids, self] { return to_string(ids.fresh(self)); });
-
-    ServiceDoor door(host,
-                     {.address = options.address,
-                      .port = options.port,
-                      .setting = {kAddressOption, kPortOption},
-                      .rates = options.rates},
-                     router);
-    if (auto opened = door.open(); !opened) return fail(opened.error());
-    config.url = "https://" + HostPort{advertised, door.port()}.text();
-    if (!process::write_file(state.address(), config.url + "\n"))
-        return fail({ErrorCode::kUnavailable, "cannot write the address of this registry", state.address()});
-    if (auto resumed = registry.resume(); !resumed) return fail(resumed.error());
-    host.keys->serve_as(serving_hosts(options.advertised, options.address));
-    openssl::SelfRenewal renewal(
-        *host.keys, *host.tls_server, host.clock, *log,
-        "run 'zbs-registry renew --certificate FILE --state " + options.state + "' and send SIGHUP");
-    post([&renewal] { renewal.start(); });
-    host.run({.ready = [&] { std::cout << "zbs-registry listening on " << config.url << std::endl; },
-              .drain =
-                  [&] {
-                      door.drain();
-                      post([&host] { host.clock.cancel_all(); });
-                  },
-              .reload = [&] { static_cast<void>(host.reload_keys_and_log(*log)); }});
-    if (auto flushed = (*audit)->flush(); !flushed) return fail(flushed.error());
-    return 0;
+    return serve(options, state, advertised, **store, *log);
 }
 
 }  // namespace zbs::registry_program

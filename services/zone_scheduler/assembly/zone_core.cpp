@@ -43,34 +43,7 @@ ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contra
              .after_commit = [this](std::function<void()> effect) { barrier_.after_commit(std::move(effect)); },
              .is_blocked = [this](const PeerIdentity& who) { return membership_.is_blocked(who); }}),
       executor_(barrier_, ports_.executor),
-      transport_(http::make_rest_transport(
-          {.client = std::make_unique<DurableClient>(barrier_, client_),
-           .self = self_of(config),
-           .post = ports_.post,
-           .own =
-               [this](http::Call call, http::Respond respond) {
-                   ports_.clock.after(Duration{0},
-                                      [this, call = std::move(call), respond = std::move(respond)]() mutable {
-                                          router_.dispatch(std::move(call), std::move(respond));
-                                      });
-               },
-           .traces = &traces_,
-           .bad_answer =
-               [this](const Caller& who, const Error& what) {
-                   ports_.log.warn("bad_answer", {{"zone", to_uri(who)}, {"reason", what.message}});
-                   peerings_.record(who.organisation, TrustEvent::kFailedCheck);
-               },
-           .cut_answer =
-               [this](const Caller& who, const Error& what) {
-                   ports_.log.warn("cut_answer", {{"zone", to_uri(who)}, {"reason", what.message}});
-                   peerings_.record(who.organisation, TrustEvent::kCutAnswer);
-               },
-           .now = [this] { return ports_.clock.now(); },
-           .clock_seen =
-               [this](const Caller& who, Duration ahead) {
-                   if (who == config_.registry.who) return registry_.record_clock(ahead);
-                   peers_.record_clock(who, ahead);
-               }})),
+      transport_(make_transport()),
       peerings_(config, ports_.clock, ports_.site, ports_.trust, ports_.log),
       filter_(config, ports_.clock, ports_.site, peerings_),
       peers_(config, ports_.clock, ports_.store, *transport_, ports_.keys, ports_.trust, peerings_, ports_.log),
@@ -88,46 +61,13 @@ ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contra
           config, ports_.clock, [this] { return live_agents(); }, ports_.probe_node, ports_.log),
       files_(config, ports_.depot),
       parts_(part_ports()),
-      applications_({.config = config,
-                     .clock = ports_.clock,
-                     .ids = ports_.ids,
-                     .store = ports_.store,
-                     .executor = executor_,
-                     .transport = *transport_,
-                     .peers = peers_,
-                     .log = ports_.log,
-                     .observer = observers_,
-                     .delegations = &delegations_,
-                     .files = &files_,
-                     .account_of = [this](const Caller& user) { return own_account(user); },
-                     .groups_of = [this](const Caller& user) { return membership_.groups_of(user); },
-                     .is_blocked = [this](const Caller& subject) { return membership_.is_blocked(subject); },
-                     .drains = [this] { return registry_.draining(); },
-                     .is_doubtful = [this](const OrganisationName& organisation) { return is_doubtful(organisation); },
-                     .record_reputation = [this](const OrganisationName& organisation,
-                                                 TrustEvent event) { peerings_.record(organisation, event); }}),
+      applications_(application_ports()),
       output_(applications_, executor_),
       retention_(config, ports_.clock, ports_.store, ports_.store, ports_.store, executor_, ports_.log),
-      services_{config,
-                applications_,
-                output_,
-                parts_,
-                peers_,
-                peerings_,
-                membership_,
-                delegations_,
-                registry_,
-                links_,
-                node_links_,
-                nodes_,
-                files_,
-                events_,
-                feed_,
-                ports_.ids,
-                ports_.store,
-                ports_.audit,
-                traces_,
-                std::move(contract)},
+      services_{config,      applications_, output_,      parts_,    peers_,
+                peerings_,   membership_,   delegations_, registry_, links_,
+                node_links_, nodes_,        files_,       events_,   feed_,
+                ports_.ids,  ports_.store,  ports_.audit, traces_,   std::move(contract)},
       decisions_(ports_.clock, ports_.audit, ports_.log, to_uri(self_of(config))),
       gate_(services_, decisions_),
       router_(make_zone_routes(services_)) {
@@ -138,6 +78,38 @@ void ZoneCore::serve(http::Call call, http::Respond respond) {
     router_.dispatch(std::move(call), [this, respond = std::move(respond)](http::Reply reply) {
         barrier_.after_commit([respond, reply = std::move(reply)]() mutable { respond(std::move(reply)); });
     });
+}
+
+/// Calls to other zones and to the registry; those to this zone take its own routes.
+std::unique_ptr<ZoneTransport> ZoneCore::make_transport() {
+    return http::make_rest_transport(
+        {.client = std::make_unique<DurableClient>(barrier_, client_),
+         .self = self_of(config_),
+         .post = ports_.post,
+         .own =
+             [this](http::Call call, http::Respond respond) {
+                 ports_.clock.after(Duration{0},
+                                    [this, call = std::move(call), respond = std::move(respond)]() mutable {
+                                        router_.dispatch(std::move(call), std::move(respond));
+                                    });
+             },
+         .traces = &traces_,
+         .bad_answer =
+             [this](const Caller& who, const Error& what) {
+                 ports_.log.warn("bad_answer", {{"zone", to_uri(who)}, {"reason", what.message}});
+                 peerings_.record(who.organisation, TrustEvent::kFailedCheck);
+             },
+         .cut_answer =
+             [this](const Caller& who, const Error& what) {
+                 ports_.log.warn("cut_answer", {{"zone", to_uri(who)}, {"reason", what.message}});
+                 peerings_.record(who.organisation, TrustEvent::kCutAnswer);
+             },
+         .now = [this] { return ports_.clock.now(); },
+         .clock_seen =
+             [this](const Caller& who, Duration ahead) {
+                 if (who == config_.registry.who) return registry_.record_clock(ahead);
+                 peers_.record_clock(who, ahead);
+             }});
 }
 
 /// What the zone as a peer works with.
@@ -166,6 +138,28 @@ PartPorts ZoneCore::part_ports() {
     parts.machines = [this](auto done) { done(nodes_.uses_of(config_.zone.machines)); };
     parts.machines_every = kCheckAgents;
     return parts;
+}
+
+/// What the zone as a home works with.
+ApplicationPorts ZoneCore::application_ports() {
+    return {.config = config_,
+            .clock = ports_.clock,
+            .ids = ports_.ids,
+            .store = ports_.store,
+            .executor = executor_,
+            .transport = *transport_,
+            .peers = peers_,
+            .log = ports_.log,
+            .observer = observers_,
+            .delegations = &delegations_,
+            .files = &files_,
+            .account_of = [this](const Caller& user) { return own_account(user); },
+            .groups_of = [this](const Caller& user) { return membership_.groups_of(user); },
+            .is_blocked = [this](const Caller& subject) { return membership_.is_blocked(subject); },
+            .drains = [this] { return registry_.draining(); },
+            .is_doubtful = [this](const OrganisationName& organisation) { return is_doubtful(organisation); },
+            .record_reputation = [this](const OrganisationName& organisation,
+                                        TrustEvent event) { peerings_.record(organisation, event); }};
 }
 
 /// What the services ask of each other.

@@ -116,7 +116,9 @@ class ZoneCore {
     bool is_doubtful(const OrganisationName& organisation) const;
     std::vector<ServiceAddress> known_zones() const;
     std::vector<NodeLinkSensor::Agent> live_agents() const;
+    std::unique_ptr<ZoneTransport> make_transport();
     PartPorts part_ports();
+    ApplicationPorts application_ports();
     void connect();
 
     const ZoneConfig& config_;

@@ -173,14 +173,7 @@ void read_machines(system::ConfigFile& file, ZoneConfig& zone) {
     }
 }
 
-}  // namespace
-
-Result<ZoneSettings> read_zone_settings(const std::string& path, const std::string& program_folder,
-                                        const ConfigChecks& checks, const ReadMore& read_more) {
-    Result<system::ConfigFile> read = system::ConfigFile::read(path);
-    if (!read) return read.error();
-    system::ConfigFile& file = *read;
-    ZoneSettings settings;
+void read_names(system::ConfigFile& file, ZoneSettings& settings) {
     ZoneConfig& zone = settings.zone;
     zone.zone.name = name_of(file, "name");
     zone.organisation = OrganisationName(name_of(file, "organisation"));
@@ -192,16 +185,96 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
         if (auto good = check_advertised_host(settings.advertised_host); !good)
             file.fail("advertise", "'advertise': " + good.error().message);
     }
-    zone.honour_blocks = to_names<OrganisationName>(file.texts("honour_blocks"));
+}
+
+void read_isolation(system::ConfigFile& file, ZoneSettings& settings) {
     const std::string run_as = file.text("run_as", geteuid() == 0 ? "accounts" : "self");
     if (run_as != "accounts" && run_as != "self") file.fail("run_as", "'run_as' must be accounts or self");
-    zone.run_as_accounts = run_as == "accounts";
+    settings.zone.run_as_accounts = run_as == "accounts";
     settings.hidden_paths = file.texts("hidden_paths");
     settings.default_account = AccountName(file.text("default_account", ""));
     settings.minimum_uid = static_cast<int>(file.integer("minimum_uid", 1'000, 1, 2'000'000'000));
     settings.require_isolation = file.boolean("require_isolation", false);
     if (file.has("shared_memory")) settings.shared_memory = file.boolean("shared_memory", false);
     settings.allow_private_addresses = file.boolean("allow_private_addresses", false);
+}
+
+void read_links(system::ConfigFile& file, ZoneConfig& zone) {
+    zone.zone.within_machine = link_of(file, "network.machine_", zone.zone.within_machine);
+    zone.zone.within_zone = link_of(file, "network.zone_", zone.zone.within_zone);
+    zone.declares_within_zone = file.has("network.zone_delay_s") || file.has("network.zone_bandwidth_Bps");
+    zone.default_link = link_of(file, "network.other_", zone.default_link);
+    for (std::size_t i = 0; i < file.table_count("link"); ++i) {
+        const std::string at = "link." + std::to_string(i) + ".";
+        zone.links.push_back({ZoneName(name_of(file, at + "zone")), link_of(file, at, zone.default_link)});
+    }
+}
+
+void read_planning(system::ConfigFile& file, ZoneConfig& zone) {
+    zone.level_two_mapper = file.text("mapper", zone.level_two_mapper);
+    if (find_mapper(zone.level_two_mapper) == nullptr) {
+        std::string names;
+        for (const auto& name : mapper_names()) names += " " + std::string(name);
+        file.fail("mapper", "'mapper' must be one of" + names);
+    }
+    zone.queue = file.text("queue", zone.queue);
+    if (!zone.queue.empty()) {
+        const auto count = static_cast<std::int32_t>(std::max<std::size_t>(zone.zone.processor_count(), 1));
+        if (const auto made = queue_discipline(zone.queue, count); !made) file.fail("queue", made.error().message);
+    }
+}
+
+void read_mpi(system::ConfigFile& file, const std::string& program_folder, ZoneConfig& zone) {
+    zone.mpiexec = file.text("mpi.mpiexec", zone.mpiexec);
+    zone.mpi_proxy = file.text("mpi.proxy", zone.mpi_proxy);
+    zone.mpirun = file.text("mpi.mpirun", zone.mpirun);
+    zone.orted = file.text("mpi.orted", zone.orted);
+    zone.max_output_bytes = static_cast<std::uint64_t>(file.integer("mpi.output_MiB", 10'240, 0, 1 << 30)) << 20;
+    zone.mpi_interface = file.text("mpi.interface", zone.mpi_interface);
+    const Result<std::string> interface = system::resolve_interface(zone.mpi_interface);
+    if (interface)
+        zone.mpi_interface = *interface;
+    else if (interface.error().code == ErrorCode::kInvalidArgument)  // else the zone's start says it, not each command
+        file.fail("mpi.interface", interface.error().message);
+    zone.profiler =
+        file.text("mpi.profiler",
+                  first_existing({program_folder + "/../lib/libzbs-profile.so", "/usr/lib/zbs/libzbs-profile.so"}));
+}
+
+void read_timing(system::ConfigFile& file, ZoneConfig& zone) {
+    zone.hold_ttl = seconds_of(file, "timing.hold_ttl_s", zone.hold_ttl);
+    zone.launch_window = seconds_of(file, "timing.launch_window_s", zone.launch_window);
+    zone.max_grace =
+        seconds_to_duration(file.number("timing.max_grace_s", to_seconds(zone.max_grace), 0, limits::kMaxGraceSeconds));
+    zone.reserve_ahead = seconds_of(file, "timing.reserve_ahead_s", zone.reserve_ahead);
+    zone.max_reservations = static_cast<int>(file.integer("reservations", zone.max_reservations, 0, 10'000));
+    zone.probe_every = seconds_to_duration(file.number("sensors.probe_s", to_seconds(zone.probe_every), 0, 86'400));
+    zone.public_metrics = file.boolean("metrics.public", false);
+    zone.lease = seconds_of(file, "timing.lease_s", zone.lease);
+    zone.renew_every = seconds_of(file, "timing.renew_s", zone.renew_every);
+    zone.discover_every = seconds_of(file, "timing.discover_s", zone.discover_every);
+    zone.results_kept = seconds_to_duration(86'400 * file.number("retention.results_days", 30, 0.01, 36'500));
+}
+
+void read_rates(system::ConfigFile& file, ZoneSettings& settings) {
+    settings.rates.user = rate_of(file, "rates.user", settings.rates.user);
+    settings.rates.zone = rate_of(file, "rates.zone", settings.rates.zone);
+    settings.rates.anonymous = rate_of(file, "rates.anonymous", settings.rates.anonymous);
+    settings.rates.connection = rate_of(file, "rates.connection", settings.rates.connection);
+}
+
+}  // namespace
+
+Result<ZoneSettings> read_zone_settings(const std::string& path, const std::string& program_folder,
+                                        const ConfigChecks& checks, const ReadMore& read_more) {
+    Result<system::ConfigFile> read = system::ConfigFile::read(path);
+    if (!read) return read.error();
+    system::ConfigFile& file = *read;
+    ZoneSettings settings;
+    ZoneConfig& zone = settings.zone;
+    read_names(file, settings);
+    zone.honour_blocks = to_names<OrganisationName>(file.texts("honour_blocks"));
+    read_isolation(file, settings);
     read_slurm(file, settings);
     read_database(file, settings);
     read_machines(file, zone);
@@ -220,57 +293,13 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     read_asks(file, checks.trust, zone);
     zone.reuse_pool_accounts = file.boolean("reuse_pool_accounts", false);
     settings.grid_users = read_grid_mapfiles(file, zone.organisation);
-    zone.zone.within_machine = link_of(file, "network.machine_", zone.zone.within_machine);
-    zone.zone.within_zone = link_of(file, "network.zone_", zone.zone.within_zone);
-    zone.declares_within_zone = file.has("network.zone_delay_s") || file.has("network.zone_bandwidth_Bps");
-    zone.default_link = link_of(file, "network.other_", zone.default_link);
-    for (std::size_t i = 0; i < file.table_count("link"); ++i) {
-        const std::string at = "link." + std::to_string(i) + ".";
-        zone.links.push_back({ZoneName(name_of(file, at + "zone")), link_of(file, at, zone.default_link)});
-    }
-    zone.level_two_mapper = file.text("mapper", zone.level_two_mapper);
-    if (find_mapper(zone.level_two_mapper) == nullptr) {
-        std::string names;
-        for (const auto& name : mapper_names()) names += " " + std::string(name);
-        file.fail("mapper", "'mapper' must be one of" + names);
-    }
-    zone.queue = file.text("queue", zone.queue);
-    if (!zone.queue.empty()) {
-        const auto count = static_cast<std::int32_t>(std::max<std::size_t>(zone.zone.processor_count(), 1));
-        if (const auto made = queue_discipline(zone.queue, count); !made) file.fail("queue", made.error().message);
-    }
+    read_links(file, zone);
+    read_planning(file, zone);
     settings.queue_log = file.text("queue_log", "");
-    zone.mpiexec = file.text("mpi.mpiexec", zone.mpiexec);
-    zone.mpi_proxy = file.text("mpi.proxy", zone.mpi_proxy);
-    zone.mpirun = file.text("mpi.mpirun", zone.mpirun);
-    zone.orted = file.text("mpi.orted", zone.orted);
-    zone.max_output_bytes = static_cast<std::uint64_t>(file.integer("mpi.output_MiB", 10'240, 0, 1 << 30)) << 20;
-    zone.mpi_interface = file.text("mpi.interface", zone.mpi_interface);
-    const Result<std::string> interface = system::resolve_interface(zone.mpi_interface);
-    if (interface)
-        zone.mpi_interface = *interface;
-    else if (interface.error().code == ErrorCode::kInvalidArgument)  // else the zone's start says it, not each command
-        file.fail("mpi.interface", interface.error().message);
-    zone.profiler =
-        file.text("mpi.profiler",
-                  first_existing({program_folder + "/../lib/libzbs-profile.so", "/usr/lib/zbs/libzbs-profile.so"}));
+    read_mpi(file, program_folder, zone);
     settings.step_supervisor = file.text("step_supervisor", program_folder + "/zbs-step");
-    zone.hold_ttl = seconds_of(file, "timing.hold_ttl_s", zone.hold_ttl);
-    zone.launch_window = seconds_of(file, "timing.launch_window_s", zone.launch_window);
-    zone.max_grace =
-        seconds_to_duration(file.number("timing.max_grace_s", to_seconds(zone.max_grace), 0, limits::kMaxGraceSeconds));
-    zone.reserve_ahead = seconds_of(file, "timing.reserve_ahead_s", zone.reserve_ahead);
-    zone.max_reservations = static_cast<int>(file.integer("reservations", zone.max_reservations, 0, 10'000));
-    zone.probe_every = seconds_to_duration(file.number("sensors.probe_s", to_seconds(zone.probe_every), 0, 86'400));
-    zone.public_metrics = file.boolean("metrics.public", false);
-    zone.lease = seconds_of(file, "timing.lease_s", zone.lease);
-    zone.renew_every = seconds_of(file, "timing.renew_s", zone.renew_every);
-    zone.discover_every = seconds_of(file, "timing.discover_s", zone.discover_every);
-    zone.results_kept = seconds_to_duration(86'400 * file.number("retention.results_days", 30, 0.01, 36'500));
-    settings.rates.user = rate_of(file, "rates.user", settings.rates.user);
-    settings.rates.zone = rate_of(file, "rates.zone", settings.rates.zone);
-    settings.rates.anonymous = rate_of(file, "rates.anonymous", settings.rates.anonymous);
-    settings.rates.connection = rate_of(file, "rates.connection", settings.rates.connection);
+    read_timing(file, zone);
+    read_rates(file, settings);
     if (read_more) read_more(file, zone);
     if (auto ok = file.finish(); !ok) return ok.error();
     settings.values = file.values();

@@ -20,11 +20,18 @@ std::string parameter(const http::Call& call, const char* name) {
     return at == call.parameters.end() ? std::string{} : at->second;
 }
 
+/// The object with the id of the call; `owner_of` finds its owner.
+template <class Id, class OwnerOf>
+Result<Object> object_with_id(ObjectKind kind, const http::Call& call, const OwnerOf& owner_of) {
+    const auto id = codec::decode_id<Id>(parameter(call, "id"), "id");
+    if (!id) return id.error();
+    const Result<std::optional<Caller>> owner = owner_of(*id);
+    if (!owner) return owner.error();
+    return Object{kind, owner->value_or(Caller{}), {}};
+}
+
 /// What a call is about; the error is of an id that is none.
 Result<Object> object_of(Action action, const http::Call& call, const ZoneServices& services) {
-    const auto owned = [&](ObjectKind kind, const std::optional<Caller>& owner) {
-        return Object{kind, owner.value_or(Caller{}), {}};
-    };
     switch (action) {
         case Action::kGetApplication:
         case Action::kCancelApplication:
@@ -34,20 +41,13 @@ Result<Object> object_of(Action action, const http::Call& call, const ZoneServic
         case Action::kListLogs:
         case Action::kReadLog:
         case Action::kListResults:
-        case Action::kReadResult: {
-            const auto id = codec::decode_id<ApplicationId>(parameter(call, "id"), "id");
-            if (!id) return id.error();
-            const Result<std::optional<Caller>> owner = services.applications.owner_of(*id);
-            if (!owner) return owner.error();
-            return owned(ObjectKind::kApplication, *owner);
-        }
-        case Action::kGetProfile: {
-            const auto id = codec::decode_id<ProfileId>(parameter(call, "id"), "id");
-            if (!id) return id.error();
-            const Result<std::optional<Caller>> owner = services.store.profile_owner(*id);
-            if (!owner) return owner.error();
-            return owned(ObjectKind::kProfile, *owner);
-        }
+        case Action::kReadResult:
+            return object_with_id<ApplicationId>(ObjectKind::kApplication, call, [&](const ApplicationId& id) {
+                return services.applications.owner_of(id);
+            });
+        case Action::kGetProfile:
+            return object_with_id<ProfileId>(ObjectKind::kProfile, call,
+                                             [&](const ProfileId& id) { return services.store.profile_owner(id); });
         case Action::kGetPart:
         case Action::kReleasePart:
         case Action::kCommitPart:
@@ -56,20 +56,15 @@ Result<Object> object_of(Action action, const http::Call& call, const ZoneServic
         case Action::kStagePart:
         case Action::kPutPartFile:
         case Action::kListPartResults:
-        case Action::kReadPartResult: {
-            const auto id = codec::decode_id<PartId>(parameter(call, "id"), "id");
-            if (!id) return id.error();
-            const Result<std::optional<Caller>> home = services.parts.home_of(*id);
-            if (!home) return home.error();
-            return owned(ObjectKind::kPart, *home);
-        }
+        case Action::kReadPartResult:
+            return object_with_id<PartId>(ObjectKind::kPart, call,
+                                          [&](const PartId& id) { return services.parts.home_of(id); });
         case Action::kPutDelegation:
         case Action::kGetDelegation:
-        case Action::kDeleteDelegation: {
-            const auto id = codec::decode_id<DelegationId>(parameter(call, "id"), "id");
-            if (!id) return id.error();
-            return owned(ObjectKind::kDelegation, services.delegations.owner_of(*id));
-        }
+        case Action::kDeleteDelegation:
+            return object_with_id<DelegationId>(ObjectKind::kDelegation, call, [&](const DelegationId& id) {
+                return services.delegations.owner_of(id);
+            });
         case Action::kGetPeering:
         case Action::kChangePeering:
         case Action::kRemovePeering:

@@ -82,6 +82,84 @@ void reload_standby(ServiceHost& host, const TakeOverWatch& watch, Log& log) {
     log.info("rules_not_reloaded", {{"reason", "a standby reads its settings when it takes over"}});
 }
 
+/// The storage of a zone whose database is a file of its own; none of one that stands by at first.
+Result<std::optional<Storage>> open_at_start(const ZoneSettings& settings, const StateFolder& state, Log& log) {
+    if (settings.database) {
+        if (auto good = TakeOverChecks(settings, state).at_start(); !good) return good.error();
+        return std::optional<Storage>{};
+    }
+    Result<Storage> opened = open_storage(settings, state, log);
+    if (!opened) return opened.error();
+    return std::optional<Storage>{*std::move(opened)};
+}
+
+/// What a zone's program has while it serves.
+struct Serving {
+    ServiceHost& host;
+    ZoneSettings& settings;
+    const StateFolder& state;
+    const std::string& config_path;
+    Log& log;
+    Edge& edge;
+    std::unique_ptr<ActiveZone>& active;
+    std::unique_ptr<Standby>& standby;
+    std::unique_ptr<TakeOverWatch>& watch;
+};
+
+/// Ends the process where it fails.
+void become_active(const Serving& now, std::int64_t epoch) {
+    auto taken = take_over(now.host, now.settings, now.state, {now.standby->lease(), epoch}, now.config_path, now.log);
+    Result<void> begun = taken ? (*taken)->begin(now.host) : taken.error();
+    if (begun) begun = Edge::announce(now.settings, now.state, now.settings.zone.url);
+    if (!begun) {
+        now.standby->release();
+        std::_Exit(fail(begun.error()));
+    }
+    now.active = *std::move(taken);
+    now.edge.door.set_rates(now.settings.rates);
+    now.edge.serve(*now.active->zone);
+    say_listening(now.settings);
+}
+
+/// A zone whose database several schedulers share: it stands by until its lease ends that of the active one.
+Result<void> start_standing_by(const Serving& now) {
+    Result<std::string> url = now.edge.open(now.settings, now.state);
+    if (!url) return url.error();
+    now.settings.zone.url = *std::move(url);
+    auto made = Standby::make(now.settings, now.log);
+    if (!made) return made.error();
+    now.standby = *std::move(made);
+    now.watch = std::make_unique<TakeOverWatch>(
+        [checks = std::make_shared<TakeOverChecks>(now.settings, now.state)] { return checks->while_standing_by(); });
+    boost::asio::post(now.host.strand, [now] {
+        keep_noting(now.host, *now.watch, *now.standby, now.active);
+        keep_certificate_fresh(now.host, *now.watch, now.active, now.log);
+    });
+    now.standby->start(
+        [now](std::int64_t epoch) { boost::asio::post(now.host.strand, [now, epoch] { become_active(now, epoch); }); },
+        [&watch = *now.watch] { return watch.found_now().has_value(); });
+    return {};
+}
+
+void serve(const Serving& now) {
+    now.host.run({.ready =
+                      [&] {
+                          if (!now.standby) return say_listening(now.settings);
+                          std::cout << "zbs-zone " << now.settings.zone.zone.name << " standing by on "
+                                    << now.settings.zone.url << std::endl;
+                      },
+                  .drain = [&] { drain(now.host, now.edge, now.active); },
+                  .reload =
+                      [&] {
+                          boost::asio::post(now.host.strand, [&] {
+                              if (now.active)
+                                  return reload(now.config_path, now.host, *now.active->zone, now.edge, now.settings,
+                                                now.log);
+                              reload_standby(now.host, *now.watch, now.log);
+                          });
+                      }});
+}
+
 }  // namespace
 
 int run(const std::string& config_path) {
@@ -100,15 +178,8 @@ int run(const std::string& config_path) {
     settings->zone.profiler = *std::move(profiler);
     make_state_folder(*settings, state);
     const std::unique_ptr<Log> log = system::make_log("zbs-zone." + settings->zone.zone.name);
-    std::optional<Storage> storage;
-    if (!settings->database) {
-        Result<Storage> opened = open_storage(*settings, state, *log);
-        if (!opened) return fail(opened.error());
-        storage = *std::move(opened);
-    }
-    if (settings->database) {
-        if (auto good = TakeOverChecks(*settings, state).at_start(); !good) return fail(good.error());
-    }
+    Result<std::optional<Storage>> storage = open_at_start(*settings, state, *log);
+    if (!storage) return fail(storage.error());
     failpoint::arm(*failpoints, *log);
     std::unique_ptr<Standby> standby;  // the storage's fence looks at its lease
     ServiceHost host;
@@ -125,55 +196,12 @@ int run(const std::string& config_path) {
     const Caller self{CallerKind::kZone, settings->zone.organisation, settings->zone.zone.name};
     Edge edge(host, *settings, *std::move(local_token),
               [&](const http::Call& call) { return standby->answer(call, to_string(host.ids.fresh(self))); });
-    if (storage) {
-        const auto started = start_alone(host, *settings, state, *std::move(storage), edge, active, config_path, *log);
-        if (!started) return fail(started.error());
-    } else {
-        Result<std::string> url = edge.open(*settings, state);
-        if (!url) return fail(url.error());
-        settings->zone.url = *std::move(url);
-        auto made = Standby::make(*settings, *log);
-        if (!made) return fail(made.error());
-        standby = *std::move(made);
-        watch = std::make_unique<TakeOverWatch>(
-            [checks = std::make_shared<TakeOverChecks>(*settings, state)] { return checks->while_standing_by(); });
-        boost::asio::post(host.strand, [&] {
-            keep_noting(host, *watch, *standby, active);
-            keep_certificate_fresh(host, *watch, active, *log);
-        });
-        const auto become_active = [&](std::int64_t epoch) {
-            auto taken = take_over(host, *settings, state, {standby->lease(), epoch}, config_path, *log);
-            Result<void> begun = taken ? (*taken)->begin(host) : taken.error();
-            if (begun) begun = Edge::announce(*settings, state, settings->zone.url);
-            if (!begun) {
-                standby->release();
-                std::_Exit(fail(begun.error()));
-            }
-            active = *std::move(taken);
-            edge.door.set_rates(settings->rates);
-            edge.serve(*active->zone);
-            say_listening(*settings);
-        };
-        standby->start(
-            [&host, become_active](std::int64_t epoch) {
-                boost::asio::post(host.strand, [become_active, epoch] { become_active(epoch); });
-            },
-            [&watch = *watch] { return watch.found_now().has_value(); });
-    }
-    host.run({.ready =
-                  [&] {
-                      if (!standby) return say_listening(*settings);
-                      std::cout << "zbs-zone " << settings->zone.zone.name << " standing by on " << settings->zone.url
-                                << std::endl;
-                  },
-              .drain = [&] { drain(host, edge, active); },
-              .reload =
-                  [&] {
-                      boost::asio::post(host.strand, [&] {
-                          if (active) return reload(config_path, host, *active->zone, edge, *settings, *log);
-                          reload_standby(host, *watch, *log);
-                      });
-                  }});
+    const Serving serving{host, *settings, state, config_path, *log, edge, active, standby, watch};
+    const Result<void> started =
+        *storage ? start_alone(host, *settings, state, **std::move(storage), edge, active, config_path, *log)
+                 : start_standing_by(serving);
+    if (!started) return fail(started.error());
+    serve(serving);
     if (active) {
         if (auto kept = active->zone->commit(); !kept) return fail(kept.error());
     }

@@ -176,19 +176,52 @@ Result<void> PeeringService::make_room() {
     return {};
 }
 
-Result<PeeringAnswer> PeeringService::request(const Caller& caller, const PeeringRequest& request) {
+namespace {
+
+/// The caller may ask in the name of the zone that the request names.
+Result<void> check_asker(const Caller& caller, const PeeringRequest& request, const Caller& self) {
     const Caller asker{CallerKind::kZone, request.organisation, request.zone};
     if (caller.kind != CallerKind::kZone && caller.kind != CallerKind::kAnonymous)
         return Error{ErrorCode::kUnauthenticated, "only zones ask for peering", {}};
     if (caller.kind == CallerKind::kZone && !(caller == asker))
         return Error{ErrorCode::kDenied, "the request names another zone than the caller", "/zone"};
-    const Caller self{CallerKind::kZone, config_.organisation, config_.zone.name};
     if (request.zone == self.name)
         return Error{ErrorCode::kConflict, "this zone's own name is '" + request.zone + "'", "/zone"};
+    if (request.organisation == self.organisation && caller.kind != CallerKind::kZone)
+        return Error{ErrorCode::kUnauthenticated, "a zone of this organisation shows its certificate", {}};
+    return {};
+}
+
+/// A peer of another organisation has the name of the zone that asks.
+bool is_name_taken(const std::map<std::string, PeeringRecord>& records, const PeeringRequest& request) {
+    return std::ranges::any_of(records, [&](const auto& entry) {
+        const PeeringRecord& record = entry.second;
+        return holds_seat(record) && record.organisation != request.organisation &&
+               std::ranges::count(record.zones, request.zone, &PeerZone::name) > 0;
+    });
+}
+
+PeeringRecord new_record(const PeeringRequest& request, const std::string& fingerprint, Time now) {
+    return {
+        .organisation = request.organisation, .fingerprint = fingerprint, .bundle = request.bundle, .requested = now};
+}
+
+void accept(PeeringRecord& record, const AutomaticRule& rule, Time now) {
+    record.state = kAccepted;
+    record.by = "a rule of the zone's configuration";
+    record.rights = rule.rights;
+    record.history.initial = rule.initial_trust;
+    record.changed = now;
+}
+
+}  // namespace
+
+Result<PeeringAnswer> PeeringService::request(const Caller& caller, const PeeringRequest& request) {
+    const Caller asker{CallerKind::kZone, request.organisation, request.zone};
+    const Caller self{CallerKind::kZone, config_.organisation, config_.zone.name};
+    if (auto good = check_asker(caller, request, self); !good) return good.error();
     PeeringAnswer answer{config_.name(), config_.organisation, kAccepted, {}};
     const bool own = request.organisation == config_.organisation;
-    if (own && caller.kind != CallerKind::kZone)
-        return Error{ErrorCode::kUnauthenticated, "a zone of this organisation shows its certificate", {}};
 
     const Time now = clock_.now();
     std::string fingerprint;
@@ -208,14 +241,9 @@ Result<PeeringAnswer> PeeringService::request(const Caller& caller, const Peerin
         return answer;
     }
     if (own) return answer;
-    for (const auto& [key, record] : records_) {
-        const bool taken = holds_seat(record) && record.organisation != request.organisation &&
-                           std::any_of(record.zones.begin(), record.zones.end(),
-                                       [&](const PeerZone& zone) { return zone.name == request.zone; });
-        if (taken)
-            return Error{ErrorCode::kConflict,
-                         "a zone named '" + request.zone + "' of another organisation is a peer already", "/zone"};
-    }
+    if (is_name_taken(records_, request))
+        return Error{ErrorCode::kConflict,
+                     "a zone named '" + request.zone + "' of another organisation is a peer already", "/zone"};
     if (const auto pinned = trust_.bundle(request.organisation)) {
         const Result<std::string> believed = trust_.fingerprint(*pinned);
         if (!believed || *believed != fingerprint) {
@@ -229,19 +257,11 @@ Result<PeeringAnswer> PeeringService::request(const Caller& caller, const Peerin
     }
 
     const auto known = records_.find(request.organisation + " " + fingerprint);
-    PeeringRecord record = known != records_.end() ? known->second
-                                                   : PeeringRecord{.organisation = request.organisation,
-                                                                   .fingerprint = fingerprint,
-                                                                   .bundle = request.bundle,
-                                                                   .requested = now};
+    PeeringRecord record = known != records_.end() ? known->second : new_record(request, fingerprint, now);
     const bool worth_saving = record_zone(record, request, now) || known == records_.end();
     const AutomaticRule* rule = rule_for(request.organisation, fingerprint);
     if (rule != nullptr && record.state == kRequested) {
-        record.state = kAccepted;
-        record.by = "a rule of the zone's configuration";
-        record.rights = rule->rights;
-        record.history.initial = rule->initial_trust;
-        record.changed = now;
+        accept(record, *rule, now);
         if (auto seated = take_seat(record); !seated) return seated.error();
         for (const std::string& note : notes(request.organisation)) log_.warn("peering_note", {{"note", note}});
         return answer_of(record);

@@ -357,38 +357,48 @@ std::optional<Time> date_of(const wh::http_response& response) {
     return Time{std::chrono::seconds{seconds}};
 }
 
+wh::http_request request_of(const Sending& how, const HttpCall& call) {
+    wh::http_request request(call.method);
+    request.set_request_uri(web::uri(call.path));
+    request.headers().add("Host", how.host);
+    request.headers().add("Accept", "application/json");
+    if (how.expected == nullptr && how.self.kind != CallerKind::kAnonymous) {
+        request.headers().add("Zbs-Identity", to_uri(how.self));
+        request.headers().add("Zbs-Token", how.token);
+    }
+    if (!call.trace.id.empty()) request.headers().add("traceparent", http::traceparent_of(call.trace));
+    if (!call.if_none_match.empty()) request.headers().add("If-None-Match", call.if_none_match);
+    if (!call.body.empty()) request.set_body(call.body, "application/json");
+    return request;
+}
+
+/// What the head of a response says; the time that it asks to wait.
+std::optional<std::chrono::seconds> read_head(const wh::http_response& response, HttpAnswer& answer) {
+    answer.status = response.status_code();
+    const std::optional<std::chrono::seconds> wait = wait_asked_for(response);
+    answer.try_later = wait.has_value();
+    response.headers().match("Zbs-Next-Offset", answer.next_offset);
+    answer.content_type = response.headers().content_type();
+    response.headers().match("ETag", answer.etag);
+    answer.date = date_of(response);
+    std::string complete;
+    answer.complete = response.headers().match("Zbs-Complete", complete) && complete == "true";
+    return wait;
+}
+
 /// Sends once; sends again where a kept connection turned out to be closed. That is safe: every call that changes
 /// something carries an id, and the total deadline holds over all tries.
 void send(const Sending& how, const std::shared_ptr<Pending>& pending, const HttpCall& call) {
     const std::string where = place_of(call);
     try {
-        wh::http_request request(call.method);
-        request.set_request_uri(web::uri(call.path));
-        request.headers().add("Host", how.host);
-        request.headers().add("Accept", "application/json");
-        if (how.expected == nullptr && how.self.kind != CallerKind::kAnonymous) {
-            request.headers().add("Zbs-Identity", to_uri(how.self));
-            request.headers().add("Zbs-Token", how.token);
-        }
-        if (!call.trace.id.empty()) request.headers().add("traceparent", http::traceparent_of(call.trace));
-        if (!call.if_none_match.empty()) request.headers().add("If-None-Match", call.if_none_match);
-        if (!call.body.empty()) request.set_body(call.body, "application/json");
         const auto answer = std::make_shared<HttpAnswer>();
         const auto body = std::make_shared<std::string>();
         const auto wait = std::make_shared<std::optional<std::chrono::seconds>>();
-        how.client->request(request, pending->cancel.get_token())
+        how.client->request(request_of(how, call), pending->cancel.get_token())
             .then(
                 [answer, body, wait, pending, limit = how.limit, on_piece = call.on_piece](wh::http_response response) {
                     pending->begun = true;
-                    answer->status = response.status_code();
-                    *wait = wait_asked_for(response);
-                    answer->try_later = wait->has_value();
-                    response.headers().match("Zbs-Next-Offset", answer->next_offset);
-                    answer->content_type = response.headers().content_type();
-                    response.headers().match("ETag", answer->etag);
-                    answer->date = date_of(response);
-                    std::string complete;
-                    answer->complete = response.headers().match("Zbs-Complete", complete) && complete == "true";
+                    *wait = read_head(response, *answer);
                     pending->pieces = on_piece && answer->status == 200;
                     if (pending->pieces) return read_pieces(response.body(), on_piece);
                     return read_body(response.body(), body, limit);

@@ -61,25 +61,23 @@ void settle(const OperatorCommand& commands, const Output& output, const PeerWis
         std::cerr << "note: " << printable_text(note, 4'096) << "\n";
 }
 
-}  // namespace
+/// Adds commands below 'peer'.
+struct PeerCommands {
+    OperatorCommand commands;
+    CLI::App* peer;
+    std::shared_ptr<PeerWish> wish = std::make_shared<PeerWish>();
 
-void add_peer_commands(CLI::App& cli, std::string& config_path, int& exit_code) {
-    const OperatorCommand commands{&config_path, &exit_code};
-    CLI::App* peer = cli.add_subcommand("peer", "whose users this zone takes, and who takes ours");
-    peer->require_subcommand(1);
-    auto wish = std::make_shared<PeerWish>();
-    const auto add = [&](const char* name, const std::string& help) {
-        return peer->add_subcommand(name, help + "\n\nExample: zbs-zone peer " + name + " --config zone.toml");
-    };
-    const auto named = [&](const char* name, const std::string& help, const std::string& rest) {
+    /// A command about one organisation.
+    CLI::App* named(const char* name, const std::string& help, const std::string& rest) const {
         CLI::App* command = peer->add_subcommand(
             name, help + "\n\nExample: zbs-zone peer " + name + " org-b" + rest + " --config zone.toml");
         command->add_option("ORGANISATION", wish->organisation, "by name")
             ->required()
             ->check(command_line::name_of("an organisation"));
         return command;
-    };
-    const auto settles = [&](const char* name, PeeringVerb verb, const std::string& help, const std::string& rest) {
+    }
+    /// One that changes what is between it and this zone.
+    CLI::App* settling(const char* name, PeeringVerb verb, const std::string& help, const std::string& rest) const {
         CLI::App* command = named(name, help, rest);
         command
             ->add_option("--fingerprint", wish->fingerprint, "of its bundle, sha256:..., as its operator announced it")
@@ -87,48 +85,71 @@ void add_peer_commands(CLI::App& cli, std::string& config_path, int& exit_code) 
             ->check(command_line::something("leave the option out where only one bundle claims the name"));
         const auto output = std::make_shared<Output>(Output::Kind::kDocument);
         output->add_to(*command);
-        command->callback([commands, output, wish, verb] { settle(commands, *output, *wish, verb); });
+        command->callback([commands = commands, output, wish = wish, verb] { settle(commands, *output, *wish, verb); });
         return command;
-    };
-    CLI::App* list = add("list", "organisations that asked or were asked");
+    }
+};
+
+void add_peer_list(const PeerCommands& to) {
+    CLI::App* list = to.peer->add_subcommand(
+        "list", "organisations that asked or were asked\n\nExample: zbs-zone peer list --config zone.toml");
     const auto listed = std::make_shared<Output>(Output::Kind::kList);
     listed->add_to(*list, listing::peerings_of(Json::object()));
     auto zones = std::make_shared<bool>(false);
     list->add_flag("--zones", *zones,
                    "only the zones of others, and whether they take this organisation's users. Without it tables have "
                    "both, and csv, name, --columns, --sort and --filter are about the organisations");
-    list->callback([commands, listed, zones] { print_peers(commands, *listed, *zones); });
-    CLI::App* show = named("show", "rights, degree of trust and its reasons, what is in use", "");
+    list->callback([commands = to.commands, listed, zones] { print_peers(commands, *listed, *zones); });
+}
+
+void add_peer_show(const PeerCommands& to) {
+    CLI::App* show = to.named("show", "rights, degree of trust and its reasons, what is in use", "");
     const auto shown = std::make_shared<Output>(Output::Kind::kDocument);
     shown->add_to(*show);
-    show->callback([commands, shown, wish] {
+    show->callback([commands = to.commands, shown, wish = to.wish] {
         const auto answer = commands.call(*shown, "GET", path_of(wish->organisation));
         if (answer) shown->print_document(*answer, peerings_text(*answer));
     });
-    CLI::App* accept = settles("accept", PeeringVerb::kAccept,
-                               "take its users, up to these limits; compare the fingerprint with its operator first",
-                               " --fingerprint sha256:... --processors 16 --hours 18:00-08:00");
-    accept->add_option("--bundle", wish->bundle_file, "its bundle, PEM, where it has not asked yet")
-        ->check(command_line::something("name the file"));
-    add_rights(accept, *wish);
-    CLI::App* set = settles("set", PeeringVerb::kSet, "other limits, from its next part on", " --processors 8");
-    add_rights(set, *wish);
-    const std::string reason = "the other side sees it";
-    settles("reject", PeeringVerb::kReject, "take none of its users", " --reason 'no contract'")
-        ->add_option("--reason", wish->reason, reason);
-    settles("suspend", PeeringVerb::kSuspend, "take none for now; what runs goes on", " --reason maintenance")
-        ->add_option("--reason", wish->reason, reason);
-    settles("resume", PeeringVerb::kResume, "take its users again", "");
-    CLI::App* ask = settles("request", PeeringVerb::kAsk, "believe its bundle and ask its zones to take our users",
-                            " --fingerprint sha256:...");
-    ask->add_option("--bundle", wish->bundle_file, "its bundle, PEM, where the registry shows none")
-        ->check(command_line::something("name the file"));
-    CLI::App* remove = named("remove", "forget it, also as one to ask", "");
+}
+
+void add_peer_remove(const PeerCommands& to) {
+    CLI::App* remove = to.named("remove", "forget it, also as one to ask", "");
     const auto removed = command_line::add_outcome(*remove);
-    remove->callback([commands, removed, wish] {
+    remove->callback([commands = to.commands, removed, wish = to.wish] {
         const auto answer = commands.call(*removed, "DELETE", path_of(wish->organisation));
         if (answer) removed->print_document(*answer, "forgot " + wish->organisation + "\n");
     });
+}
+
+}  // namespace
+
+void add_peer_commands(CLI::App& cli, std::string& config_path, int& exit_code) {
+    CLI::App* peer = cli.add_subcommand("peer", "whose users this zone takes, and who takes ours");
+    peer->require_subcommand(1);
+    const PeerCommands to{{&config_path, &exit_code}, peer};
+    PeerWish& wish = *to.wish;
+    add_peer_list(to);
+    add_peer_show(to);
+    CLI::App* accept =
+        to.settling("accept", PeeringVerb::kAccept,
+                    "take its users, up to these limits; compare the fingerprint with its operator first",
+                    " --fingerprint sha256:... --processors 16 --hours 18:00-08:00");
+    accept->add_option("--bundle", wish.bundle_file, "its bundle, PEM, where it has not asked yet")
+        ->check(command_line::something("name the file"));
+    add_rights(accept, wish);
+    CLI::App* set = to.settling("set", PeeringVerb::kSet, "other limits, from its next part on", " --processors 8");
+    add_rights(set, wish);
+    const std::string reason = "the other side sees it";
+    to.settling("reject", PeeringVerb::kReject, "take none of its users", " --reason 'no contract'")
+        ->add_option("--reason", wish.reason, reason);
+    to.settling("suspend", PeeringVerb::kSuspend, "take none for now; what runs goes on", " --reason maintenance")
+        ->add_option("--reason", wish.reason, reason);
+    to.settling("resume", PeeringVerb::kResume, "take its users again", "");
+    CLI::App* ask = to.settling("request", PeeringVerb::kAsk, "believe its bundle and ask its zones to take our users",
+                                " --fingerprint sha256:...");
+    ask->add_option("--bundle", wish.bundle_file, "its bundle, PEM, where the registry shows none")
+        ->check(command_line::something("name the file"));
+    add_peer_remove(to);
 }
 
 }  // namespace zbs::zone_program
