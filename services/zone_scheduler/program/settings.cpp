@@ -12,7 +12,7 @@
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/messages/names/host_name.hpp"
 #include "services/zone_scheduler/adapters/postgresql/connection.hpp"
-#include "services/zone_scheduler/program/commands/queue_log_file.hpp"
+#include "services/zone_scheduler/program/commands/line_log_file.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
 
 namespace zbs::zone_program {
@@ -48,7 +48,7 @@ Result<void> check_for_service(const ZoneSettings& settings, const std::string& 
         if (auto good = process::check_state_folder(settings.state_folder, place("state")); !good) return good;
     }
     if (!settings.queue_log.empty()) {
-        if (auto good = QueueLogFile::check(settings.queue_log); !good)
+        if (auto good = LineLogFile::check(kQueueLog, settings.queue_log); !good)
             return Error{good.error().code, good.error().message, place("queue_log")};
     }
     if (const auto found = system::resolve_interface(settings.zone.mpi_interface); !found) {
