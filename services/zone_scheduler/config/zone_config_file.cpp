@@ -240,6 +240,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
         if (const auto made = queue_discipline(zone.queue, count); !made) file.fail("queue", made.error().message);
     }
     settings.queue_log = file.text("queue_log", "");
+    settings.part_log = file.text("part_log", "");
     zone.mpiexec = file.text("mpi.mpiexec", zone.mpiexec);
     zone.mpi_proxy = file.text("mpi.proxy", zone.mpi_proxy);
     zone.mpirun = file.text("mpi.mpirun", zone.mpirun);

@@ -10,6 +10,7 @@
 #include "services/common/codec/records/queue_log_codec.hpp"
 #include "services/common/messages/names/host_name.hpp"
 #include "services/zone_scheduler/program/commands/line_log_file.hpp"
+#include "services/zone_scheduler/program/commands/part_log_codec.hpp"
 #include "services/zone_scheduler/program/slurm.hpp"
 
 namespace zbs::zone_program {
@@ -92,6 +93,15 @@ Result<std::unique_ptr<ActiveZone>> ActiveZone::make(ServiceHost& host, ZoneSett
             // Only between two decisions the events so far give the whole state of the queue.
             file->write(codec::encode(event), std::holds_alternative<Decided>(event));
         };
+    const Result<std::shared_ptr<LineLogFile>> part_log = open_log(kPartLog, settings.part_log, settings, log);
+    if (!part_log) return part_log.error();
+    part::Observer part_observer;
+    if (*part_log) {
+        (*part_log)->write(codec::encode_part_settings(settings.zone), false);
+        part_observer = [file = *part_log](const part::Trace& trace) {
+            file->write(codec::encode(trace), trace.event != nullptr);
+        };
+    }
     made->zone = std::make_unique<ZoneCore>(
         settings.zone,
         ZonePorts{.clock = host.clock,
@@ -113,6 +123,7 @@ Result<std::unique_ptr<ActiveZone>> ActiveZone::make(ServiceHost& host, ZoneSett
                   .log = log,
                   .storage_failed = lost,
                   .queue_observer = std::move(queue_observer),
+                  .part_observer = std::move(part_observer),
                   .check_address = settings.allow_private_addresses ? nullptr : cpprest::check_public_address,
                   .resources = resources_of(state, settings.database.has_value(), host.keys.get())},
         zone_contract());
@@ -120,6 +131,11 @@ Result<std::unique_ptr<ActiveZone>> ActiveZone::make(ServiceHost& host, ZoneSett
     if (made->nodes) made->nodes->use(zone.nodes());
     zone.on_enrolled([&state] { forget_registry_code(state); });
     if (*queue_log) (*queue_log)->on_full([&zone] { zone.restate_queue(); });
+    if (*part_log)
+        (*part_log)->on_full([&zone, &config = settings.zone, file = part_log->get()] {
+            file->write(codec::encode_part_settings(config), false);
+            zone.restate_parts();
+        });
     if (settings.zone.run_as_accounts) {
         zone.use_host_accounts([minimum_uid = settings.minimum_uid](const AccountName& account) {
             return check_account(account, minimum_uid);

@@ -11,6 +11,7 @@
 
 #include "services/common/codec/records/queue_log_codec.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/zone_scheduler/program/commands/part_log_codec.hpp"
 
 namespace zbs {
 namespace {
@@ -62,6 +63,8 @@ Result<void> check_open(const LineLogKind& kind, const std::string& path, int fd
 
 const LineLogKind kQueueLog{"queue_log", "a queue",
                             [](const codec::Json& line) { return codec::decode_queue_event(line).has_value(); }};
+const LineLogKind kPartLog{"part_log", "parts",
+                           [](const codec::Json& line) { return codec::decode_part_log_line(line).has_value(); }};
 
 Result<void> LineLogFile::check(const LineLogKind& kind, const std::string& path) {
     const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);

@@ -11,13 +11,14 @@
 
 namespace zbs {
 
-/// What a zone can keep a log of.
+/// A kind of log that a zone keeps.
 struct LineLogKind {
     const char* setting;  ///< that names the file
     const char* subject;  ///< "a queue"
     bool (*fits)(const codec::Json& line);
 };
 extern const LineLogKind kQueueLog;  ///< for `zbs queue replay`
+extern const LineLogKind kPartLog;   ///< for `zbs-zone replay`
 
 /// A log of the zone, one JSON object a line. It is for looking at afterwards, not for recovery: where it cannot be
 /// written any more it ends with a warning, and the zone goes on. When it is half as large as a reader takes it becomes
