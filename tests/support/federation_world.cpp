@@ -238,6 +238,7 @@ void FederationWorld::restart(const std::string& name) {
                   .log = fresh.log,
                   .decode = decode,
                   .queue_observer = fresh.queue_observer,
+                  .part_observer = fresh.part_observer,
                   .files = fresh.files.get(),
                   .check_delegation = [&fresh](const PartRequest& part,
                                                bool required) { return fresh.check_delegation(part, required); },

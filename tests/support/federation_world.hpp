@@ -72,6 +72,7 @@ class FederationWorld {
         std::unique_ptr<FileLibrary> files;
         SilentLog log;
         ZoneQueue::Observer queue_observer;  ///< from the next start on
+        part::Observer part_observer;        ///< likewise
         std::unique_ptr<Clock> clock;        ///< the common one, but timers of a crashed service never fire
         std::unique_ptr<ZoneTransport> transport;
         std::unique_ptr<PeeringService> peerings;

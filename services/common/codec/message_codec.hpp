@@ -34,6 +34,8 @@ Result<PartRequest> decode_part_request(const Json& json);
 Json encode(const PartStatus& status);
 Json encode(const QueueOutlook& outlook);
 Result<PartStatus> decode_part_status(const Json& json, const std::string& pointer = {});
+Json encode(const RankPlace& place);
+Result<RankPlace> decode_rank_place(const Json& json, const std::string& pointer);
 Json encode_commit(std::uint64_t token);
 Result<std::uint64_t> decode_commit(const Json& json);
 Json encode(const LaunchRequest& request);

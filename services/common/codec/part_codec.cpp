@@ -187,6 +187,10 @@ Json encode(const PartStatus& status) { return kPartStatus.encode(status); }
 Result<PartStatus> decode_part_status(const Json& json, const std::string& pointer) {
     return kPartStatus.decode(json, pointer);
 }
+Json encode(const RankPlace& place) { return kRankPlace.encode(place); }
+Result<RankPlace> decode_rank_place(const Json& json, const std::string& pointer) {
+    return kRankPlace.decode(json, pointer);
+}
 Json encode_commit(std::uint64_t token) { return {{"token", token}}; }
 Result<std::uint64_t> decode_commit(const Json& json) {
     JsonReader in(json);

@@ -125,6 +125,7 @@ PartPorts ZoneCore::part_ports() {
         .decode = decode_model_text,
         .observer = observers_,
         .queue_observer = std::move(ports_.queue_observer),
+        .part_observer = std::move(ports_.part_observer),
         .files = &files_,
         .check_delegation = [this](const PartRequest& part, bool required) { return check_delegation(part, required); },
         .link_to = [this](const ZoneName& zone) { return links_.link_to(zone); },

@@ -42,6 +42,7 @@ struct ZonePorts {
     /// The storage has failed: nothing gets out any more, and the process should end.
     std::function<void(const Error&)> storage_failed;
     ZoneQueue::Observer queue_observer{};  ///< receives all that happens to the queue; empty: nobody does
+    part::Observer part_observer{};        ///< receives all steps of parts; likewise
     /// Whether jobs may be made to connect to a host that another organisation names; empty: nobody looks.
     std::function<Result<void>(const std::string& host)> check_address{};
     ZoneResources resources{};
@@ -90,6 +91,7 @@ class ZoneCore {
     /// Another queue discipline from now on, as `ZoneConfig::queue`. Errors: `queue_discipline`'s.
     Result<void> set_queue(const std::string& discipline) { return parts_.use_queue(discipline); }
     void restate_queue() { parts_.restate_queue(); }
+    void restate_parts() const { parts_.restate_parts(); }
     void set_accounts(std::optional<AccountMap> accounts) { filter_.set_accounts(std::move(accounts)); }
     /// The certificate is another now.
     void sign_anew() { registry_.sign_anew(); }

@@ -64,6 +64,7 @@ constexpr std::array kSettings = {
     Setting{"mapper", kRestart, same_in_zone<&ZoneConfig::level_two_mapper>},
     Setting{"queue", kReload, same_in_zone<&ZoneConfig::queue>},
     Setting{"queue_log", kRestart, same<&ZoneSettings::queue_log>},
+    Setting{"part_log", kRestart, same<&ZoneSettings::part_log>},
     Setting{"reservations", kRestart, same_in_zone<&ZoneConfig::max_reservations>},
     // Where Slurm has the machines, Slurm defines them, not the file.
     Setting{"machine", kRestart, [](S a, S b) { return a.slurm || b.slurm || machines_of(a) == machines_of(b); }},

@@ -296,6 +296,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     read_links(file, zone);
     read_planning(file, zone);
     settings.queue_log = file.text("queue_log", "");
+    settings.part_log = file.text("part_log", "");
     read_mpi(file, program_folder, zone);
     settings.step_supervisor = file.text("step_supervisor", program_folder + "/zbs-step");
     read_timing(file, zone);

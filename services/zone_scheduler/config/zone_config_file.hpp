@@ -58,6 +58,7 @@ struct ZoneSettings {
     std::vector<GridUsers> grid_users;  ///< one per organisation
     std::string state_folder;           ///< database and step folders; made if missing
     std::string queue_log;              ///< file that all that happens to the queue is written to; empty: none
+    std::string part_log;               ///< file that all steps of parts are written to; empty: none
     std::string step_supervisor;        ///< path of zbs-step; default: beside this program
     std::vector<std::string> files;     ///< that were read
     std::vector<ConfigValue> values;    ///< all settings in force, and where they stand

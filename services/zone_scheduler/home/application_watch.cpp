@@ -96,7 +96,10 @@ void ApplicationWatch::ask_how_it_ended(const std::shared_ptr<ApplicationRun>& r
     if (ending == nullptr) return;
     std::vector<const ApplicationPart*> order;
     for (const ApplicationPart& part : run->app.status.parts) order.push_back(&part);
-    std::ranges::sort(order, {}, [](const ApplicationPart* part) { return part->ranks.front(); });
+    // A zone that is silent would use up the time of those that answer.
+    std::ranges::sort(order, {}, [&run](const ApplicationPart* part) {
+        return std::pair(run->silent.contains(part->id), part->ranks.front());
+    });
     if (ending->next_asked >= order.size() || !wants_answers(*run)) return bring_results(run);
     const ApplicationPart& asked = *order[ending->next_asked];
     ports_.transport.part_status(

@@ -1,4 +1,6 @@
 #pragma once
+#include <array>
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -14,6 +16,8 @@
 /// A part in the zone that holds it, as a pure machine: phases, events, effects and `step`. It has no clock, store,
 /// process or log; its shell (`PartService`) stores what a step changes and then performs the effects in their order.
 namespace zbs::part {
+
+using zbs::to_string;  // of its enumerations
 
 /// Why the processes of a part are being ended.
 struct Stop {
@@ -49,6 +53,7 @@ struct Returning {
     std::optional<Stop> stop;
     bool operator==(const Returning&) const = default;
 };
+constexpr auto words_of(Returning::Stage) { return std::array{"to_judge", "to_give_back", "given_back"}; }
 struct Ended {
     bool operator==(const Ended&) const = default;
 };
@@ -158,6 +163,15 @@ struct Step {
     bool saves = false;           ///< `next` is stored before any effect
     std::vector<Effect> effects{};
 };
+
+/// A part as it is now, for a log that can be replayed: it was held or found again just now, or it took a step.
+struct Trace {
+    const State& state;
+    const Event* event = nullptr;  ///< of the step, which changed something or failed; null: there was none
+    Now now{};                     ///< of the step
+    const Error* error = nullptr;  ///< why the step failed, which leaves `state` as it was
+};
+using Observer = std::function<void(const Trace&)>;
 
 /// Pure. An event that says nothing in this phase changes nothing. Errors: kConflict for files other than before.
 /// O(ranks) where something changes, O(proxies) else.

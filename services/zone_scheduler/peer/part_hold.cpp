@@ -181,6 +181,7 @@ Result<PartService::Shared> PartService::enter(part::State part, const Shared& r
     ports_.observer.part_entered(part.record);
     const auto live = std::make_shared<part::State>(std::move(part));
     table_.add(live);
+    trace({*live});
     if (live->record.request.queued) {
         queue_.add(*live);
         queue_.run();

@@ -99,6 +99,7 @@ Result<void> PartService::resume() {
         }
         runner_.place(record);
         table_.add(part);
+        trace({*part});
         if (part::is_queued(record))
             queued.emplace(record.status.token, part);
         else
@@ -112,6 +113,10 @@ Result<void> PartService::resume() {
     for (const auto& [token, part] : queued) queue_.add(*part);
     watch();
     return {};
+}
+
+void PartService::restate_parts() const {
+    for (const auto& [id, part] : table_.all()) trace({*part});
 }
 
 void PartService::start() {
@@ -219,8 +224,12 @@ Error PartService::refusal(const Caller& home, const std::string& why) const {
 
 /// The one way in which a part changes: decide, store, report, then act.
 Result<void> PartService::apply(const Shared& part, const part::Event& event) {
-    Result<part::Step> step = part::step(config_, *part, event, now());
-    if (!step) return step.error();
+    const part::Now at = now();
+    Result<part::Step> step = part::step(config_, *part, event, at);
+    if (!step) {
+        trace({*part, &event, at, &step.error()});
+        return step.error();
+    }
     if (!step->next) return {};
     const PartState was = part->record.status.state, is = step->next->record.status.state;
     if (was == PartState::kRunning && is_final(is)) {
@@ -230,6 +239,7 @@ Result<void> PartService::apply(const Shared& part, const part::Event& event) {
         if (auto saved = store_.save(step->next->record); !saved) return saved;
     }
     *part = *std::move(step->next);
+    trace({*part, &event, at});
     if (is != was) {
         const PartRecord& record = part->record;
         log_.info("part_state",

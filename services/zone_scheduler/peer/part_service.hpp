@@ -39,6 +39,7 @@ struct PartPorts {
     PartRunner::DecodeModel decode;
     ZoneObserver& observer = no_observer();  ///< receives events of parts and decisions of the queue
     ZoneQueue::Observer queue_observer{};    ///< receives all that happens to the queue
+    part::Observer part_observer{};          ///< receives each new part, and each step that changes one or fails
     FileLibrary* files = nullptr;            ///< where files of users are; null: the zone takes none
     /// The site's own scheduler, that is asked for the processors of each part; null: they are the zone's own.
     Allocations* allocations = nullptr;
@@ -86,6 +87,7 @@ class PartService {
     /// The discipline of the queue from now on; `PartQueue::use`.
     Result<void> use_queue(const std::string& discipline) { return queue_.use(discipline); }
     void restate_queue() { table_.queue().restate(); }
+    void restate_parts() const;  ///< to the observer of parts: all that there are now
 
     /// Errors: kDenied for a zone whose organisation is not accepted, or that asks for another organisation's user.
     Result<Capacity> capacity(const Caller& caller, const CapacityRequest& request);
@@ -153,6 +155,9 @@ class PartService {
     Error refusal(const Caller& home, const std::string& why) const;
 
     part::Now now() const { return {clock_.steady_now(), clock_.now()}; }
+    void trace(const part::Trace& trace) const {
+        if (ports_.part_observer) ports_.part_observer(trace);
+    }
     Result<void> apply(const Shared& part, const part::Event& event);
     void try_apply(const Shared& part, const part::Event& event);
     Result<void> perform(const Shared& part, const part::Effect& effect);

@@ -7,8 +7,10 @@
 #include "services/common/adapters/cpprest/address_rules.hpp"
 #include "services/common/adapters/sqlite/database_size.hpp"
 #include "services/common/adapters/system/program_digest.hpp"
+#include "services/common/codec/records/queue_log_codec.hpp"
 #include "services/common/messages/names/host_name.hpp"
-#include "services/zone_scheduler/program/commands/queue_log_file.hpp"
+#include "services/zone_scheduler/program/commands/line_log_file.hpp"
+#include "services/zone_scheduler/program/commands/part_log_codec.hpp"
 #include "services/zone_scheduler/program/slurm.hpp"
 
 namespace zbs::zone_program {
@@ -37,16 +39,18 @@ ZoneResources resources_of(const StateFolder& state, bool is_shared, const opens
 }
 
 /// Null where there is none.
-Result<std::shared_ptr<QueueLogFile>> open_queue_log(const ZoneSettings& settings, Log& log) {
-    if (settings.queue_log.empty()) return std::shared_ptr<QueueLogFile>{};
-    Result<std::shared_ptr<QueueLogFile>> file = QueueLogFile::open(settings.queue_log, log);
+Result<std::shared_ptr<LineLogFile>> open_log(const LineLogKind& kind, const std::string& path,
+                                              const ZoneSettings& settings, Log& log) {
+    if (path.empty()) return std::shared_ptr<LineLogFile>{};
+    Result<std::shared_ptr<LineLogFile>> file = LineLogFile::open(kind, path, log);
     if (file || !settings.database || file.error().code != ErrorCode::kConflict) return file;
     // Whoever was active before may stand still; the lease is what says who acts.
-    log.warn("queue_log_left_out", {{"reason", file.error().message},
-                                    {"what_now",
-                                     "the zone goes on without it; to have it again, end the scheduler that was active "
-                                     "before, and start this one again"}});
-    return std::shared_ptr<QueueLogFile>{};
+    log.warn((std::string(kind.setting) + "_left_out").c_str(),
+             {{"reason", file.error().message},
+              {"what_now",
+               "the zone goes on without it; to have it again, end the scheduler that was active before, and start "
+               "this one again"}});
+    return std::shared_ptr<LineLogFile>{};
 }
 
 }  // namespace
@@ -81,10 +85,23 @@ Result<std::unique_ptr<ActiveZone>> ActiveZone::make(ServiceHost& host, ZoneSett
         end_at_once(log, error, is_shared);
     };
     made->nodes = make_nodes(host, settings, state, made->storage, post, lost, log);
-    Result<std::shared_ptr<QueueLogFile>> queue_log = open_queue_log(settings, log);
+    const Result<std::shared_ptr<LineLogFile>> queue_log = open_log(kQueueLog, settings.queue_log, settings, log);
     if (!queue_log) return queue_log.error();
     ZoneQueue::Observer queue_observer;
-    if (*queue_log) queue_observer = [file = *queue_log](const QueueEvent& event) { file->write(event); };
+    if (*queue_log)
+        queue_observer = [file = *queue_log](const QueueEvent& event) {
+            // Only between two decisions the events so far give the whole state of the queue.
+            file->write(codec::encode(event), std::holds_alternative<Decided>(event));
+        };
+    const Result<std::shared_ptr<LineLogFile>> part_log = open_log(kPartLog, settings.part_log, settings, log);
+    if (!part_log) return part_log.error();
+    part::Observer part_observer;
+    if (*part_log) {
+        (*part_log)->write(codec::encode_part_settings(settings.zone), false);
+        part_observer = [file = *part_log](const part::Trace& trace) {
+            file->write(codec::encode(trace), trace.event != nullptr);
+        };
+    }
     made->zone = std::make_unique<ZoneCore>(
         settings.zone,
         ZonePorts{.clock = host.clock,
@@ -106,6 +123,7 @@ Result<std::unique_ptr<ActiveZone>> ActiveZone::make(ServiceHost& host, ZoneSett
                   .log = log,
                   .storage_failed = lost,
                   .queue_observer = std::move(queue_observer),
+                  .part_observer = std::move(part_observer),
                   .check_address = settings.allow_private_addresses ? nullptr : cpprest::check_public_address,
                   .resources = resources_of(state, settings.database.has_value(), host.keys.get())},
         zone_contract());
@@ -113,6 +131,11 @@ Result<std::unique_ptr<ActiveZone>> ActiveZone::make(ServiceHost& host, ZoneSett
     if (made->nodes) made->nodes->use(zone.nodes());
     zone.on_enrolled([&state] { forget_registry_code(state); });
     if (*queue_log) (*queue_log)->on_full([&zone] { zone.restate_queue(); });
+    if (*part_log)
+        (*part_log)->on_full([&zone, &config = settings.zone, file = part_log->get()] {
+            file->write(codec::encode_part_settings(config), false);
+            zone.restate_parts();
+        });
     if (settings.zone.run_as_accounts) {
         zone.use_host_accounts([minimum_uid = settings.minimum_uid](const AccountName& account) {
             return check_account(account, minimum_uid);

@@ -12,7 +12,7 @@
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/messages/names/host_name.hpp"
 #include "services/zone_scheduler/adapters/postgresql/connection.hpp"
-#include "services/zone_scheduler/program/commands/queue_log_file.hpp"
+#include "services/zone_scheduler/program/commands/line_log_file.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
 
 namespace zbs::zone_program {
@@ -47,9 +47,11 @@ Result<void> check_for_service(const ZoneSettings& settings, const std::string& 
     if (!settings.database) {
         if (auto good = process::check_state_folder(settings.state_folder, place("state")); !good) return good;
     }
-    if (!settings.queue_log.empty()) {
-        if (auto good = QueueLogFile::check(settings.queue_log); !good)
-            return Error{good.error().code, good.error().message, place("queue_log")};
+    for (const auto& [kind, path] :
+         {std::pair(&kQueueLog, &settings.queue_log), std::pair(&kPartLog, &settings.part_log)}) {
+        if (path->empty()) continue;
+        if (auto good = LineLogFile::check(*kind, *path); !good)
+            return Error{good.error().code, good.error().message, place(kind->setting)};
     }
     if (const auto found = system::resolve_interface(settings.zone.mpi_interface); !found) {
         return Error{found.error().code, "[mpi] interface: " + found.error().message, place("mpi.interface")};

@@ -67,6 +67,9 @@ void add_database_command(CLI::App& cli, std::string& config_path, int& exit_cod
 /// match; sets `exit_code`.
 void add_match_command(CLI::App& cli, int& exit_code);
 
+/// replay; sets `exit_code`.
+void add_replay_command(CLI::App& cli, int& exit_code);
+
 /// Makes a registry known.
 void add_enrol_command(CLI::App& cli, std::string& config_path, int& exit_code);
 /// Where the zone has enrolled, into `config`, and the registry's bundle into `trust`; nothing where it has not.

@@ -132,7 +132,7 @@ class Story(unittest.TestCase):
         (folder / "zone.toml").write_text(ZONE.format(name=f"org-{letter}-one", organisation=f"org-{letter}", folder=folder, port=self.ports[letter], more=more, machines=machines))
 
     def zone_begins(self):
-        self.zone_file("a", f'queue = "easy"\nqueue_log = "{self.folder}/org-a/queue.jsonl"', AGENT)
+        self.zone_file("a", f'queue = "easy"\nqueue_log = "{self.folder}/org-a/queue.jsonl"\npart_log = "{self.folder}/org-a/parts.jsonl"', AGENT)
         self.zone_file("b")
         self.enter("org-b")
         self.fingerprint_b = re.search(r"sha256:[0-9a-f]{64}", self.also("zbs-zone init --config zone.toml")).group()
@@ -263,6 +263,7 @@ class Story(unittest.TestCase):
         self.enter("org-a")
         self.try_example("zbs queue replay queue.jsonl")
         self.try_example("zbs queue replay queue.jsonl -o json", '"same"')
+        self.try_example("zbs-zone replay parts.jsonl", "all states equal")
         shutil.copy(SOURCE / "docs/examples/match/easy.toml", self.folder / "org-a/workload.toml")
         self.try_example("zbs-zone match workload.toml", "guest-again")
         self.enter("empty")

@@ -101,9 +101,34 @@ class Documents(Programs):
                  "zbs_zone_blocks_chosen": self.read(self.good("zbs-zone", "blocks", "--json", "--columns", "subject,since,announced_by"))}
         for name in ("audit list", "audit verify", "peer list", "peer show org-b"):
             found["zbs_zone_" + "_".join(name.split()[:2])] = self.read(self.f.operate("a", *name.split(), "--json"))
+        found["zbs_zone_replay"] = self.read(self.good("zbs-zone", "replay", self.part_log(), "--json"))
+        found["zbs_zone_replay_difference"] = self.read(self.run_program("zbs-zone", "replay", self.part_log('"event":"commit"', '"event":"block"'), "--json").stdout)
         for name, answer in found.items():
             with self.subTest(name):
                 self.keeps_its_shape(name, answer)
+
+    def part_log(self, old="", new=""):
+        """A zone's settings, a part and its commit; with `new` in place of `old`."""
+        path = self.f.state / "parts.jsonl"
+        text = (HERE / "parts.jsonl").read_text()
+        self.assertIn(old, text)
+        path.write_text(text.replace(old, new, 1) if old else text)
+        return path
+
+    def test_replay_of_parts_compares_states(self):
+        done = self.run_program("zbs-zone", "replay", self.part_log())
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "1 events of 1 parts, all states equal\n", ""))
+        done = self.run_program("zbs-zone", "replay", self.part_log('"event":"commit"', '"event":"block"'))
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stdout, r"^line 3, part \w+, event block: the replay ends otherwise\nzone    committed, SHA-256 of the state [0-9a-f]{64}\nreplay  released, SHA-256 of the state ")
+        done = self.run_program("zbs-zone", "replay", self.part_log('"event":"commit"', '"event":"comet"'))
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("parts.jsonl:3: /event must be one of commit launch ", done.stderr)
+        path = self.part_log()
+        path.write_text(path.read_text()[:-5])
+        done = self.run_program("zbs-zone", "replay", path)
+        self.assertEqual((done.returncode, done.stdout), (0, "0 events of 1 parts, all states equal\n"), done.stderr)
+        self.assertIn("is unfinished, and was left out", done.stderr)
 
     def test_each_has_its_version_and_what_its_table_has(self):
         for words, key, text in ((("user", "list"), "users", "bo"), (("blocks",), "blocks", "spiffe://org-b/user/eve"), (("peer", "list"), "peerings", "org-b"), (("peer", "show", "org-b"), "peerings", "org-b"),
@@ -252,7 +277,7 @@ class Documents(Programs):
 # Golden files of the documents that a command of an operator's program prints; or why it prints nothing of the kind.
 COMMANDS = {
     "zbs-zone": {
-        "run": "stays, and prints its address", "completion": "a script of a shell", "failpoints": ["failpoints"], "doctor": ["doctor"], "match": ["match"], "config check": ["config_check"], "config show": ["config_show"],
+        "run": "stays, and prints its address", "completion": "a script of a shell", "failpoints": ["failpoints"], "doctor": ["doctor"], "match": ["match"], "replay": ["replay", "replay_difference"], "config check": ["config_check"], "config show": ["config_show"],
         "init": ["init"], "renew": ["renew"], "operator": ["operator"], "enrol": ["enrol"], "ready": ["ready"], "node add": ["node_add"],
         "user add": ["user_add"], "user list": ["user_list"], "user revoke": ["user_revoke", "user_revoke_unknown"],
         "block": ["block"], "unblock": ["unblock"], "blocks": ["blocks", "blocks_chosen"], "audit list": ["audit_list"], "audit verify": ["audit_verify"],

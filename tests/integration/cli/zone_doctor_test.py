@@ -386,7 +386,8 @@ class Doctor(unittest.TestCase):
 
     def test_config_check_sees_what_steps_and_folders_lack(self):
         for text, message in (*self.both_refuse_of_steps_and_folders(), ('queue = "easy"\nqueue_log = "/nonexistent/x/y"', "'queue_log' /nonexistent/x/y cannot be written: No such file or directory; name another file"),
-                           (f'queue = "easy"\nqueue_log = "{self.config}"', "exists and is no log of a queue"), (f'queue = "easy"\nqueue_log = "{self.folder}"', "cannot be written: ")):
+                           (f'queue = "easy"\nqueue_log = "{self.config}"', "exists and is no log of a queue"), (f'queue = "easy"\nqueue_log = "{self.folder}"', "cannot be written: "),
+                           (f'queue = "easy"\npart_log = "{self.config}"', "exists and is no log of parts")):
             with self.subTest(text):
                 part = self.folder / "zone.d/10.toml"
                 part.parent.mkdir(exist_ok=True)

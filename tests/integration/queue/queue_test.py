@@ -1,7 +1,7 @@
 """Real jobs that wait in the queue of a real zone, under EASY backfilling: queue_test.py BIN [unittest names]
 
 A job that waits has a position; a short job passes a wide one, a long one does not; kill -9 of the zone loses nobody's place; and the zone's own log, decided again by
-`zbs queue replay`, gives the same decisions.
+`zbs queue replay`, gives the same decisions; the steps of its parts, taken again by `zbs-zone replay`, end in the same states.
 """
 import json
 import os
@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "faults"
 from fault_world import DEADLINE_S, FaultWorld, until  # noqa: E402
 
 PROGRAMS = ""
-SETTINGS = 'queue = "easy"\nqueue_log = "{folder}/{zone}.queue"\n'
+SETTINGS = 'queue = "easy"\nqueue_log = "{folder}/{zone}.queue"\npart_log = "{folder}/{zone}.parts"\n'
 
 
 TIMING = "hold_ttl_s = 10\nlaunch_window_s = 10\n"  # both count for how long a job may have its processors: a short one must be short beside them
@@ -55,6 +55,11 @@ class Queue(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return json.loads(done.stdout)
 
+    def replay_parts(self, zone):
+        done = subprocess.run([self.w.programs / "zbs-zone", "replay", self.w.folder / f"{zone}.parts"], capture_output=True, text=True, timeout=DEADLINE_S)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"^[1-9]\d* events of [1-9]\d* parts, all states equal\n$")
+
     def test_short_job_passes_a_wide_one_and_a_long_one_does_not(self):
         first = self.submit(1, self.gate("first"), walltime_s=60)
         self.until_state(first, "running")
@@ -75,6 +80,7 @@ class Queue(unittest.TestCase):
         self.assertEqual(set(states.values()), {"completed"})
         self.assertEqual(self.w.ran(), [first, short, wide, long_one])
         self.assertGreaterEqual(self.replay("a")["starts"], 4)
+        self.replay_parts("a")
 
     def test_kill_of_the_zone_keeps_the_line(self):
         first = self.submit(2, self.gate("first"))
@@ -91,6 +97,7 @@ class Queue(unittest.TestCase):
         self.assertEqual(set(self.w.assert_whole(self.sent).values()), {"completed"})
         self.assertEqual(self.w.ran(), [first, *line])
         self.replay("a")
+        self.replay_parts("a")
 
     def test_other_zones_are_told_the_start_only_and_what_is_cancelled_leaves(self):
         first = self.submit(2, self.gate("first"), zones=["b"])

@@ -243,7 +243,7 @@ class LiveZone {
 /// Of so many parts, and one far away that keeps the live zone polling. `guests`: every so many are of org-a.
 std::vector<MatchPart> workload(std::uint64_t seed, int count, std::uint64_t guests) {
     Rng rng(seed);
-    std::vector<MatchPart> parts{reserved(part(8, 10min, 0s), 20h)};
+    std::vector<MatchPart> parts{reserved(part(8, 10min, 0s), 4h)};
     for (int i = 0; i < count; ++i) {
         MatchPart next = part(1 + static_cast<int>(rng.below(8)), 10s * (1 + rng.below(30)),
                               parts.back().submit + 1s * (1 + rng.below(15)));

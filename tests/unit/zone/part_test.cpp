@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/base/rng.hpp"
 #include "services/common/messages/states.hpp"
+#include "tests/support/sample_parts.hpp"
 
 namespace zbs::test {
 namespace {
@@ -17,35 +17,7 @@ using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-constexpr Duration kNow = 100s;
-const Time kWall = Time{} + 5'000s;
-
-/// Zone b, a part of two ranks for the home a, and what becomes of it.
-struct PartTest : testing::Test {
-    PartTest() {
-        config.zone = {"b", {{"m0", 2, 1.0}}};
-        config.organisation = "org-b";
-    }
-    PartRecord record() const {
-        PartRecord made{.home_caller = {CallerKind::kZone, "org-a", "a"},
-                        .request = {.id = PartId{make_id128(0, 0, 1)},
-                                    .user = {CallerKind::kUser, "org-a", "ana"},
-                                    .home = "a",
-                                    .ranks = {0, 1}}};
-        made.request.walltime = 5min;
-        made.request.grace = 30s;
-        made.status = {.id = made.request.id, .zone = "b", .token = 7, .assignment = {{0, "m0", 0}, {1, "m0", 1}}};
-        made.processors = {0, 1};
-        return made;
-    }
-    part::State held() const { return part::begin(config, record(), {kNow, kWall}); }
-    part::State queued() const {
-        PartRecord waiting = record();
-        waiting.request.queued = true;
-        waiting.processors.clear();
-        waiting.status.assignment.clear();
-        return part::begin(config, waiting, {kNow, kWall});
-    }
+struct PartTest : testing::Test, SampleParts {
     /// Its next state; the same where nothing changes. `effects` has the last step's.
     part::State after(part::State state, const part::Event& event, Duration at = kNow) {
         const Result<part::Step> step = part::step(config, state, event, {at, kWall + (at - kNow)});
@@ -55,15 +27,8 @@ struct PartTest : testing::Test {
         saves = step->saves;
         return step->next.value_or(std::move(state));
     }
-    part::Launch launch() const {
-        return {{.token = 7, .operation = "run", .proxies = {{0, "m0"}, {1, "m0"}}}, {"m0", "m0"}};
-    }
     part::State committed() { return after(held(), part::Commit{}); }
     part::State running() { return after(committed(), launch()); }
-    static StepStatus runs() { return {.state = StepStatus::State::kRunning}; }
-    static StepStatus ended(int code, std::string reason = {}) {
-        return {.state = StepStatus::State::kExited, .exit_code = code, .reason = std::move(reason)};
-    }
     template <class Effect>
     bool has() const {
         return std::ranges::any_of(effects, [](const auto& effect) { return std::holds_alternative<Effect>(effect); });
@@ -75,7 +40,6 @@ struct PartTest : testing::Test {
         return seen;
     }
 
-    ZoneConfig config;
     std::vector<part::Effect> effects;
     bool saves = false;
 };
@@ -206,65 +170,7 @@ TEST_F(PartTest, FilesRenewTheWindowWithinTheirTime) {
 }
 
 /// Any event in any state: what must hold of every step.
-struct RandomPart : PartTest {
-    Rng rng{1};
-    StepStatus any_step() {
-        StepStatus step = rng.below(3) == 0 ? runs() : ended(static_cast<int>(rng.below(3)) * 70);
-        if (rng.below(6) == 0) step.state = StepStatus::State::kUnknown;
-        if (rng.below(6) == 0) step.reason = std::string(kWalltimeReason) + " 300 s reached";
-        step.is_site_fault = rng.below(9) == 0;
-        return step;
-    }
-    part::Observation any_observation() {
-        part::Observation seen{.steps = {any_step(), any_step()}, .is_allocated = rng.below(2) == 0};
-        if (rng.below(5) == 0) seen.not_begun = "no such file";
-        if (rng.below(4) == 0)
-            seen.first_end = RankEnd{.rank = 1, .code = 3, .before_finalize = rng.below(2) == 0, .at = kWall};
-        return seen;
-    }
-    part::Event any_event(const part::State& part, Duration now) {
-        switch (rng.below(15)) {
-            case 0:
-                return part::Commit{};
-            case 1:
-                if (part::check_launch(part, {now, kWall + (now - kNow)})) return launch();
-                return part::Commit{};
-            case 2:
-                return part::StartFailed{"no account"};
-            case 3:
-                return part::Release{"released"};
-            case 4:
-                return part::Block{};
-            case 5:
-                return part::Withdraw{"taken back"};
-            case 6:
-                return part::Granted{};
-            case 7:
-                return part::Placed{{{0, 1}, record().status.assignment}};
-            case 8:
-                return part::FilesAnnounced{{.results = {rng.below(2) == 0 ? "out" : "log"}}};
-            case 9:
-                return part::FilesMoved{now + 10s};
-            case 10:
-                return part::InputsBrought{};
-            case 11:
-                return part::TimePassed{};
-            case 12:
-                return part::Judged{rng.below(2) == 0 ? "" : "PREEMPTED"};
-            case 13:
-                return part::GivenBack{};
-            default:
-                return part::ProcessesSeen{any_observation()};
-        }
-    }
-    static bool fits(const part::State& part) {
-        const PartState state = part.record.status.state;
-        if (std::holds_alternative<part::Held>(part.phase)) return state == PartState::kHeld;
-        if (std::holds_alternative<part::Committed>(part.phase)) return state == PartState::kCommitted;
-        if (std::holds_alternative<part::Ended>(part.phase)) return is_final(state);
-        return state == PartState::kRunning;
-    }
-};
+struct RandomPart : PartTest {};
 
 TEST_F(RandomPart, AnyEventInAnyStateKeepsWhatIsPromised) {
     for (int run = 0; run < 3'000; ++run) {

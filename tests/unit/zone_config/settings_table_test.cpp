@@ -46,6 +46,7 @@ std::vector<ChangedSetting> changed_settings() {
         {"mapper", "", "mapper = 'block'\n"},
         {"queue", "", "queue = 'fcfs'\n"},
         {"queue_log", "", "queue_log = '/tmp/queue.log'\n"},
+        {"part_log", "", "part_log = '/tmp/part.log'\n"},
         {"reservations", "", "reservations = 0\n"},
         {"machine", "[[machine]]\nname = 'm0'\nagent = true\n",
          "[[machine]]\nname = 'm0'\nagent = true\npartition = 'batch'\n"},

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -61,6 +62,8 @@ struct StepStatus {
     Proxies proxies = Proxies::kNone;  ///< of a launcher that awaits them; no rank has begun before `kConnected`
     std::optional<StepWork> work{};    ///< while it runs on a machine whose agent measures it
 };
+
+constexpr auto words_of(StepStatus::State) { return std::array{"unknown", "running", "exited"}; }
 
 /// So begins the reason of a step that ended before its program began, for a fault that is not the program's.
 inline constexpr std::string_view kStepNotStarted = "it could not be started: ";

@@ -427,6 +427,7 @@ void add_operator_commands(CLI::App& cli, std::string& config_path, int& exit_co
     add_peer_commands(cli, config_path, exit_code);
     add_doctor_command(cli, config_path, exit_code);
     add_match_command(cli, exit_code);
+    add_replay_command(cli, exit_code);
 }
 
 }  // namespace zbs::zone_program
