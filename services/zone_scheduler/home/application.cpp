@@ -472,7 +472,7 @@ void Stepper::plan_again(const ZoneFailure& failure) {
     changed.start.reset();
     const std::string what = (failure.zone.empty() ? "" : "zone " + failure.zone + ": ") + failure.reason;
     if (std::exchange(run_.was_denied, false)) ++run_.denials;
-    if (run_.denials >= kMaxDenials) {
+    if (run_.denials >= kMaxDenials && allowed(status_.state, ApplicationState::kRejected)) {
         enter(std::move(changed), ApplicationState::kRejected,
               "no plan held in " + std::to_string(run_.series.round) + " rounds; the last one failed because " + what,
               phase::Over{});

@@ -64,7 +64,7 @@ struct Machine {
     }
 
     std::vector<ApplicationEffect> apply(const ApplicationInput& event) {
-        ApplicationStep next = step(run, event, now, config);
+        ApplicationStep next = step(std::move(run), event, now, config);
         run = std::move(next.run);
         if (!next.save) return next.effects;
         if (store_fails) return {};
@@ -368,9 +368,9 @@ class Walk {
     void run(std::set<std::pair<State, State>>& entered) {
         for (int i = 0; i < 300; ++i) {
             machine_.now.steady += Duration{static_cast<std::int64_t>(rng_.below(3'000'000))};
-            machine_.store_fails = chance(8);
+            machine_.store_fails = chance(is_hostile_ ? 3 : 8);
             if (chance(150)) machine_.status().cancel_requested = true;
-            const ApplicationStatus before = machine_.status();
+            const State before = machine_.state();
             const auto effects = machine_.apply(chance(3) ? any_event() : expected_event());
             follow(before, effects);
             if (chance(3)) release_some();
@@ -455,7 +455,7 @@ class Walk {
             case 0:
                 return plan();
             case 1:
-                return event::NoPlan{"no zone is free", chance(20)};
+                return event::NoPlan{"no zone is free", chance(5)};
             case 2:
                 return event::NoneElsewhere{1s};
             case 3:
@@ -497,9 +497,9 @@ class Walk {
     }
 
     /// What the last event must not have done.
-    void follow(const ApplicationStatus& before, const std::vector<ApplicationEffect>& effects) {
+    void follow(State before, const std::vector<ApplicationEffect>& effects) {
         const ApplicationStatus& now = machine_.status();
-        if (before.state == State::kPlanned && now.state == State::kHeld)
+        if (before == State::kPlanned && now.state == State::kHeld)
             for (const ApplicationPart& fresh : now.parts)
                 if (fresh.replaces) asked_.erase(*fresh.replaces);
         for (const ApplicationEffect& effect : effects) {
@@ -528,14 +528,14 @@ class Walk {
 
     const Result<PartStatus> unknown_ = refusal(ErrorCode::kNotFound);
     Rng rng_;
-    const bool is_hostile_ = chance(4);  // zones deny most of what they are asked
+    const bool is_hostile_ = chance(2);  // zones deny most of what they are asked
     Machine machine_;
     std::set<PartId> asked_;  // and not known to be released
 };
 
 TEST(ApplicationStepProperty, NoPartIsForgottenAndIntentIsStoredFirst) {
     std::set<std::pair<State, State>> entered;
-    for (std::uint64_t seed = 0; seed < 1'500 && !testing::Test::HasFailure(); ++seed) {
+    for (std::uint64_t seed = 0; seed < 600 && !testing::Test::HasFailure(); ++seed) {
         SCOPED_TRACE(seed);
         Walk(seed).run(entered);
     }
