@@ -53,6 +53,41 @@ Result<std::shared_ptr<LineLogFile>> open_log(const LineLogKind& kind, const std
     return std::shared_ptr<LineLogFile>{};
 }
 
+/// The logs that can be replayed; null where there is none.
+struct Logs {
+    std::shared_ptr<LineLogFile> queue, parts;
+
+    ZoneQueue::Observer queue_observer() const {
+        if (!queue) return {};
+        return [file = queue](const QueueEvent& event) {
+            // Only between two decisions the events so far give the whole state of the queue.
+            file->write(codec::encode(event), std::holds_alternative<Decided>(event));
+        };
+    }
+    /// Writes the settings, from which each life of the zone starts.
+    part::Observer part_observer(const ZoneConfig& config) const {
+        if (!parts) return {};
+        parts->write(codec::encode_part_settings(config), false);
+        return [file = parts](const part::Trace& trace) { file->write(codec::encode(trace), trace.event != nullptr); };
+    }
+    void begin_anew_with(ZoneCore& zone, const ZoneConfig& config) const {
+        if (queue) queue->on_full([&zone] { zone.restate_queue(); });
+        if (!parts) return;
+        parts->on_full([&zone, &config, file = parts.get()] {
+            file->write(codec::encode_part_settings(config), false);
+            zone.restate_parts();
+        });
+    }
+};
+
+Result<Logs> open_logs(const ZoneSettings& settings, Log& log) {
+    Result<std::shared_ptr<LineLogFile>> queue = open_log(kQueueLog, settings.queue_log, settings, log);
+    if (!queue) return queue.error();
+    Result<std::shared_ptr<LineLogFile>> parts = open_log(kPartLog, settings.part_log, settings, log);
+    if (!parts) return parts.error();
+    return Logs{*std::move(queue), *std::move(parts)};
+}
+
 }  // namespace
 
 [[noreturn]] void end_at_once(Log& log, const Error& error, bool is_shared) {
@@ -85,23 +120,8 @@ Result<std::unique_ptr<ActiveZone>> ActiveZone::make(ServiceHost& host, ZoneSett
         end_at_once(log, error, is_shared);
     };
     made->nodes = make_nodes(host, settings, state, made->storage, post, lost, log);
-    const Result<std::shared_ptr<LineLogFile>> queue_log = open_log(kQueueLog, settings.queue_log, settings, log);
-    if (!queue_log) return queue_log.error();
-    ZoneQueue::Observer queue_observer;
-    if (*queue_log)
-        queue_observer = [file = *queue_log](const QueueEvent& event) {
-            // Only between two decisions the events so far give the whole state of the queue.
-            file->write(codec::encode(event), std::holds_alternative<Decided>(event));
-        };
-    const Result<std::shared_ptr<LineLogFile>> part_log = open_log(kPartLog, settings.part_log, settings, log);
-    if (!part_log) return part_log.error();
-    part::Observer part_observer;
-    if (*part_log) {
-        (*part_log)->write(codec::encode_part_settings(settings.zone), false);
-        part_observer = [file = *part_log](const part::Trace& trace) {
-            file->write(codec::encode(trace), trace.event != nullptr);
-        };
-    }
+    const Result<Logs> logs = open_logs(settings, log);
+    if (!logs) return logs.error();
     made->zone = std::make_unique<ZoneCore>(
         settings.zone,
         ZonePorts{.clock = host.clock,
@@ -122,20 +142,15 @@ Result<std::unique_ptr<ActiveZone>> ActiveZone::make(ServiceHost& host, ZoneSett
                   .audit = *made->storage.audit,
                   .log = log,
                   .storage_failed = lost,
-                  .queue_observer = std::move(queue_observer),
-                  .part_observer = std::move(part_observer),
+                  .queue_observer = logs->queue_observer(),
+                  .part_observer = logs->part_observer(settings.zone),
                   .check_address = settings.allow_private_addresses ? nullptr : cpprest::check_public_address,
                   .resources = resources_of(state, settings.database.has_value(), host.keys.get())},
         zone_contract());
     ZoneCore& zone = *made->zone;
     if (made->nodes) made->nodes->use(zone.nodes());
     zone.on_enrolled([&state] { forget_registry_code(state); });
-    if (*queue_log) (*queue_log)->on_full([&zone] { zone.restate_queue(); });
-    if (*part_log)
-        (*part_log)->on_full([&zone, &config = settings.zone, file = part_log->get()] {
-            file->write(codec::encode_part_settings(config), false);
-            zone.restate_parts();
-        });
+    logs->begin_anew_with(zone, settings.zone);
     if (settings.zone.run_as_accounts) {
         zone.use_host_accounts([minimum_uid = settings.minimum_uid](const AccountName& account) {
             return check_account(account, minimum_uid);
