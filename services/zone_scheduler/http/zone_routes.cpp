@@ -71,8 +71,8 @@ Reply read_log(const Request& request, ZoneServices& services) {
     if (stream != "stdout" && stream != "stderr") return http::problem(invalid("must be stdout or stderr", "stream"));
     const Result<std::uint64_t> offset = http::number_parameter(request.call, "offset", 0);
     if (!offset) return http::problem(offset.error());
-    Result<ApplicationOutput::LogChunk> chunk = services.output.log(
-        request.call.caller(), *id, rank, stream == "stderr", *offset, limits::kMaxLogChunkBytes);
+    Result<ApplicationOutput::LogChunk> chunk =
+        services.output.log(request.call.caller(), *id, rank, stream == "stderr", *offset, limits::kMaxLogChunkBytes);
     if (!chunk) return http::problem(chunk.error());
     const std::uint64_t next = *offset + chunk->bytes.size();
     return {200,

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <map>
 #include <utility>
 
 #include "algorithms/base/duration_text.hpp"
@@ -11,6 +10,7 @@
 #include "services/common/adapters/system/config_file.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/config/zone_config_file.hpp"
+#include "services/zone_scheduler/program/commands/match_codec.hpp"
 
 namespace zbs::zone_program {
 namespace {
@@ -99,24 +99,6 @@ Cell instant_cell(const std::optional<Duration>& at) {
     return at ? Cell(instant_text(*at), Json(to_seconds(*at))) : Cell("-");
 }
 
-struct MachineShare {
-    MachineName machine;
-    std::vector<std::int32_t> processors;  ///< ascending
-};
-
-/// In the order of the machines in the zone.
-std::vector<MachineShare> shares_of(const Match& match) {
-    std::map<std::int32_t, const RankPlace*> by_processor;
-    for (std::size_t rank = 0; rank < match.processors.size(); ++rank)
-        by_processor.emplace(match.processors[rank], &match.places[rank]);
-    std::vector<MachineShare> shares;
-    for (const auto& [processor, place] : by_processor) {
-        if (shares.empty() || shares.back().machine != place->machine) shares.push_back({place->machine, {}});
-        shares.back().processors.push_back(place->processor);
-    }
-    return shares;
-}
-
 /// "m0:0-3,6".
 std::string share_text(const MachineShare& share) {
     std::string text = share.machine + ":";
@@ -141,8 +123,6 @@ std::string machines_text(const std::vector<MachineShare>& shares) {
     }
     return text.empty() ? "-" : text;
 }
-
-Json seconds_or_null(const std::optional<Duration>& at) { return at ? Json(to_seconds(*at)) : Json(); }
 
 }  // namespace
 
@@ -172,21 +152,10 @@ Listing matches_of(const std::vector<MatchPart>& parts, const std::vector<Match>
         const Match& match = matches[i];
         const std::vector<MachineShare> shares = shares_of(match);
         const std::string waits_for = match.waits_for ? to_string(*match.waits_for) : "";
-        Json machines = Json::array();
-        for (const MachineShare& share : shares)
-            machines.push_back({{"name", share.machine}, {"processors", share.processors}});
-        listing.items.push_back({{"part", part.name},
-                                 {"organisation", part.organisation},
-                                 {"ranks", part.ranks},
-                                 {"submitted_s", to_seconds(part.submit)},
-                                 {"start_s", seconds_or_null(match.start)},
-                                 {"end_s", seconds_or_null(match.end)},
-                                 {"machines", machines},
-                                 {"waits_for", waits_for.empty() ? Json() : Json(waits_for)},
-                                 {"refused", match.refused.empty() ? Json() : Json(match.refused)}});
+        listing.items.push_back(codec::encode_match(part, match));
         listing.rows.push_back({part.name, std::string(part.organisation), part.ranks, instant_cell(part.submit),
                                 instant_cell(match.start), instant_cell(match.end),
-                                Cell(machines_text(shares), machines),
+                                Cell(machines_text(shares), codec::encode_shares(shares)),
                                 !match.refused.empty() ? "refused"
                                 : waits_for.empty()    ? "-"
                                                        : waits_for,
