@@ -154,7 +154,6 @@ void ZoneNode::register_agents() {
 
 void ZoneNode::stop() { life_.reset(); }
 const ZoneCore* ZoneNode::core() const { return life_ == nullptr ? nullptr : life_->core.get(); }
-std::uint64_t ZoneNode::audited() const { return life_ == nullptr ? 0 : life_->audit.head().entries; }
 
 struct RegistryNode::Life {
     HostClock clock;

@@ -69,7 +69,6 @@ class ZoneNode : public Node {
     Caller self() const { return {CallerKind::kZone, config_.organisation, config_.zone.name}; }
     /// Null while it is down.
     const ZoneCore* core() const;
-    std::uint64_t audited() const;  ///< entries of the audit log, since it was started
 
   protected:
     void stop() override;

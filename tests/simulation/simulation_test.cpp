@@ -28,26 +28,6 @@ TEST(SimulatedWorld, SeedReplaysBitForBit) {
     EXPECT_GT(once.applications, 0);
 }
 
-/// Of homes that compete, too: users submit six applications each at once, five times.
-TEST(SimulatedWorld, AuditLogsHaveOneEntryForEachDecisionThatChangesSomething) {
-    const StormFault burst{.kind = FaultKind::kBurst, .applications = 6};
-    const StormPlan plan{.name = "no fault",
-                         .storm = std::chrono::minutes{20},
-                         .calm = std::chrono::minutes{20},
-                         .pause_least = std::chrono::seconds{60},
-                         .pause_most = std::chrono::seconds{200},
-                         .entries = {{.at_most = 5, .faults = {burst}}}};
-    for (const std::uint64_t seed : {1, 2, 3}) {
-        const Outcome outcome = run_world({.seed = seed, .storm = plan});
-        EXPECT_EQ(outcome.violation, std::nullopt);
-        ASSERT_GT(outcome.applications, 100);
-        EXPECT_LT(static_cast<double>(outcome.audited) / outcome.applications, 12) << outcome.applications;
-        std::printf("seed %llu: %d applications in %d zones, %.1f entries each\n",
-                    static_cast<unsigned long long>(seed), outcome.applications, outcome.zones,
-                    static_cast<double>(outcome.audited) / outcome.applications);
-    }
-}
-
 class SimulatedWorldFinds : public testing::TestWithParam<std::pair<PlantedFault, const char*>> {};
 
 TEST_P(SimulatedWorldFinds, FaultWithin200Seeds) {

@@ -172,7 +172,6 @@ Outcome run_world(const WorldOptions& options) {
                 count_starts((*found)->status, outcome);
         }
     }
-    for (const auto& node : nodes) outcome.audited += node->audited();
     outcome.violation = checks.violation();
     outcome.brought = jobs.brought();
     outcome.crashes = storm.crashes();

@@ -32,7 +32,6 @@ struct Outcome {
     int crashes = 0;
     int partitions = 0;
     std::uint64_t observed = 0;  ///< answers to users, each fitting into one history of its application
-    std::uint64_t audited = 0;   ///< entries in the audit logs of zones, since they were started
     std::uint64_t messages = 0;
     std::uint64_t events = 0;
     std::uint64_t digest = 0;  ///< of everything that happened: the same for the same seed and code
