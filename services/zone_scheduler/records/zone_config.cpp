@@ -4,6 +4,12 @@
 
 namespace zbs {
 
+const LinkToZone* declared_link(const ZoneConfig& config, const ZoneName& zone) {
+    const auto at = std::find_if(config.links.begin(), config.links.end(),
+                                 [&](const LinkToZone& link) { return link.zone == zone; });
+    return at == config.links.end() ? nullptr : &*at;
+}
+
 std::vector<std::string> partitions_of(const ZoneConfig& config) {
     std::vector<std::string> names;
     for (std::size_t m = 0; m < config.zone.machines.size(); ++m)

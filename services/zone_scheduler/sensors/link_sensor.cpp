@@ -10,12 +10,6 @@ constexpr int kSmallProbes = 3;
 
 }  // namespace
 
-const LinkToZone* declared_link(const ZoneConfig& config, const ZoneName& zone) {
-    const auto at = std::find_if(config.links.begin(), config.links.end(),
-                                 [&](const LinkToZone& link) { return link.zone == zone; });
-    return at == config.links.end() ? nullptr : &*at;
-}
-
 void LinkSensor::start() {
     if (config_.probe_every <= Duration{0}) return;
     // Early, so that the first plans know something; not at once, so that zones have found each other.
