@@ -16,7 +16,7 @@ constexpr int kMaxFailedLaunches = 3;  ///< then the application fails
 /// How long a zone is not asked for an earlier start after it has refused one it had offered: doubled each time.
 constexpr Duration kFirstBackoff = std::chrono::seconds{1};
 constexpr int kMaxBackoffs = 8;
-/// What zones may start apart: clocks run at different speeds, and messages take time.
+/// The most that starts of zones may lie apart: clocks run at different speeds, and messages take time.
 constexpr Duration kClockDrift = std::chrono::seconds{1};
 /// How long after its start a reservation may still become ready, of the time that zones keep it for a launch.
 constexpr int kSlipShare = 3;

@@ -21,7 +21,7 @@ class PartQueue {
         /// It shall wait no more.
         std::function<void(const PartTable::Shared&, const std::string& reason)> withdraw;
     };
-    /// What users may have now.
+    /// The rights of users now.
     struct Rights {
         /// Of the part's user, on top of what its organisation has.
         std::function<Entitlement(const PartRecord&, const PeeringUsage&)> find;

@@ -34,8 +34,9 @@ class PartTable {
     // Promises
     /// What the part may need from now on.
     void promise(const part::State& part);
-    /// What still runs has its processors, whatever was promised of its end. Whoever gives processors out asks first:
-    /// between two rounds of the watch a promise ends, and a zone that stood still hears the call before the clock.
+    /// A part that still runs has its processors, whatever was promised of its end. To be called before processors are
+    /// given out: between two rounds of the watch a promise ends, and a zone that stood still hears the call before the
+    /// clock.
     void promise_overruns();
     /// What a run that has ended says of how much of their walltime parts use.
     void record_run(const part::State& part);
