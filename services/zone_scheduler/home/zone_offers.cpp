@@ -16,9 +16,7 @@ constexpr const char* kDrains = "drains: it takes no new work now";
 
 }  // namespace
 
-ServiceAddress ZoneOffers::own_address() const {
-    return {ports_.config.url, {CallerKind::kZone, ports_.config.organisation, ports_.config.zone.name}};
-}
+ServiceAddress ZoneOffers::own_address() const { return {ports_.config.url, ports_.config.self()}; }
 
 ServiceAddress ZoneOffers::address_of(const ZoneName& zone) const {
     if (zone == ports_.config.zone.name) return own_address();

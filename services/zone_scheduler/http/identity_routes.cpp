@@ -57,9 +57,8 @@ void add_identity_routes(http::Router& router, ZoneServices& services) {
     });
     router.add_sync("GET", "/v1/whoami", Action::kWhoAmI, Body::kNone, [&services](const Request& request) {
         const PeerIdentity& peer = request.call.peer;
-        return http::ok(codec::encode(
-            codec::WhoAmIInZone{codec::who_is(peer), services.membership.groups_of(peer.name()),
-                                to_uri({CallerKind::kZone, services.config.organisation, services.config.zone.name})}));
+        return http::ok(codec::encode(codec::WhoAmIInZone{
+            codec::who_is(peer), services.membership.groups_of(peer.name()), to_uri(services.config.self())}));
     });
     router.add_sync("POST", "/v1/users", Action::kCreateUser, Body::kJson, [&services](const Request& request) {
         const Result<codec::NewUser> user = codec::decode_new_user(request.json);

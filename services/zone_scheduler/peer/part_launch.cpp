@@ -84,7 +84,7 @@ Result<void> PartService::check_launcher(const Caller& caller, const LaunchReque
     if (is_srun(request.launcher) != request.program.has_value())
         return invalid("must be there for srun, and for no other launcher", "/program");
     if (needs_own_zone(request.launcher)) {
-        if (caller != Caller{CallerKind::kZone, config_.organisation, config_.zone.name})
+        if (caller != config_.self())
             return Error{ErrorCode::kDenied,
                          std::string("launcher ") + to_string(request.launcher) + " is for a zone's own users only",
                          "/launcher"};

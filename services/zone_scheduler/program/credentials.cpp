@@ -51,7 +51,7 @@ Result<std::string> load_credentials(ServiceHost& host, const StateFolder& state
 
 std::unique_ptr<cpprest::HttpCaller> make_client(const ServiceHost& host, const ZoneSettings& settings) {
     return std::make_unique<cpprest::HttpCaller>(
-        cpprest::HttpCallerOptions{.self = {CallerKind::kZone, settings.zone.organisation, settings.zone.zone.name},
+        cpprest::HttpCallerOptions{.self = settings.zone.self(),
                                    .local_token = {},
                                    .tls = host.make_tls_client(),
                                    .max_reply_bytes = limits::kMaxReplyBytes,

@@ -42,8 +42,7 @@ Result<void> Edge::announce(const ZoneSettings& settings, const StateFolder& sta
     const std::string home = state.operator_identity() + "/home";  // makes the folder credentials of `zbs`, too
     std::error_code fault;
     if (std::filesystem::exists(state.operator_identity(), fault) &&
-        !process::write_file(
-            home, url + " " + to_uri({CallerKind::kZone, settings.zone.organisation, settings.zone.zone.name}) + "\n"))
+        !process::write_file(home, url + " " + to_uri(settings.zone.self()) + "\n"))
         return Error{ErrorCode::kUnavailable, "cannot write where operators find this zone", home};
     return {};
 }

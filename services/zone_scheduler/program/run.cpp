@@ -193,7 +193,7 @@ int run(const std::string& config_path) {
                     "the zone serves plain HTTP on loopback, alone; if it has keys elsewhere, correct 'state', "
                     "else 'zbs-zone init' makes them"}});
     std::unique_ptr<ActiveZone> active;
-    const Caller self{CallerKind::kZone, settings->zone.organisation, settings->zone.zone.name};
+    const Caller self = settings->zone.self();
     Edge edge(host, *settings, *std::move(local_token),
               [&](const http::Call& call) { return standby->answer(call, to_string(host.ids.fresh(self))); });
     const Serving serving{host, *settings, state, config_path, *log, edge, active, standby, watch};

@@ -70,7 +70,7 @@ Result<void> check_for_service(const ZoneSettings& settings, const std::string& 
 }
 
 Result<void> check_name(const Caller& name, const ZoneSettings& settings) {
-    const Caller expected{CallerKind::kZone, settings.zone.organisation, settings.zone.zone.name};
+    const Caller expected = settings.zone.self();
     if (name == expected) return {};
     return invalid("the certificate is of " + to_uri(name) + ", the configuration of " + to_uri(expected) +
                        "; correct one of them",

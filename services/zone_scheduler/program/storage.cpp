@@ -17,8 +17,7 @@
 namespace zbs::zone_program {
 
 sqlite::ServiceFiles zone_files(const ZoneSettings& settings, const StateFolder& state) {
-    return {state.database(), state.audit(),
-            to_uri({CallerKind::kZone, settings.zone.organisation, settings.zone.zone.name})};
+    return {state.database(), state.audit(), to_uri(settings.zone.self())};
 }
 
 namespace {

@@ -46,6 +46,7 @@ enum class SharingMode {
 /// What an operator settles for a zone. Read at start; what `settings_table` says of SIGHUP changes on the strand.
 struct ZoneConfig {
     ZoneName name() const { return ZoneName(zone.name); }
+    Caller self() const { return {CallerKind::kZone, organisation, zone.name}; }  ///< as it names itself in calls
 
     Zone zone;                          ///< name, machines, links inside
     bool declares_within_zone = false;  ///< the operator has said what `zone.within_zone` is; else it may be measured

@@ -188,7 +188,7 @@ Result<DelegationInfo> DelegationService::check(const PartRequest& part, const D
     const auto denied = [](const std::string& why) {
         return Error{ErrorCode::kDenied, "the delegation does not count: " + why, "/delegation"};
     };
-    const Caller self{CallerKind::kZone, config_.organisation, config_.zone.name};
+    const Caller self = config_.self();
     const Result<DelegationInfo> info =
         trust_.verify_delegation(kPartPurpose, {proof.text, proof.chain, proof.signature});
     if (!info) return denied(info.error().message);

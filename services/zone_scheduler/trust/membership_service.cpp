@@ -106,12 +106,7 @@ Result<MembershipService::Invitation> MembershipService::add_user(const std::str
     member.code_expires = clock_.now() + kCodeLifetime;
     if (auto ok = save(member); !ok) return ok.error();
     log_.info("user_invited", {{"user", name}});
-    const JoinToken token{JoinToken::Kind::kUser,
-                          name,
-                          code,
-                          *fingerprint,
-                          {CallerKind::kZone, config_.organisation, config_.zone.name},
-                          config_.url};
+    const JoinToken token{JoinToken::Kind::kUser, name, code, *fingerprint, config_.self(), config_.url};
     return Invitation{to_text(token), member.code_expires};
 }
 
@@ -229,7 +224,7 @@ Result<EnrolmentAnswer> MembershipService::renew(const PeerIdentity& user, const
 
 TrustStatement MembershipService::statement() const {
     TrustStatement result{.organisation = config_.organisation,
-                          .name = to_uri({CallerKind::kZone, config_.organisation, config_.zone.name}),
+                          .name = to_uri(config_.self()),
                           .bundle = keys_ == nullptr ? "" : keys_->bundle(),
                           .revocations = revocations_};
     std::vector<std::string>& blocked = result.blocked.emplace();

@@ -218,7 +218,7 @@ void accept(PeeringRecord& record, const AutomaticRule& rule, Time now) {
 
 Result<PeeringAnswer> PeeringService::request(const Caller& caller, const PeeringRequest& request) {
     const Caller asker{CallerKind::kZone, request.organisation, request.zone};
-    const Caller self{CallerKind::kZone, config_.organisation, config_.zone.name};
+    const Caller self = config_.self();
     if (auto good = check_asker(caller, request, self); !good) return good.error();
     PeeringAnswer answer{config_.name(), config_.organisation, kAccepted, {}};
     const bool own = request.organisation == config_.organisation;

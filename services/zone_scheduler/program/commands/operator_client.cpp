@@ -49,7 +49,7 @@ Result<std::unique_ptr<OperatorClient>> OperatorClient::connect(const std::strin
         audience == Audience::kThisHost ? own_address(*settings, state) : active_address(*settings, state, config_path);
     if (!address) return address.error();
     std::unique_ptr<OperatorClient> client(new OperatorClient);
-    client->zone_ = {*address, {CallerKind::kZone, settings->zone.organisation, settings->zone.zone.name}};
+    client->zone_ = {*address, settings->zone.self()};
     const bool with_tls = client->zone_.url.starts_with("https://");
     if (with_tls != state.has_identity()) {
         return Error{ErrorCode::kConflict,
