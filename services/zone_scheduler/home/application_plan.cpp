@@ -1,0 +1,422 @@
+// The machine of an application up to its launch: a plan, holds, commits, its turn in a queue, files, a reserved start.
+#include "services/zone_scheduler/home/application_stepper.hpp"
+
+#include <algorithm>
+
+namespace zbs {
+namespace {
+
+constexpr int kMaxDenials = 5;
+/// How long a zone is not asked for an earlier start after it has refused one it had offered: doubled each time.
+constexpr Duration kFirstBackoff = std::chrono::seconds{1};
+constexpr int kMaxBackoffs = 8;
+/// The most that starts of zones may lie apart: clocks run at different speeds, and messages take time.
+constexpr Duration kClockDrift = std::chrono::seconds{1};
+/// How long after its start a reservation may still become ready, of the time that zones keep it for a launch.
+constexpr int kSlipShare = 3;
+constexpr Duration kCheckStart = std::chrono::seconds{1};
+constexpr Duration kCheckAgain = std::chrono::milliseconds{500};
+/// How often a zone is asked about its queue: of the time that is left, within bounds that leave most of the launch
+/// window.
+constexpr int kCheckShare = 10;
+constexpr int kWindowShare = 6;
+constexpr Duration kAskElsewhere = std::chrono::seconds{10};
+constexpr const char* kWaitsInQueue = "waiting in the queue of its zone";
+
+/// Whether the zone will not take this part of this user, however often it is asked: no right, no delegation.
+bool is_denial(const Error& error) {
+    return error.code == ErrorCode::kDenied || error.code == ErrorCode::kUnauthenticated ||
+           error.code == ErrorCode::kInvalidArgument;
+}
+
+/// Steady times: the common start, none where it is at once; when the hold was asked for, when the answer came.
+struct HoldTimes {
+    std::optional<Duration> start;
+    Duration asked{}, answered{};
+};
+
+/// The fault of the start that the zone promised; empty where it has none. The zone sent the time left until then at
+/// some moment between question and answer. A difference larger than that interval means another start than the
+/// requested one; a difference that a late answer may explain must not be more than the launch can wait.
+std::string start_fault(const PartStatus& held, const HoldTimes& times, Duration launch_can_wait) {
+    if (!times.start)
+        return held.starts_in == Duration{0} ? "" : "its hold is for a later start, and it was asked for one at once";
+    const Duration late = times.asked + held.starts_in - *times.start;
+    const Duration early = *times.start - times.answered - held.starts_in;
+    const Duration surely = std::max(late, early);
+    const auto seconds = [](Duration d) { return std::to_string(to_seconds(d)) + " s"; };
+    if (surely > kClockDrift)
+        return "its hold is for another start than the common one, " + seconds(surely) +
+               (late > early ? " later" : " earlier");
+    if (surely + (times.answered - times.asked) > launch_can_wait)
+        return "it took " + seconds(times.answered - times.asked) +
+               " to hold, so when its part starts is not known well enough";
+    return {};
+}
+
+/// A peer is attacker-controlled: exactly our ranks, in order, no two on one processor.
+bool is_complete(const ApplicationPart& part, const PartStatus& answer) {
+    std::set<std::pair<std::string_view, std::int32_t>> places;
+    for (const RankPlace& place : answer.assignment) places.emplace(place.machine, place.processor);
+    return places.size() == part.ranks.size() &&
+           std::equal(part.ranks.begin(), part.ranks.end(), answer.assignment.begin(), answer.assignment.end(),
+                      [](TaskIndex rank, const RankPlace& place) { return rank == place.rank; });
+}
+
+/// Copies what a zone says of a part that was queued: its place, or the processors that it has got. False where these
+/// are not for just its ranks.
+bool take_turn(ApplicationStatus& status, ApplicationPart& part, const PartStatus& answer, Time now) {
+    part.status.queue = answer.queue;
+    status.queue_start.reset();
+    if (answer.queue && answer.queue->start_in) status.queue_start = now + *answer.queue->start_in;
+    if (answer.queue) return true;
+    if (!is_complete(part, answer)) return false;
+    part.status.assignment = answer.assignment;
+    part.status.can_profile = answer.can_profile;
+    return true;
+}
+
+std::string words_of(const QueueOutlook& outlook) {
+    std::string text = "waits in its queue";
+    if (outlook.place) text += " at place " + std::to_string(*outlook.place);
+    if (outlook.waits_for == "reservation")
+        text += "; the processors that are free are reserved from a time on before it could end";
+    else if (outlook.waits_for == "right")
+        text += "; its user may not have as many processors now";
+    else if (outlook.waits_for == "turn")
+        text += "; others are before it, or too few processors are free";
+    return text;
+}
+
+/// The parts of a plan. Each takes the place of the one that `reserved` has in the same zone, if any.
+std::vector<ApplicationPart> parts_of(const ApplicationPlan& plan, const std::vector<PartId>& ids,
+                                      const std::vector<ApplicationPart>& reserved) {
+    std::map<ZoneName, ApplicationPart> by_zone;
+    for (std::size_t rank = 0; rank < plan.zone_of_rank.size(); ++rank)
+        by_zone[plan.zone_of_rank[rank]].ranks.push_back(static_cast<TaskIndex>(rank));
+    ZBS_EXPECTS(by_zone.size() == ids.size());
+    std::vector<ApplicationPart> parts;
+    for (auto& [zone, part] : by_zone) {
+        part.zone = zone;
+        part.id = part.status.id = ids[parts.size()];
+        part.queued = plan.queued;
+        const auto old = std::ranges::find(reserved, zone, &ApplicationPart::zone);
+        if (old != reserved.end()) part.replaces = old->id;
+        parts.push_back(std::move(part));
+    }
+    return parts;
+}
+
+}  // namespace
+
+void Stepper::on(const event::NoPlan& none) {
+    std::string reason = none.reason;
+    if (auto* waiting = std::get_if<phase::Waiting>(&run_.phase)) {
+        waiting->may_overtake = false;
+        if (none.is_final) {
+            enter(status_, ApplicationState::kRejected, reason, phase::Over{});
+            return add(effect::Release{});
+        }
+        run_.series = {};  // a zone that refused may have processors by then
+    } else if (auto* awaiting = std::get_if<phase::AwaitingStart>(&run_.phase)) {
+        awaiting->may_overtake = false;
+        reason = why_it_awaits_start();
+    }
+    if (reason == status_.reason || !is_one_of<phase::Waiting, phase::AwaitingStart>(run_.phase)) return;
+    ApplicationStatus changed = status_;
+    changed.reason = reason;
+    save(std::move(changed));
+}
+
+void Stepper::on(const event::PlanMade& made) {
+    phase::Planned planned{made.model};
+    if (is_one_of<phase::AwaitingStart>(run_.phase)) {
+        planned.swap = Swap{};
+    } else if (const auto* asking = std::get_if<phase::AskingElsewhere>(&run_.phase)) {
+        planned.swap = Swap{status_};
+        run_.phase = phase::Committed{QueueTurn(asking->turn)};
+    } else if (!is_one_of<phase::Waiting>(run_.phase)) {
+        return;
+    }
+    // At its place in a queue it keeps what it was promised.
+    const bool keeps_place = planned.swap && planned.swap->place;
+    planned.by_cycle = !keeps_place;
+    if (!keeps_place) run_.obligations.clear();
+    ApplicationStatus changed = status_;
+    changed.parts = parts_of(made.choice.plan, made.ids, status_.parts);
+    changed.releasing.insert(changed.releasing.end(), status_.parts.begin(), status_.parts.end());
+    changed.plan = made.choice.plan;
+    changed.plan->round = run_.series.round;
+    changed.start.reset();
+    if (made.choice.start_in) {
+        run_.start = now_.steady + *made.choice.start_in;
+        changed.start = now_.wall + *made.choice.start_in;
+    }
+    enter(std::move(changed), ApplicationState::kPlanned, {}, std::move(planned));
+    add(effect::Advance{});
+}
+
+void Stepper::on(const event::NoneElsewhere& none) {
+    const auto* asking = std::get_if<phase::AskingElsewhere>(&run_.phase);
+    if (asking == nullptr) return;
+    QueueTurn turn = asking->turn;
+    turn.elsewhere_at += none.rest;
+    if (!status_.cancel_requested) return ask_turn(turn);
+    run_.phase = phase::Committed{turn};
+    add(effect::Advance{});
+}
+
+void Stepper::hold_answered(phase::Holding& holding, ApplicationPart& held, const event::PartAnswered& came) {
+    if (holding.answers.missing.erase(held.id) == 0) return;
+    const Result<PartStatus>& answer = came.answer;
+    const bool waits = answer && held.queued && answer->queue;
+    const bool fits = answer && answer->id == held.id && answer->state == PartState::kHeld &&
+                      (waits ? answer->assignment.empty() : is_complete(held, *answer));
+    const auto start = status_.start ? std::optional(run_.start) : std::nullopt;
+    const std::string off =
+        fits ? start_fault(*answer, {start, came.asked, now_.steady}, config_.launch_window / kSlipShare)
+             : "its hold does not fit the request";
+    const bool good = fits && off.empty();
+    const std::string words = !answer         ? answer.error().message
+                              : good && waits ? "takes it into its queue"
+                              : good          ? "holds " + std::to_string(held.ranks.size()) + " processors"
+                                              : off;
+    record(held, "hold", good, words);
+    if (good) {
+        held.status = *answer;
+        promise(held, came.asked, *answer);
+    } else {
+        holding.answers.failure = {held.zone, words};
+        const bool is_denied = !answer && is_denial(answer.error());
+        if (is_denied || (!answer && is_passing(answer.error()))) add(effect::RecheckPeer{held.zone});
+        if (holding.plan.swap) {
+            ApplicationRun::Backoff& backoff = run_.backoffs[held.zone];
+            backoff.times = std::min(backoff.times + 1, kMaxBackoffs);
+            backoff.until = now_.steady + kFirstBackoff * (1 << backoff.times);
+        }
+        run_.was_denied |= is_denied;
+    }
+    if (!holding.answers.missing.empty()) return;
+    const std::optional<ZoneFailure> failure = holding.answers.failure;
+    all_held(phase::Planned(std::move(holding.plan)), failure);
+}
+
+/// All zones have answered. Where the outcome cannot be stored now they are asked again.
+void Stepper::all_held(phase::Planned plan, const std::optional<ZoneFailure>& failure) {
+    plan.by_cycle = false;
+    if (failure && plan.swap && plan.swap->place && !status_.cancel_requested) {
+        const ApplicationStatus place = *plan.swap->place;
+        run_.phase = std::move(plan);
+        return wait_on(place);
+    }
+    plan.swap.reset();
+    run_.phase = std::move(plan);
+    if (status_.cancel_requested) return add(effect::Advance{});
+    if (failure) return plan_again(*failure);
+    ApplicationStatus changed = status_;
+    std::erase_if(changed.releasing, [&](const ApplicationPart& old) {  // with the hold of the new part
+        return std::ranges::any_of(changed.parts, [&](const auto& fresh) { return fresh.replaces == old.id; });
+    });
+    enter(std::move(changed), ApplicationState::kHeld, {}, phase::Held{});
+    add(effect::Release{});  // of zones that are needed no more
+    add(effect::Advance{});
+}
+
+/// The zone that could have started it refuses: it has not left its place, and waits on.
+void Stepper::wait_on(const ApplicationStatus& place) {
+    ApplicationStatus changed = status_;
+    std::erase_if(changed.releasing, [&place](const ApplicationPart& part) {
+        return std::ranges::any_of(place.parts, [&part](const auto& kept) { return kept.id == part.id; });
+    });
+    release_parts(changed);
+    changed.parts = place.parts;
+    changed.plan = place.plan;
+    changed.start = place.start;
+    run_.was_denied = false;
+    enter(std::move(changed), ApplicationState::kCommitted, kWaitsInQueue, phase::Committed{});
+    add(effect::Release{});
+    add(effect::Advance{});
+}
+
+void Stepper::plan_again(const ZoneFailure& failure) {
+    ApplicationStatus changed = status_;
+    release_parts(changed);
+    changed.start.reset();
+    const std::string what = (failure.zone.empty() ? "" : "zone " + failure.zone + ": ") + failure.reason;
+    if (std::exchange(run_.was_denied, false)) ++run_.denials;
+    if (run_.denials >= kMaxDenials && allowed(status_.state, ApplicationState::kRejected)) {
+        enter(std::move(changed), ApplicationState::kRejected,
+              "no plan held in " + std::to_string(run_.series.round) + " rounds; the last one failed because " + what,
+              phase::Over{});
+        return add(effect::Release{});
+    }
+    enter(std::move(changed), ApplicationState::kAccepted, "planning again: " + what, phase::Waiting{});
+    ++out_.save->series.round;
+    if (!failure.zone.empty()) out_.save->series.excluded.insert(failure.zone);
+    add(effect::Release{});
+    add(effect::AwaitPlanningLater{out_.save->series.round});
+}
+
+void Stepper::commit_answered(phase::Committing& committing, ApplicationPart& part, const event::PartAnswered& came) {
+    if (committing.answers.missing.erase(part.id) == 0) return;
+    const Result<PartStatus>& answer = came.answer;
+    bool good = answer && answer->state == PartState::kCommitted;
+    if (good && part.queued && part.status.assignment.empty()) good = take_turn(status_, part, *answer, now_.wall);
+    const std::string words = !answer ? answer.error().message
+                              : good  ? "committed"
+                                      : "it let the hold go: " + answer->reason;
+    record(part, "commit", good, words);
+    if (good) {
+        promise(part, came.asked, *answer);
+        part.status.state = answer->state;
+        part.status.expires_in = Duration{0};
+    } else {
+        committing.answers.failure = {part.zone, words};
+        judge(part, answer);
+    }
+    if (!committing.answers.missing.empty()) return;
+    const std::optional<ZoneFailure> failure = committing.answers.failure;
+    run_.phase = phase::Held{};
+    if (status_.cancel_requested) return add(effect::Advance{});
+    if (failure) return plan_again(*failure);
+    const bool is_queued = waits_in_queue(status_);
+    if (status_.start || is_queued) run_.series = {};  // reserved: what comes now is a new series of plans
+    enter(status_, ApplicationState::kCommitted,
+          is_queued       ? kWaitsInQueue
+          : status_.start ? why_it_awaits_start()
+                          : "",
+          phase::Committed{});
+    add(effect::Advance{});
+}
+
+void Stepper::begin_committed(const QueueTurn& turn) {
+    if (waits_in_queue(status_)) return await_turn(turn);
+    if (!is_staged()) {
+        run_.phase = phase::SendingFiles{};
+        return add(effect::SendFiles{});
+    }
+    if (status_.start) return await_start(std::min(run_.start - now_.steady, kCheckStart));
+    begin_launch();
+}
+
+void Stepper::await_turn(const QueueTurn& turn) {
+    const ApplicationPart& part = status_.parts.front();
+    Duration after = config_.poll_every;
+    if (part.status.queue && turn.was_asked) {
+        const Duration longest = config_.launch_window / kWindowShare;
+        after = std::clamp(part.status.queue->start_in.value_or(longest) / kCheckShare, config_.poll_every, longest);
+    }
+    run_.phase = phase::AwaitingTurn{turn, set_timer(after, true)};
+}
+
+void Stepper::ask_turn(const QueueTurn& turn) {
+    run_.phase = phase::AskingTurn{turn};
+    add(effect::AskZones{Question::kTurn});
+}
+
+void Stepper::turn_answered(QueueTurn turn, ApplicationPart& part, const Result<PartStatus>& answer) {
+    run_.phase = phase::Committed{turn};
+    if (status_.cancel_requested) return add(effect::Advance{});
+    if (!answer && is_passing(answer.error())) {
+        record(part, "queue", false, answer.error().message);
+        return await_turn(turn);  // silence loses no place in a queue
+    }
+    if (!answer || answer->state != PartState::kCommitted) {
+        const std::string words = answer
+                                      ? std::string("the part is ") + to_string(answer->state) + ": " + answer->reason
+                                      : answer.error().message;
+        record(part, "queue", false, words);
+        judge(part, answer);
+        return plan_again({part.zone, words});
+    }
+    if (!answer->queue && !answer->ready) return await_turn(turn);
+    if (!take_turn(status_, part, *answer, now_.wall)) {
+        const std::string words = "its processors are not for the ranks asked for";
+        record(part, "queue", false, words);
+        return plan_again({part.zone, words});
+    }
+    record(part, "queue", true, answer->queue ? words_of(*answer->queue) : "gives it processors");
+    add(effect::Advance{});
+}
+
+void Stepper::await_start(Duration delay, bool may_overtake) {
+    run_.phase = phase::AwaitingStart{set_timer(delay, false), may_overtake};
+}
+
+void Stepper::on(const event::TimerFired& fired) {
+    const auto* turn_awaited = std::get_if<phase::AwaitingTurn>(&run_.phase);
+    const auto* start_awaited = std::get_if<phase::AwaitingStart>(&run_.phase);
+    if (turn_awaited != nullptr && turn_awaited->timer == fired.timer) {
+        QueueTurn turn = turn_awaited->turn;
+        run_.phase = phase::Committed{turn};
+        if (status_.cancel_requested || !waits_in_queue(status_)) return add(effect::Advance{});
+        if (!turn.was_asked) turn.elsewhere_at = now_.steady;
+        turn.was_asked = true;
+        if (now_.steady - turn.elsewhere_at < kAskElsewhere) return ask_turn(turn);
+        turn.elsewhere_at = now_.steady;
+        run_.phase = phase::AskingElsewhere{turn};
+        add(effect::AskElsewhere{});
+    } else if (start_awaited != nullptr && start_awaited->timer == fired.timer) {
+        if (status_.cancel_requested) {
+            run_.phase = phase::Committed{};
+            add(effect::Advance{});
+        } else if (now_.steady >= run_.start) {
+            run_.phase = phase::CheckingReady{{all_parts(), {}}};
+            add(effect::AskZones{Question::kReady});
+        } else {
+            await_start(std::min(run_.start - now_.steady, kCheckStart), start_awaited->may_overtake);
+            add(effect::BeginCycle{kCheckStart});  // which may start it now
+        }
+    }
+}
+
+/// At the start: every zone must still have the part, and its processors free of what ran there before. Where one has
+/// not within a third of the launch window, the start has slipped: everything is given back and planned again.
+void Stepper::ready_answered(phase::CheckingReady& checking, ApplicationPart& part, const Result<PartStatus>& answer) {
+    if (checking.answers.missing.erase(part.id) == 0) return;
+    const bool committed = answer && answer->state == PartState::kCommitted;
+    const bool in_time = committed && answer->starts_in <= kClockDrift;
+    const bool ready = in_time && answer->ready;
+    const std::string words = !answer ? answer.error().message
+                              : !committed
+                                  ? std::string("the part is ") + to_string(answer->state) + ": " + answer->reason
+                              : ready    ? "ready"
+                              : !in_time ? "by its clock the start is later"
+                                         : "what ran on its processors before has not ended";
+    record(part, "ready", ready, words);
+    if (!ready) {
+        judge(part, answer);
+        checking.answers.failure = {part.zone, "the reserved start slips: " + words};
+    }
+    if (!checking.answers.missing.empty()) return;
+    const std::optional<ZoneFailure> failure = checking.answers.failure;
+    run_.phase = phase::Committed{};
+    if (status_.cancel_requested) return add(effect::Advance{});
+    if (!failure) return begin_launch();
+    if (now_.steady < run_.start + config_.launch_window / kSlipShare) return await_start(kCheckAgain);
+    plan_again(*failure);
+}
+
+void Stepper::on(const event::FilesSent& sent) {
+    if (!is_one_of<phase::SendingFiles>(run_.phase)) return;
+    run_.phase = phase::Committed{};
+    run_.was_denied |= sent.is_denial;
+    if (sent.failure) return plan_again(*sent.failure);
+    if (!status_.cancel_requested) run_.staged.merge(all_parts());
+    add(effect::Advance{});
+}
+
+/// A zone that takes no new work keeps the start that it promised, but gives no earlier one.
+std::string Stepper::why_it_awaits_start() const {
+    return "waiting for processors: a common start is reserved" +
+           (now_.resting.empty() ? ", and taken earlier where something ends early"
+                                 : now_.resting + "; an earlier start has to wait for that");
+}
+
+bool Stepper::is_staged() const {
+    return std::ranges::all_of(status_.parts, [&](const ApplicationPart& part) {
+        return !needs_files(config_, run_.app.request, part) || run_.staged.contains(part.id);
+    });
+}
+
+}  // namespace zbs
