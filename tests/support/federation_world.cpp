@@ -193,7 +193,8 @@ AutomaticRule FederationWorld::accept_all(std::vector<std::string> organisations
     rule.rights.ceiling = {.processors = 1'000,
                            .walltime = std::chrono::hours{24},
                            .concurrent_parts = 1'000,
-                           .account_rule = "account:guest"};
+                           .account_rule = "account:guest",
+                           .require_delegation = false};
     rule.rights.floor = {1'000, std::chrono::hours{24}, 1'000};
     return rule;
 }
@@ -210,64 +211,42 @@ void FederationWorld::crash(const std::string& name) {
 
 void FederationWorld::restart(const std::string& name) {
     Node& fresh = node(name);
-    if (fresh.applications) {
-        graveyard_.emplace_back(std::shared_ptr<ApplicationService>(std::move(fresh.applications)));
-        graveyard_.emplace_back(std::shared_ptr<PartService>(std::move(fresh.parts)));
-        graveyard_.emplace_back(std::shared_ptr<AuthorizationFilter>(std::move(fresh.filter)));
-        graveyard_.emplace_back(std::shared_ptr<PeeringService>(std::move(fresh.peerings)));
-        graveyard_.emplace_back(std::shared_ptr<PeerService>(std::move(fresh.peers)));
+    if (fresh.domain) {
+        graveyard_.emplace_back(std::shared_ptr<ZoneDomain>(std::move(fresh.domain)));
+        graveyard_.emplace_back(std::shared_ptr<FileLibrary>(std::move(fresh.files)));
         graveyard_.emplace_back(std::shared_ptr<ZoneTransport>(std::move(fresh.transport)));
         graveyard_.emplace_back(std::shared_ptr<Clock>(std::move(fresh.clock)));
     }
     fresh.up = true;
-    const auto decode = [](std::string_view) -> Result<ApplicationModel> {
-        return Error{ErrorCode::kNotFound, "no profile in this world", {}};
-    };
     fresh.clock = std::make_unique<LifeClock>(*this, name);
     fresh.transport = std::make_unique<Bus>(*this, name);
-    fresh.peerings = std::make_unique<PeeringService>(fresh.config, *fresh.clock, fresh.site, fresh.trust, fresh.log);
-    fresh.filter = std::make_unique<AuthorizationFilter>(fresh.config, *fresh.clock, fresh.site, *fresh.peerings);
     fresh.files = std::make_unique<FileLibrary>(fresh.config, fresh.depot);
-    fresh.parts = std::make_unique<PartService>(
-        PartPorts{.config = fresh.config,
-                  .clock = *fresh.clock,
-                  .store = fresh.store,
-                  .executor = *fresh.executor,
-                  .peerings = *fresh.peerings,
-                  .filter = *fresh.filter,
-                  .log = fresh.log,
-                  .decode = decode,
-                  .queue_observer = fresh.queue_observer,
-                  .part_observer = fresh.part_observer,
-                  .files = fresh.files.get(),
-                  .check_delegation = [&fresh](const PartRequest& part,
-                                               bool required) { return fresh.check_delegation(part, required); },
-                  .is_blocked = [&fresh](const Caller& who) { return fresh.is_blocked(who); },
-                  .drains = [&fresh] { return fresh.drains(); }});
-    fresh.peers = std::make_unique<PeerService>(fresh.config, *fresh.clock, fresh.store, *fresh.transport,
-                                                fresh.keys.get(), fresh.trust, *fresh.peerings, fresh.log);
-    fresh.applications = std::make_unique<ApplicationService>(
-        ApplicationPorts{.config = fresh.config,
-                         .clock = *fresh.clock,
-                         .ids = ids,
-                         .store = fresh.store,
-                         .executor = *fresh.executor,
-                         .transport = *fresh.transport,
-                         .peers = *fresh.peers,
-                         .log = fresh.log,
-                         .files = fresh.files.get(),
-                         .is_blocked = [&fresh](const Caller& who) { return fresh.is_blocked(who); },
-                         .drains = [&fresh] { return fresh.drains(); },
-                         .is_doubtful = [&fresh](const OrganisationName& who) { return fresh.is_doubtful(who); },
-                         .record_reputation =
-                             [this](const OrganisationName& organisation, TrustEvent what) {
-                                 conduct.push_back({organisation, what});
-                             }});
-    const Result<void> queue = fresh.parts->use_queue(fresh.config.queue);
-    ZBS_EXPECTS(queue.has_value());
-    ZBS_EXPECTS(fresh.peerings->resume().has_value() && fresh.filter->resume().has_value() &&
-                fresh.parts->resume().has_value() && fresh.peers->resume().has_value() &&
-                fresh.applications->resume().has_value());
+    fresh.domain =
+        std::make_unique<ZoneDomain>(DomainPorts{.config = fresh.config,
+                                                 .clock = *fresh.clock,
+                                                 .ids = ids,
+                                                 .store = fresh.store,
+                                                 .site = fresh.site,
+                                                 .executor = *fresh.executor,
+                                                 .transport = *fresh.transport,
+                                                 .trust = fresh.trust,
+                                                 .keys = fresh.keys.get(),
+                                                 .secrets = fresh.secrets,
+                                                 .log = fresh.log,
+                                                 .files = *fresh.files,
+                                                 .drains = [&fresh] { return fresh.drains(); },
+                                                 .queue_observer = fresh.queue_observer,
+                                                 .part_observer = fresh.part_observer,
+                                                 .conduct_noted =
+                                                     [this](const OrganisationName& organisation, TrustEvent what) {
+                                                         conduct.push_back({organisation, what});
+                                                     }});
+    fresh.peerings = &fresh.domain->peerings;
+    fresh.filter = &fresh.domain->filter;
+    fresh.parts = &fresh.domain->parts;
+    fresh.peers = &fresh.domain->peers;
+    fresh.applications = &fresh.domain->applications;
+    ZBS_EXPECTS(fresh.domain->resume().has_value());
     check_around(name, generation_[name]);
 }
 

@@ -6,15 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/base/expects.hpp"
 #include "algorithms/base/rng.hpp"
-#include "services/zone_scheduler/home/application_service.hpp"
-#include "services/zone_scheduler/peer/part_service.hpp"
-#include "services/zone_scheduler/trust/peer_service.hpp"
-#include "services/zone_scheduler/trust/peering_service.hpp"
+#include "services/zone_scheduler/assembly/zone_domain.hpp"
 #include "tests/support/fake_executor.hpp"
 #include "tests/support/fake_trust.hpp"
 #include "tests/support/memory_depot.hpp"
 #include "tests/support/memory_store.hpp"
+#include "tests/support/registry_fakes.hpp"
 #include "tests/support/silent_log.hpp"
 #include "tests/support/virtual_clock.hpp"
 
@@ -75,17 +74,14 @@ class FederationWorld {
         part::Observer part_observer;        ///< likewise
         std::unique_ptr<Clock> clock;        ///< the common one, but timers of a crashed service never fire
         std::unique_ptr<ZoneTransport> transport;
-        std::unique_ptr<PeeringService> peerings;
-        std::unique_ptr<AuthorizationFilter> filter;
-        std::unique_ptr<PartService> parts;
-        std::unique_ptr<PeerService> peers;
-        std::unique_ptr<ApplicationService> applications;
-        std::function<bool(const Caller&)> is_blocked = [](const Caller&) { return false; };
+        CountingSecrets secrets;
+        std::unique_ptr<ZoneDomain> domain;  ///< as the program builds it; the rooms below are its
+        PeeringService* peerings = nullptr;
+        AuthorizationFilter* filter = nullptr;
+        PartService* parts = nullptr;
+        PeerService* peers = nullptr;
+        ApplicationService* applications = nullptr;
         std::function<bool()> drains = [] { return false; };
-        std::function<Result<void>(const PartRequest&, bool required)> check_delegation = [](const PartRequest&, bool) {
-            return Result<void>{};
-        };
-        std::function<bool(const OrganisationName&)> is_doubtful = [](const OrganisationName&) { return false; };
         bool up = false;
         ZoneStanding standing = ZoneStanding::kActive;  ///< as the registry would list it
     };
@@ -115,6 +111,10 @@ class FederationWorld {
     explicit FederationWorld(std::vector<int> processors, std::vector<std::string> homes = {"org-a"});
     ~FederationWorld();
     Node& node(const std::string& name) { return *nodes_.at(name); }
+    /// As an operator of that zone does; an own user is revoked.
+    void block(const std::string& zone, const Caller& subject) {
+        ZBS_EXPECTS(node(zone).domain->membership.block(to_uri(subject), "in a test", {}).has_value());
+    }
     void crash(const std::string& name);
     void restart(const std::string& name);
     void run(Duration time) { clock.advance(time); }

@@ -1,6 +1,5 @@
 #include "services/zone_scheduler/assembly/zone_core.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "services/common/codec/json/json.hpp"
@@ -11,20 +10,12 @@
 namespace zbs {
 namespace {
 
-Result<ApplicationModel> decode_model_text(std::string_view text) {
-    const auto json = codec::parse(text);
-    if (!json) return json.error();
-    return codec::decode_model(*json);
-}
-
 EntrySigning signing_of(const ZonePorts& ports) {
     return {.sign = [keys = ports.keys](const ZoneEntry& entry) { return codec::sign_entry(*keys, entry); },
             .verify = [&trust = ports.trust](const SignedText& text) { return codec::verify_entry(trust, text); }};
 }
 
 constexpr Duration kCheckAgents = std::chrono::seconds{1};
-
-Caller self_of(const ZoneConfig& config) { return {CallerKind::kZone, config.organisation, config.zone.name}; }
 
 }  // namespace
 
@@ -41,34 +32,46 @@ ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contra
       feed_(ports_.clock, events_,
             {.post = ports_.post,
              .after_commit = [this](std::function<void()> effect) { barrier_.after_commit(std::move(effect)); },
-             .is_blocked = [this](const PeerIdentity& who) { return membership_.is_blocked(who); }}),
+             .is_blocked = [this](const PeerIdentity& who) { return domain_.membership.is_blocked(who); }}),
       executor_(barrier_, ports_.executor),
       transport_(make_transport()),
-      peerings_(config, ports_.clock, ports_.site, ports_.trust, ports_.log),
-      filter_(config, ports_.clock, ports_.site, peerings_),
-      peers_(config, ports_.clock, ports_.store, *transport_, ports_.keys, ports_.trust, peerings_, ports_.log),
+      files_(config, ports_.depot),
+      domain_(domain_ports()),
       registry_(
           config, ports_.clock, *transport_, ports_.trust, signing_of(ports), ports_.log,
-          [this](const std::vector<ZoneEntry>& entries) { peers_.found(entries); }, [this] { peers_.ask_known(); }),
-      membership_(config, ports_.clock, ports_.site, ports_.keys, ports_.trust, ports_.secrets, ports_.log),
-      delegations_(config, ports_.clock, ports_.site, ports_.keys, ports_.trust, ports_.log),
+          [this](const std::vector<ZoneEntry>& entries) { domain_.peers.found(entries); },
+          [this] { domain_.peers.ask_known(); }),
       exchange_(
-          ports_.clock, *transport_, membership_, ports_.log, [this] { return known_zones(); }, config.exchange_every),
+          ports_.clock, *transport_, domain_.membership, ports_.log, [this] { return known_zones(); },
+          config.exchange_every),
       links_(
           config, ports_.clock, *transport_, [this] { return known_zones(); }, ports_.log),
       nodes_(ports_.clock, ports_.log),
       node_links_(
           config, ports_.clock, [this] { return live_agents(); }, ports_.probe_node, ports_.log),
-      files_(config, ports_.depot),
-      parts_(part_ports()),
-      applications_(application_ports()),
-      output_(applications_, executor_),
+      output_(domain_.applications, executor_),
       retention_(config, ports_.clock, ports_.store, ports_.store, ports_.store, executor_, ports_.log),
-      services_{config,      applications_, output_,      parts_,    peers_,
-                peerings_,   membership_,   delegations_, registry_, links_,
-                node_links_, nodes_,        files_,       events_,   feed_,
-                ports_.ids,  ports_.store,  ports_.audit, traces_,   std::move(contract)},
-      decisions_(ports_.clock, ports_.audit, ports_.log, to_uri(self_of(config))),
+      services_{config,
+                domain_.applications,
+                output_,
+                domain_.parts,
+                domain_.peers,
+                domain_.peerings,
+                domain_.membership,
+                domain_.delegations,
+                registry_,
+                links_,
+                node_links_,
+                nodes_,
+                files_,
+                events_,
+                feed_,
+                ports_.ids,
+                ports_.store,
+                ports_.audit,
+                traces_,
+                std::move(contract)},
+      decisions_(ports_.clock, ports_.audit, ports_.log, to_uri(config.self())),
       gate_(services_, decisions_),
       router_(make_zone_routes(services_)) {
     connect();
@@ -84,7 +87,7 @@ void ZoneCore::serve(http::Call call, http::Respond respond) {
 std::unique_ptr<ZoneTransport> ZoneCore::make_transport() {
     return http::make_rest_transport(
         {.client = std::make_unique<DurableClient>(barrier_, client_),
-         .self = self_of(config_),
+         .self = config_.self(),
          .post = ports_.post,
          .own =
              [this](http::Call call, http::Respond respond) {
@@ -97,70 +100,47 @@ std::unique_ptr<ZoneTransport> ZoneCore::make_transport() {
          .bad_answer =
              [this](const Caller& who, const Error& what) {
                  ports_.log.warn("bad_answer", {{"zone", to_uri(who)}, {"reason", what.message}});
-                 peerings_.record(who.organisation, TrustEvent::kFailedCheck);
+                 domain_.peerings.record(who.organisation, TrustEvent::kFailedCheck);
              },
          .cut_answer =
              [this](const Caller& who, const Error& what) {
                  ports_.log.warn("cut_answer", {{"zone", to_uri(who)}, {"reason", what.message}});
-                 peerings_.record(who.organisation, TrustEvent::kCutAnswer);
+                 domain_.peerings.record(who.organisation, TrustEvent::kCutAnswer);
              },
          .now = [this] { return ports_.clock.now(); },
          .clock_seen =
              [this](const Caller& who, Duration ahead) {
                  if (who == config_.registry.who) return registry_.record_clock(ahead);
-                 peers_.record_clock(who, ahead);
+                 domain_.peers.record_clock(who, ahead);
              }});
 }
 
-/// What the zone as a peer works with.
-PartPorts ZoneCore::part_ports() {
-    PartPorts parts{
-        .config = config_,
-        .clock = ports_.clock,
-        .store = ports_.store,
-        .executor = executor_,
-        .peerings = peerings_,
-        .filter = filter_,
-        .log = ports_.log,
-        .decode = decode_model_text,
-        .observer = observers_,
-        .queue_observer = std::move(ports_.queue_observer),
-        .part_observer = std::move(ports_.part_observer),
-        .files = &files_,
-        .check_delegation = [this](const PartRequest& part, bool required) { return check_delegation(part, required); },
-        .link_to = [this](const ZoneName& zone) { return links_.link_to(zone); },
-        .link_within = [this] { return node_links_.within_zone(); },
-        .is_blocked = [this](const Caller& subject) { return membership_.is_blocked(subject); },
-        .drains = [this] { return registry_.draining(); }};
-    if (ports_.check_address) parts.check_address = std::move(ports_.check_address);
-    if (ports_.allocations != nullptr) parts.allocations = &allocations_.emplace(barrier_, *ports_.allocations);
-    if (config_.agents.empty()) return parts;
-    parts.slices = ports_.slices;
-    parts.machines = [this](auto done) { done(nodes_.uses_of(config_.zone.machines)); };
-    parts.machines_every = kCheckAgents;
-    return parts;
-}
-
-/// What the zone as a home works with.
-ApplicationPorts ZoneCore::application_ports() {
-    return {.config = config_,
-            .clock = ports_.clock,
-            .ids = ports_.ids,
-            .store = ports_.store,
-            .executor = executor_,
-            .transport = *transport_,
-            .peers = peers_,
-            .log = ports_.log,
-            .observer = observers_,
-            .delegations = &delegations_,
-            .files = &files_,
-            .account_of = [this](const Caller& user) { return own_account(user); },
-            .groups_of = [this](const Caller& user) { return membership_.groups_of(user); },
-            .is_blocked = [this](const Caller& subject) { return membership_.is_blocked(subject); },
-            .drains = [this] { return registry_.draining(); },
-            .is_doubtful = [this](const OrganisationName& organisation) { return is_doubtful(organisation); },
-            .record_reputation = [this](const OrganisationName& organisation,
-                                        TrustEvent event) { peerings_.record(organisation, event); }};
+DomainPorts ZoneCore::domain_ports() {
+    DomainPorts made{.config = config_,
+                     .clock = ports_.clock,
+                     .ids = ports_.ids,
+                     .store = ports_.store,
+                     .site = ports_.site,
+                     .executor = executor_,
+                     .transport = *transport_,
+                     .trust = ports_.trust,
+                     .keys = ports_.keys,
+                     .secrets = ports_.secrets,
+                     .log = ports_.log,
+                     .files = files_,
+                     .drains = [this] { return registry_.draining(); },
+                     .observer = observers_,
+                     .queue_observer = std::move(ports_.queue_observer),
+                     .part_observer = std::move(ports_.part_observer),
+                     .check_address = std::move(ports_.check_address),
+                     .link_to = [this](const ZoneName& zone) { return links_.link_to(zone); },
+                     .link_within = [this] { return node_links_.within_zone(); }};
+    if (ports_.allocations != nullptr) made.allocations = &allocations_.emplace(barrier_, *ports_.allocations);
+    if (config_.agents.empty()) return made;
+    made.slices = ports_.slices;
+    made.machines = [this](auto done) { done(nodes_.uses_of(config_.zone.machines)); };
+    made.machines_every = kCheckAgents;
+    return made;
 }
 
 /// What the services ask of each other.
@@ -174,31 +154,20 @@ void ZoneCore::connect() {
     services_.metrics_text = [this](metrics::TextFormat format) { return metrics_.text(format, services_); };
     retention_.use_files(files_);
     if (!config_.agents.empty()) nodes_.use(config_.agents);
-    filter_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
-    peerings_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
-    peerings_.use_accounts([this] { return filter_.accounts(); });
-    peerings_.use_usage([this](const OrganisationName& organisation) { return parts_.table().usage_of(organisation); });
     router_.on_exception([this](const std::string& what) { ports_.log.warn("handler_threw", {{"what", what}}); });
     router_.guard([this](Action action, const http::Call& call) { return gate_.check(action, call); });
     router_.watch([this](Action action, const http::Call& call, int status) {
         decisions_.done(action, call, status);
         metrics_.answered(action, status);
         if (status == 400 && http::changes_something(action, call) && call.caller().kind == CallerKind::kZone)
-            peerings_.record(call.caller().organisation, TrustEvent::kInvalidRequest);
+            domain_.peerings.record(call.caller().organisation, TrustEvent::kInvalidRequest);
     });
-    router_.name_calls([this] { return to_string(ports_.ids.fresh(self_of(config_))); });
+    router_.name_calls([this] { return to_string(ports_.ids.fresh(config_.self())); });
 }
 
 Result<void> ZoneCore::resume() {
     if (auto resumed = events_.resume(); !resumed) return resumed;
-    if (auto resumed = membership_.resume(); !resumed) return resumed;
-    if (auto resumed = peerings_.resume(); !resumed) return resumed;
-    if (auto resumed = filter_.resume(); !resumed) return resumed;
-    if (auto resumed = delegations_.resume(); !resumed) return resumed;
-    if (auto set = parts_.use_queue(config_.queue); !set) return set;
-    if (auto resumed = parts_.resume(); !resumed) return resumed;
-    if (auto resumed = peers_.resume(); !resumed) return resumed;
-    return applications_.resume();
+    return domain_.resume();
 }
 
 void ZoneCore::start() {
@@ -206,7 +175,7 @@ void ZoneCore::start() {
     exchange_.start();
     links_.start();
     if (ports_.probe_node) node_links_.start();
-    parts_.start();
+    domain_.parts.start();
     registry_.start();
     retention_.start();
     feed_.start();
@@ -217,12 +186,12 @@ void ZoneCore::leave() {
     services_.serves = false;
     feed_.end_all();
     registry_.leave();
-    peerings_.flush();
+    domain_.peerings.flush();
 }
 
 std::vector<ServiceAddress> ZoneCore::known_zones() const {
     std::vector<ServiceAddress> known;
-    for (const Peer& peer : peers_.peers()) {
+    for (const Peer& peer : domain_.peers.peers()) {
         if (peer.last_heard > Time{}) known.push_back(address_of(peer));
     }
     return known;
@@ -240,37 +209,6 @@ Result<void> ZoneCore::commit() {
     if (auto done = barrier_.commit_now(); !done) return done;
     if (auto done = ports_.audit.flush(); !done) return done;
     return barrier_.commit_now();
-}
-
-/// The local account that an own user's launcher runs as.
-Result<AccountName> ZoneCore::own_account(const Caller& user) {
-    if (!config_.run_as_accounts) return AccountName{};
-    const Entitlement own = filter_.find(
-        {.home = self_of(config_), .user = user, .groups = membership_.groups_of(user), .walltime = {}, .usage = {}});
-    if (!own.given) return Error{ErrorCode::kRejected, "this zone has no account for you; ask " + config_.contact, {}};
-    Result<AccountName> account = filter_.take_account(own, user);
-    if (!account) return account;
-    if (auto noted = filter_.record_run(*account); !noted) return noted.error();
-    return account;
-}
-
-/// Whether less than half is left of the trust that it began with.
-bool ZoneCore::is_doubtful(const OrganisationName& organisation) const {
-    return std::ranges::any_of(peerings_.views(organisation), [](const PeeringService::View& view) {
-        return view.trust.score < view.trust.initial / 2;
-    });
-}
-
-Result<void> ZoneCore::check_delegation(const PartRequest& part, bool required) {
-    if (!part.delegation && !required) return {};
-    if (!part.delegation)
-        return Error{ErrorCode::kDenied,
-                     "this zone wants to see the user's delegation; submit with 'zbs run' or 'zbs submit', which "
-                     "sign one",
-                     "/delegation"};
-    const Result<DelegationInfo> good = delegations_.check(part, *part.delegation);
-    if (!good) return good.error();
-    return {};
 }
 
 }  // namespace zbs

@@ -11,6 +11,7 @@
 #include "services/common/ports/storage/site_store.hpp"
 #include "services/zone_scheduler/assembly/commit_barrier.hpp"
 #include "services/zone_scheduler/assembly/metered.hpp"
+#include "services/zone_scheduler/assembly/zone_domain.hpp"
 #include "services/zone_scheduler/assembly/zone_metrics.hpp"
 #include "services/zone_scheduler/http/event_feed.hpp"
 #include "services/zone_scheduler/http/gate.hpp"
@@ -86,13 +87,13 @@ class ZoneCore {
 
     // What an operator changes while the zone runs, and where it is on record.
     AuditLog& audit() { return ports_.audit; }
-    void set_rules(std::vector<AutomaticRule> rules) { peerings_.set_rules(std::move(rules)); }
-    void set_asks(std::vector<AskedOrganisation> asks) { peers_.set_asks(std::move(asks)); }
+    void set_rules(std::vector<AutomaticRule> rules) { domain_.peerings.set_rules(std::move(rules)); }
+    void set_asks(std::vector<AskedOrganisation> asks) { domain_.peers.set_asks(std::move(asks)); }
     /// Another queue discipline from now on, as `ZoneConfig::queue`. Errors: `queue_discipline`'s.
-    Result<void> set_queue(const std::string& discipline) { return parts_.use_queue(discipline); }
-    void restate_queue() { parts_.restate_queue(); }
-    void restate_parts() const { parts_.restate_parts(); }
-    void set_accounts(std::optional<AccountMap> accounts) { filter_.set_accounts(std::move(accounts)); }
+    Result<void> set_queue(const std::string& discipline) { return domain_.parts.use_queue(discipline); }
+    void restate_queue() { domain_.parts.restate_queue(); }
+    void restate_parts() const { domain_.parts.restate_parts(); }
+    void set_accounts(std::optional<AccountMap> accounts) { domain_.filter.set_accounts(std::move(accounts)); }
     /// The certificate is another now.
     void sign_anew() { registry_.sign_anew(); }
     /// Called once the code to enrol with was used.
@@ -100,27 +101,23 @@ class ZoneCore {
 
     /// Whether jobs may run as an account of the host; without it nobody looks.
     void use_host_accounts(std::function<Result<void>(const AccountName&)> check) {
-        peerings_.use_host_accounts(std::move(check));
+        domain_.peerings.use_host_accounts(std::move(check));
     }
 
     /// SHA-256 of a program's file, to know it again under another path and after a change; without it paths are all.
     void use_program_digests(ProfileLibrary::DigestOf digest_of) {
-        applications_.profiles().use_digests(std::move(digest_of));
+        domain_.applications.profiles().use_digests(std::move(digest_of));
     }
 
-    const ApplicationService& applications() const { return applications_; }
-    const PartService& parts() const { return parts_; }
+    const ApplicationService& applications() const { return domain_.applications; }
+    const PartService& parts() const { return domain_.parts; }
     const NodeDirectory& nodes() const { return nodes_; }
 
   private:
-    Result<AccountName> own_account(const Caller& user);
-    Result<void> check_delegation(const PartRequest& part, bool required);
-    bool is_doubtful(const OrganisationName& organisation) const;
     std::vector<ServiceAddress> known_zones() const;
     std::vector<NodeLinkSensor::Agent> live_agents() const;
     std::unique_ptr<ZoneTransport> make_transport();
-    PartPorts part_ports();
-    ApplicationPorts application_ports();
+    DomainPorts domain_ports();
     void connect();
 
     const ZoneConfig& config_;
@@ -136,19 +133,13 @@ class ZoneCore {
     std::optional<DurableAllocations> allocations_;
     http::TraceBook traces_;
     std::unique_ptr<ZoneTransport> transport_;
-    PeeringService peerings_;
-    AuthorizationFilter filter_;
-    PeerService peers_;
+    FileLibrary files_;
+    ZoneDomain domain_;
     RegistrySession registry_;
-    MembershipService membership_;
-    DelegationService delegations_;
     TrustExchange exchange_;
     LinkSensor links_;
     NodeDirectory nodes_;
     NodeLinkSensor node_links_;
-    FileLibrary files_;
-    PartService parts_;
-    ApplicationService applications_;
     ApplicationOutput output_;
     Retention retention_;
     ZoneServices services_;

@@ -161,7 +161,7 @@ void Stepper::on(const event::NoneElsewhere& none) {
     if (asking == nullptr) return;
     QueueTurn turn = asking->turn;
     turn.elsewhere_at += none.rest;
-    if (!status_.cancel_requested) return ask_turn(turn);
+    if (!is_to_end()) return ask_turn(turn);
     run_.phase = phase::Committed{turn};
     add(effect::Advance{});
 }
@@ -204,14 +204,14 @@ void Stepper::hold_answered(phase::Holding& holding, ApplicationPart& held, cons
 /// All zones have answered. Where the outcome cannot be stored now they are asked again.
 void Stepper::all_held(phase::Planned plan, const std::optional<ZoneFailure>& failure) {
     plan.by_cycle = false;
-    if (failure && plan.swap && plan.swap->place && !status_.cancel_requested) {
+    if (failure && plan.swap && plan.swap->place && !is_to_end()) {
         const ApplicationStatus place = *plan.swap->place;
         run_.phase = std::move(plan);
         return wait_on(place);
     }
     plan.swap.reset();
     run_.phase = std::move(plan);
-    if (status_.cancel_requested) return add(effect::Advance{});
+    if (is_to_end()) return add(effect::Advance{});
     if (failure) return plan_again(*failure);
     ApplicationStatus changed = status_;
     std::erase_if(changed.releasing, [&](const ApplicationPart& old) {  // with the hold of the new part
@@ -277,7 +277,7 @@ void Stepper::commit_answered(phase::Committing& committing, ApplicationPart& pa
     if (!committing.answers.missing.empty()) return;
     const std::optional<ZoneFailure> failure = committing.answers.failure;
     run_.phase = phase::Held{};
-    if (status_.cancel_requested) return add(effect::Advance{});
+    if (is_to_end()) return add(effect::Advance{});
     if (failure) return plan_again(*failure);
     const bool is_queued = waits_in_queue(status_);
     if (status_.start || is_queued) run_.series = {};  // reserved: what comes now is a new series of plans
@@ -316,7 +316,7 @@ void Stepper::ask_turn(const QueueTurn& turn) {
 
 void Stepper::turn_answered(QueueTurn turn, ApplicationPart& part, const Result<PartStatus>& answer) {
     run_.phase = phase::Committed{turn};
-    if (status_.cancel_requested) return add(effect::Advance{});
+    if (is_to_end()) return add(effect::Advance{});
     if (!answer && is_passing(answer.error())) {
         record(part, "queue", false, answer.error().message);
         return await_turn(turn);  // silence loses no place in a queue
@@ -349,7 +349,7 @@ void Stepper::on(const event::TimerFired& fired) {
     if (turn_awaited != nullptr && turn_awaited->timer == fired.timer) {
         QueueTurn turn = turn_awaited->turn;
         run_.phase = phase::Committed{turn};
-        if (status_.cancel_requested || !waits_in_queue(status_)) return add(effect::Advance{});
+        if (is_to_end() || !waits_in_queue(status_)) return add(effect::Advance{});
         if (!turn.was_asked) turn.elsewhere_at = now_.steady;
         turn.was_asked = true;
         if (now_.steady - turn.elsewhere_at < kAskElsewhere) return ask_turn(turn);
@@ -357,7 +357,7 @@ void Stepper::on(const event::TimerFired& fired) {
         run_.phase = phase::AskingElsewhere{turn};
         add(effect::AskElsewhere{});
     } else if (start_awaited != nullptr && start_awaited->timer == fired.timer) {
-        if (status_.cancel_requested) {
+        if (is_to_end()) {
             run_.phase = phase::Committed{};
             add(effect::Advance{});
         } else if (now_.steady >= run_.start) {
@@ -391,7 +391,7 @@ void Stepper::ready_answered(phase::CheckingReady& checking, ApplicationPart& pa
     if (!checking.answers.missing.empty()) return;
     const std::optional<ZoneFailure> failure = checking.answers.failure;
     run_.phase = phase::Committed{};
-    if (status_.cancel_requested) return add(effect::Advance{});
+    if (is_to_end()) return add(effect::Advance{});
     if (!failure) return begin_launch();
     if (now_.steady < run_.start + config_.launch_window / kSlipShare) return await_start(kCheckAgain);
     plan_again(*failure);
@@ -402,7 +402,7 @@ void Stepper::on(const event::FilesSent& sent) {
     run_.phase = phase::Committed{};
     run_.was_denied |= sent.is_denial;
     if (sent.failure) return plan_again(*sent.failure);
-    if (!status_.cancel_requested) run_.staged.merge(all_parts());
+    if (!is_to_end()) run_.staged.merge(all_parts());
     add(effect::Advance{});
 }
 

@@ -49,6 +49,8 @@ class Stepper {
 
   private:
     bool cancel_if_blocked();
+    /// Cancelled, or its owner is blocked: it is not held, committed or started any more.
+    bool is_to_end() const { return status_.cancel_requested || now_.is_blocked; }
     void begin();
     void begin_committed(const QueueTurn& turn);
     void begin_launch();

@@ -232,13 +232,13 @@ TEST_F(ApplicationServiceTest, ZoneThatDiesAndIsNeededIsWaitedFor) {
 
 TEST_F(ApplicationServiceTest, WhatIsDeniedAndNotOnlyShortOfProcessorsIsTurnedAwayWithinSeconds) {
     for (const char* zone : {"b", "c"})
-        world.node(zone).check_delegation = [](const PartRequest&, bool) -> Result<void> {
-            return Error{ErrorCode::kDenied, "no delegation", {}};
-        };
+        ASSERT_TRUE(world.node(zone).peerings->change(
+            "org-a", {.verb = PeeringVerb::kSet, .rights = RightsChange{.require_delegation = true}},
+            {CallerKind::kOperator, OrganisationName(std::string("org-") + zone), "olga"}));
     const ApplicationId id = submit(12);
     world.run(15s);
     EXPECT_EQ(world.status(id).state, ApplicationState::kRejected);
-    EXPECT_THAT(world.status(id).reason, testing::HasSubstr("no delegation"));
+    EXPECT_THAT(world.status(id).reason, testing::HasSubstr("delegation"));
     expect_nothing_left();
 }
 
@@ -258,8 +258,6 @@ TEST_F(ApplicationServiceTest, SilenceDoesNotKillWhatRuns) {
 }
 
 TEST_F(ApplicationServiceTest, WorkOfARevokedOwnerEndsWhetherItRunsOrWaits) {
-    bool revoked = false;
-    world.node("a").is_blocked = [&](const Caller& subject) { return revoked && subject == world.user(); };
     const ApplicationRequest runs = world.request(8), waits = world.request(9);
     ASSERT_TRUE(world.node("a").applications->submit(world.user(), runs));
     world.run(std::chrono::seconds{3});
@@ -267,7 +265,7 @@ TEST_F(ApplicationServiceTest, WorkOfARevokedOwnerEndsWhetherItRunsOrWaits) {
     world.run(std::chrono::seconds{3});
     ASSERT_EQ(world.status(runs.id).state, ApplicationState::kRunning);
     ASSERT_LT(world.status(waits.id).state, ApplicationState::kLaunching);
-    revoked = true;
+    world.block("a", world.user());
     world.run(std::chrono::seconds{10});
     for (const ApplicationId& id : {runs.id, waits.id}) {
         EXPECT_EQ(world.status(id).state, ApplicationState::kCancelled);

@@ -107,7 +107,7 @@ TEST_F(PlanningOrderTest, WhoComesBehindManyOthersThatAskDifferentlyStartsToo) {
 }
 
 TEST_F(PlanningOrderTest, ZonesThatBrokeTheirWordAreUsedLast) {
-    world.node("a").is_doubtful = [](const OrganisationName& organisation) { return organisation == "org-b"; };
+    for (int i = 0; i < 4; ++i) world.node("a").peerings->record("org-b", TrustEvent::kBrokenWord);
     const ApplicationId small = submit(8);
     world.run(2s);
     for (const ApplicationPart& part : world.status(small).parts) EXPECT_NE(part.zone, "b");

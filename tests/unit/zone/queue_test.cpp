@@ -307,7 +307,7 @@ TEST_F(ZoneQueueTest, RightsAreLookedAtWhenItIsItsTurn) {
     running(2, 10min);
     const PartId second = committed(part(3, 10min));
     ASSERT_TRUE(waits(second));
-    world.node("b").is_blocked = [&](const Caller& who) { return who == world.user(); };
+    world.block("b", world.user());
     world.run(1s);
     EXPECT_EQ(status(second).state, PartState::kReleased);
 }

@@ -537,13 +537,11 @@ TEST_F(StagingTest, ResultsOfACancelledRunComeHome) {
 }
 
 TEST_F(StagingTest, OfAnOwnerWhoIsBlockedNoResultsAreRequested) {
-    bool blocked = false;
-    world.node("a").is_blocked = [&](const Caller&) { return blocked; };
     run_for(1h);
     const ApplicationId id = submit(request({.inputs = {}, .results = {"r"}}));
     world.run(10s);
     ASSERT_EQ(world.status(id).state, ApplicationState::kRunning);
-    blocked = true;
+    world.block("a", world.user());
     world.run(2min);
     EXPECT_EQ(world.status(id).state, ApplicationState::kCancelled);
     EXPECT_EQ(messages["results b"], 0);
@@ -560,13 +558,11 @@ TEST_F(StagingTest, ACancelWhileFilesAreSentEndsIt) {
 }
 
 TEST_F(StagingTest, ABlockOfItsOwnerWhileFilesAreSentEndsIt) {
-    bool blocked = false;
-    world.node("a").is_blocked = [&](const Caller&) { return blocked; };
     const ApplicationId id = submit(request({.inputs = {bring("big", std::string(40 * kMiB, 'b'))}, .results = {}}));
     world.run(150ms);
     ASSERT_GT(messages["file b"], 0);
     ASSERT_LT(messages["file b"], 40);
-    blocked = true;
+    world.block("a", world.user());
     world.run(300ms);
     EXPECT_EQ(world.status(id).state, ApplicationState::kCancelled);
     EXPECT_LT(messages["file b"], 80);
