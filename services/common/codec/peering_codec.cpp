@@ -67,7 +67,6 @@ constexpr auto kPeeringRights = fields<PeeringRights>(
     texts("partitions", &PeeringRights::partitions, limits::kMaxPeeringPartitions, kMaxPartitionsBytes),
     number("share", &PeeringRights::share, 0, 1),
     text("account_rule", &PeeringRights::account_rule, 80),
-    boolean("may_forward", &PeeringRights::may_forward),
     boolean("require_delegation", &PeeringRights::require_delegation));
 
 constexpr auto kRightsFloor = fields<RightsFloor>(
@@ -88,7 +87,6 @@ constexpr auto kRightsChange = fields<RightsChange>(
     texts("partitions", &RightsChange::partitions, limits::kMaxPeeringPartitions, kMaxPartitionsBytes),
     number("share", &RightsChange::share, 0, 1),
     text("account_rule", &RightsChange::account_rule, 80),
-    boolean("may_forward", &RightsChange::may_forward),
     boolean("require_delegation", &RightsChange::require_delegation),
     count("floor_processors", &RightsChange::floor_processors, limits::kMaxRanks),
     seconds("floor_walltime_s", &RightsChange::floor_walltime, limits::kMaxWalltimeSeconds),

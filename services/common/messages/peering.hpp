@@ -31,7 +31,6 @@ struct PeeringRights {
     std::vector<std::string> partitions;    ///< empty = all
     double share = 1.0;                     ///< 0..1 of the zone's processors, at once
     std::string account_rule = "map";       ///< "map" (the account map decides), "account:NAME" or "pool:NAME"
-    bool may_forward = false;               ///< whether the peer may pass others' work on to this zone
     bool require_delegation = true;         ///< every part needs its user's delegation
     bool operator==(const PeeringRights&) const = default;
 };
@@ -45,7 +44,7 @@ struct RightsFloor {
 };
 
 /// What an operator (or a rule) grants: trust 0 gives `floor`, trust 1 gives `ceiling`. What trust does not move
-/// (hours, partitions, share, account rule, forwarding, delegation) stands in `ceiling`.
+/// (hours, partitions, share, account rule, delegation) stands in `ceiling`.
 struct RightsRange {
     RightsFloor floor;
     PeeringRights ceiling;
@@ -62,7 +61,6 @@ struct RightsChange {
     std::optional<std::vector<std::string>> partitions;
     std::optional<double> share;
     std::optional<std::string> account_rule;
-    std::optional<bool> may_forward;
     std::optional<bool> require_delegation;
     std::optional<int> floor_processors;
     std::optional<Duration> floor_walltime;

@@ -66,7 +66,6 @@ RightsChange read_rights(ConfigFile& file, const std::string& at) {
     }
     if (file.has(at + "share")) change.share = file.number(at + "share", 1, 0, 1);
     change.account_rule = optional_word(file, at + "account", "'map', the account map");
-    change.may_forward = optional_flag(file, at + "forward");
     change.require_delegation = optional_flag(file, at + "delegation");
     change.floor_processors = optional_count(file, at + "floor_processors");
     change.floor_walltime = optional_text(file, at + "floor_walltime", "a tenth of the walltime", parse_duration);

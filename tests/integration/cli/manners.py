@@ -23,7 +23,7 @@ VIEW = {"id": ONE, "owner": "spiffe://org-a/user/ana", "name": "my run", "state"
         "history": [{"state": "accepted", "at_us": 1_000_000}, {"state": "planned", "at_us": 3_723_000_000}],
         "parts": [{"id": TWO, "zone": "x", "ranks": [0, 1], "state": "queued", "reason": "", "assignment": [],
                    "queue": {"place": 3, "start_in_s": 128.0, "waits_for": "turn"}}]}
-RIGHTS = {"processors": 4, "concurrent_parts": 1, "walltime_s": 1.5, "hours": [], "weekdays": ["mon"], "partitions": [], "share": 0.5, "account_rule": "map", "may_forward": False, "require_delegation": True}
+RIGHTS = {"processors": 4, "concurrent_parts": 1, "walltime_s": 1.5, "hours": [], "weekdays": ["mon"], "partitions": [], "share": 0.5, "account_rule": "map", "require_delegation": True}
 PEERING = {"organisation": "org-b", "state": "accepted", "fingerprint": "sha256:1", "by": "b", "changed_us": 1, "requested_us": 1, "reason": "",
            "zones": [{"name": "y", "url": "https://y:1", "seen_us": 1}], "usage": {"processors": 1, "parts": 1}, "last_events": [{"at_us": 1, "event": "e"}],
            "trust": {"score": 0.5, "initial": 0.5, "reasons": [{"event": "e", "count": 1, "weight": 0.5, "effect": 0.5}]},

@@ -112,7 +112,6 @@ TYPED_TEST(SiteStoreContract, PeeringsComeBackWithRightsHistoryAndZones) {
                                .partitions = {"main"},
                                .share = 0.5,
                                .account_rule = "pool:guests",
-                               .may_forward = true,
                                .require_delegation = false};
     accepted.history.at = at(9);
     accepted.history.initial = 0.25;

@@ -48,8 +48,6 @@ void add_rights(CLI::App* command, PeerWish& wish) {
         ->check(command_line::number_in(0.0, 1.0));
     command->add_option("--account", wish.account, "map (the account map decides), account:NAME or pool:NAME")
         ->check(command_line::something("write 'map' for the account map"));
-    CLI::Option* forward = command->add_flag("--forward", wish.forward, "it may pass others' work on to this zone");
-    command->add_flag("--no-forward", wish.no_forward, "it may not (default)")->excludes(forward);
     CLI::Option* needed =
         command->add_flag("--delegation", wish.delegation, "every part needs its user's delegation (default)");
     command->add_flag("--no-delegation", wish.no_delegation, "its word is enough")->excludes(needed);
@@ -94,7 +92,6 @@ Result<PeeringChange> change_of(const PeerWish& wish, PeeringVerb verb) {
         rights.partitions = texts_of(split(wish.partitions, ','));
     if (wish.share >= 0) rights.share = wish.share;
     if (!wish.account.empty()) rights.account_rule = wish.account;
-    if (wish.forward || wish.no_forward) rights.may_forward = wish.forward;
     if (wish.delegation || wish.no_delegation) rights.require_delegation = wish.delegation;
     if (wish.initial_trust >= 0) change.initial_trust = wish.initial_trust;
     return change;

@@ -17,7 +17,7 @@ struct PeerWish {
     std::string walltime, floor_walltime, hours, weekdays, partitions, account;
     int processors = -1, parts = -1, floor_processors = -1, floor_parts = -1;
     double share = -1, initial_trust = -1;
-    bool forward = false, no_forward = false, delegation = false, no_delegation = false;
+    bool delegation = false, no_delegation = false;
 };
 
 /// The options for rights. An empty text is refused with what to write instead: it says neither "all" nor "none".

@@ -47,8 +47,7 @@ std::string limits_text(const PeeringRights& top) {
     return "  starts\t" + hours_text(top.hours) + " (UTC), " + weekdays_text(top.weekdays) + "\n  partitions\t" +
            (top.partitions.empty() ? "all" : joined(top.partitions, ",")) + "\n  share\t" +
            number_text("%g", top.share * 100) + " % of the zone's processors\n  account\t" + top.account_rule +
-           "\n  forwards\t" + (top.may_forward ? "yes" : "no") + "\n  delegation\t" +
-           (top.require_delegation ? "needed" : "not needed") + "\n";
+           "\n  delegation\t" + (top.require_delegation ? "needed" : "not needed") + "\n";
 }
 
 std::string trust_text(const PeeringView& peering) {

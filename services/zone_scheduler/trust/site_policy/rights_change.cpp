@@ -38,7 +38,6 @@ RightsRange apply(RightsRange range, const RightsChange& change) {
     change_one(top.partitions, change.partitions);
     change_one(top.share, change.share);
     change_one(top.account_rule, change.account_rule);
-    change_one(top.may_forward, change.may_forward);
     change_one(top.require_delegation, change.require_delegation);
     return range;
 }
