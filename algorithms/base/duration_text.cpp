@@ -126,7 +126,7 @@ double seconds_of(std::string_view text) {
 
 Result<Duration> parse_duration(const std::string& text) {
     const Error bad = invalid("'" + text +
-                              "' is no duration; write 90, 90s, 200ms, 15m, 1h30m, 2d, MM:SS, HH:MM:SS, D-HH:MM:SS or "
+                              "' is no duration; write 90s, 200ms, 15m, 1h30m, 2d, MM:SS, HH:MM:SS, D-HH:MM:SS or "
                               "PT1H30M");
     if (text.empty() || text.size() > 32) return bad;
     const double total = seconds_of(text);

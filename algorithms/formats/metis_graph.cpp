@@ -3,96 +3,18 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
-#include <cstring>
 #include <utility>
 #include <vector>
+
+#include "algorithms/formats/edge_list.hpp"
+#include "algorithms/formats/graph_text.hpp"
 
 namespace zbs::formats {
 namespace {
 
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-/// Lines of the text without comments, counted from 1.
-class Lines {
-  public:
-    explicit Lines(std::string_view text) : text_(text) {}
-
-    bool next(std::string_view& line) {
-        while (at_ < text_.size()) {
-            const void* found = std::memchr(text_.data() + at_, '\n', text_.size() - at_);
-            const std::size_t end =
-                found ? static_cast<std::size_t>(static_cast<const char*>(found) - text_.data()) : text_.size();
-            line = text_.substr(at_, end - at_);
-            at_ = end + 1;
-            ++number_;
-            if (line.empty() || line.front() != '%') return true;
-        }
-        return false;
-    }
-    std::uint32_t number() const { return number_; }
-
-  private:
-    std::string_view text_;
-    std::size_t at_ = 0;
-    std::uint32_t number_ = 0;
-};
-
-/// Numbers of one line.
-class Fields {
-  public:
-    explicit Fields(std::string_view line) : at_(line.data()), end_(line.data() + line.size()) { skip(); }
-
-    bool done() const { return at_ == end_; }
-    /// The next field as it stands, for messages.
-    std::string shown() const {
-        const char* stop = at_;
-        while (stop < end_ && !is_space(*stop) && stop - at_ < 40) ++stop;
-        return "\"" + std::string(at_, stop) + "\"";
-    }
-    std::string_view word() {
-        const char* first = at_;
-        while (at_ < end_ && !is_space(*at_)) ++at_;
-        const std::string_view found(first, static_cast<std::size_t>(at_ - first));
-        skip();
-        return found;
-    }
-    /// False, and nothing consumed, where the field is no whole number below 10^18.
-    bool whole(std::uint64_t& value) {
-        const char* p = at_;
-        std::uint64_t sum = 0;
-        while (p < end_ && is_digit(*p)) sum = sum * 10 + static_cast<std::uint64_t>(*p++ - '0');
-        if (p == at_ || p - at_ > 18 || (p < end_ && !is_space(*p))) return false;
-        value = sum;
-        at_ = p;
-        skip();
-        return true;
-    }
-    /// False, and nothing consumed, where the field is no number from 0 to kMaxGraphWeight.
-    bool weight(double& value) {
-        std::uint64_t number = 0;
-        const char* before = at_;
-        if (whole(number)) {
-            value = number > (1ULL << 53) ? -1 : static_cast<double>(number);
-        } else {
-            if (at_ == end_ || !(is_digit(*at_) || *at_ == '.')) return false;
-            const auto [stop, status] = std::from_chars(at_, end_, value);
-            if (status != std::errc() || (stop < end_ && !is_space(*stop))) return false;
-            at_ = stop;
-            skip();
-        }
-        if (value >= 0 && value <= kMaxGraphWeight) return true;
-        at_ = before;
-        return false;
-    }
-
-  private:
-    void skip() {
-        while (at_ < end_ && is_space(*at_)) ++at_;
-    }
-    const char* at_;
-    const char* end_;
-};
+using graph_text::Fields;
+using graph_text::is_space;
+using graph_text::Lines;
 
 struct Header {
     std::uint64_t tasks = 0;
@@ -104,8 +26,11 @@ struct Header {
 
 class Reader {
   public:
-    Reader(std::string_view text, const std::string& source) : text_(text), source_(source), lines_(text) {}
+    /// `first` is the number of the first task: 1, and 0 in files of other tools.
+    Reader(std::string_view text, const std::string& source, std::uint64_t first)
+        : text_(text), source_(source), first_(first), lines_(text) {}
 
+    std::uint64_t weights_per_task() const { return head_.task_weights; }
     Result<TaskGraph> read() {
         if (!header() || !tasks() || !symmetric()) return error_;
         Result<TaskGraph> graph = TaskGraph::make(std::move(compute_), std::move(edges_));
@@ -123,7 +48,8 @@ class Reader {
         error_ = {code, std::move(message), source_ + ":" + std::to_string(line)};
         return false;
     }
-    std::string of(std::size_t task) const { return "task " + std::to_string(task + 1); }
+    std::string number_of(std::size_t task) const { return std::to_string(task + first_); }
+    std::string of(std::size_t task) const { return "task " + number_of(task); }
     std::string of_line(std::size_t task) const { return of(task) + " (line " + std::to_string(line_of_[task]) + ")"; }
 
     bool header() {
@@ -228,12 +154,12 @@ class Reader {
         while (!in.done()) {
             std::uint64_t neighbour = 0;
             const Fields before = in;
-            if (!in.whole(neighbour) || neighbour < 1 || neighbour > head_.tasks) {
-                return fail(
-                    "neighbour " + before.shown() + " of " + of(self) + " is not in 1.." + std::to_string(head_.tasks),
-                    line_of_[self]);
+            if (!in.whole(neighbour) || neighbour < first_ || neighbour - first_ >= head_.tasks) {
+                return fail("neighbour " + before.shown() + " of " + of(self) + " is not in " + std::to_string(first_) +
+                                ".." + std::to_string(head_.tasks - 1 + first_),
+                            line_of_[self]);
             }
-            if (neighbour == self + 1)
+            if (neighbour == self + first_)
                 return fail(of(self) + " is its own neighbour; leave traffic with itself out", line_of_[self]);
             double value = 1;
             if (head_.edge_weights && !in.weight(value)) {
@@ -243,7 +169,7 @@ class Reader {
                                             " is " + in.shown() + "; it must be a number from 0 to 2^53",
                             line_of_[self]);
             }
-            const auto index = static_cast<TaskIndex>(neighbour - 1);
+            const auto index = static_cast<TaskIndex>(neighbour - first_);
             in_order = in_order && index > previous;
             previous = index;
             entries_.push_back({index, value});
@@ -254,7 +180,8 @@ class Reader {
         const auto twin =
             std::adjacent_find(mine, entries_.end(), [](const Entry& a, const Entry& b) { return a.task == b.task; });
         if (twin == entries_.end()) return true;
-        return fail(of(self) + " names neighbour " + std::to_string(twin->task + 1) + " twice; sum the two into one",
+        return fail(of(self) + " names neighbour " + number_of(static_cast<std::size_t>(twin->task)) +
+                        " twice; sum the two into one",
                     line_of_[self]);
     }
 
@@ -293,8 +220,8 @@ class Reader {
     }
 
     bool one_sided(std::size_t u, std::size_t v) {
-        return fail(of_line(u) + " names neighbour " + std::to_string(v + 1) + ", but " + of_line(v) +
-                        " does not name " + std::to_string(u + 1) + "; write every edge on both lines",
+        return fail(of_line(u) + " names neighbour " + number_of(v) + ", but " + of_line(v) + " does not name " +
+                        number_of(u) + "; write every edge on both lines",
                     line_of_[u]);
     }
 
@@ -305,6 +232,7 @@ class Reader {
 
     std::string_view text_;
     const std::string& source_;
+    std::uint64_t first_;
     Lines lines_;
     Header head_;
     std::uint32_t header_line_ = 0;
@@ -319,7 +247,33 @@ class Reader {
 }  // namespace
 
 Result<TaskGraph> read_metis_graph(std::string_view text, const std::string& source) {
-    return Reader(text, source).read();
+    return Reader(text, source, 1).read();
+}
+
+Result<GraphFile> read_graph_file(std::string_view text, const std::string& source) {
+    if (const std::size_t first = text.find_first_not_of(" \t\r\n");
+        first != std::string_view::npos && text[first] == '{')
+        return invalid("is JSON and no graph; give a model of a program with --model", source + ":1");
+    if (is_edge_list(text)) {
+        Result<TaskGraph> graph = read_edge_list(text, source);
+        if (!graph) return graph.error();
+        return GraphFile{*std::move(graph), {}};
+    }
+    GraphFile file;
+    Reader reader(text, source, 1);
+    Result<TaskGraph> graph = reader.read();
+    if (!graph) {
+        // A file that is wrong from 1 and right from 0, on both lines of every edge, is counted from 0.
+        const Error from_one = graph.error();
+        graph = Reader(text, source, 0).read();
+        if (!graph) return from_one;
+        file.warnings.push_back("counts tasks from 0, METIS from 1; it is read from 0");
+    }
+    file.graph = *std::move(graph);
+    if (reader.weights_per_task() > 1)
+        file.warnings.push_back("has " + std::to_string(reader.weights_per_task()) +
+                                " weights per task; only the first of them is balanced");
+    return file;
 }
 
 }  // namespace zbs::formats

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <mutex>
 #include <numeric>
 #include <utility>
 
@@ -27,6 +29,30 @@ class WholeWeights {
 
   private:
     double factor_;
+};
+
+/// Discards the output of C's printf while one of these lives: METIS prints warnings to the standard output, on which
+/// the caller may be writing a document. std::cout is not affected.
+class NoPrinting {
+  public:
+    NoPrinting() {
+        const std::lock_guard lock(mutex_);
+        if (++count_ > 1) return;
+        kept_ = stdout;
+        static std::FILE* const sink = fopencookie(nullptr, "w", {});
+        if (sink != nullptr) stdout = sink;
+    }
+    ~NoPrinting() {
+        const std::lock_guard lock(mutex_);
+        if (--count_ == 0) stdout = kept_;
+    }
+    NoPrinting(const NoPrinting&) = delete;
+    NoPrinting& operator=(const NoPrinting&) = delete;
+
+  private:
+    inline static std::mutex mutex_;
+    inline static int count_ = 0;
+    inline static std::FILE* kept_ = nullptr;
 };
 
 class Multisection {
@@ -164,6 +190,7 @@ class Multisection {
         METIS_SetDefaultOptions(options);
         options[METIS_OPTION_SEED] = static_cast<idx_t>(seed_ & 0x7fffffff);
         const auto call = part_count > 8 ? METIS_PartGraphKway : METIS_PartGraphRecursive;
+        const NoPrinting quiet;
         const int status =
             call(&count, &constraints, part.begin.data(), part.neighbours.data(), part.sizes.data(), nullptr,
                  part.bytes.data(), &part_count, shares.data(), &imbalance, options, &edge_cut, part_of.data());

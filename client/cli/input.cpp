@@ -13,6 +13,19 @@
 #include "services/common/codec/model_codec.hpp"
 
 namespace zbs::cli {
+namespace {
+
+/// The program that unpacks a file which begins so; null where none of the known ones does.
+const char* unpacker_of(std::string_view begin) {
+    if (begin.starts_with("\xfd"
+                          "7zXZ"))
+        return "xz";
+    if (begin.starts_with("BZh")) return "bzip2";
+    if (begin.starts_with("\x28\xb5\x2f\xfd")) return "zstd";
+    return nullptr;
+}
+
+}  // namespace
 
 Result<std::unique_ptr<Input>> Input::open(const std::string& path) {
     std::error_code ignored;
@@ -35,7 +48,13 @@ Result<std::string_view> Input::next() {
         salvaged_ = std::string_view(buffer_).substr(0, got > 0 ? static_cast<std::size_t>(got) : 0);
         return invalid(std::string("the compressed data is damaged or cut off: ") + why, path_);
     }
-    return std::string_view(buffer_.data(), static_cast<std::size_t>(got));
+    const std::string_view piece(buffer_.data(), static_cast<std::size_t>(got));
+    if (const char* const program = is_begun_ ? nullptr : unpacker_of(piece))
+        return invalid(std::string("is compressed with ") + program + ", and gzip is read only; unpack it with '" +
+                           program + " -dk' first",
+                       path_);
+    is_begun_ = true;
+    return piece;
 }
 
 std::size_t Input::bytes_taken() const {

@@ -25,7 +25,8 @@ class Input {
     /// Bytes taken from the file so far; fewer than came out where it is compressed.
     std::size_t bytes_taken() const;
     bool compressed() const;
-    /// The next piece, at most kPiece bytes, valid until the next call; empty at the end.
+    /// The next piece, at most kPiece bytes, valid until the next call; empty at the end. Data of another compressor is
+    /// an error that names it.
     Result<std::string_view> next();
     /// After an error of `next`: what could be read before the fault.
     std::string_view salvaged() const { return salvaged_; }
@@ -36,6 +37,7 @@ class Input {
     std::string path_;
     std::string buffer_;
     std::string_view salvaged_;
+    bool is_begun_ = false;  ///< a piece came out
 };
 
 /// The whole input. Errors name the path: what `open` and `next` say; more than `max_bytes`, or gzip data that grows to

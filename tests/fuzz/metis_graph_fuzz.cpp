@@ -27,6 +27,9 @@ std::uint64_t accepted = 0;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
+    const Result<GraphFile> any = read_graph_file(text, "fuzz");
+    require(any || (!any.error().message.empty() && any.error().pointer.starts_with("fuzz:")),
+            "a refusal of any graph without message or line");
     const Result<TaskGraph> graph = read_metis_graph(text, "fuzz");
     if (!graph) {
         require(!graph.error().message.empty() && graph.error().pointer.starts_with("fuzz:"),
@@ -34,6 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         return 0;
     }
     ++accepted;
+    require(any && any->graph == *graph, "a METIS graph is read as another kind");
     const Result<TaskGraph> again = read_metis_graph(write_metis_graph(*graph), "again");
     require(again.has_value(), "what is written cannot be read");
     require(*again == *graph, "a graph changes on the way");
@@ -41,6 +45,21 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 }
 
 #ifndef ZBS_LIBFUZZER
+namespace {
+/// The edges as a MatrixMarket file, or as one of the SNAP collection.
+std::string list_of(const std::vector<TaskEdge>& edges, std::size_t tasks, bool matrix) {
+    std::string text = "# Nodes: 1 Edges: 1\n";
+    if (matrix)
+        text = "%%MatrixMarket matrix coordinate real symmetric\n" + std::to_string(tasks) + " " +
+               std::to_string(tasks) + " " + std::to_string(edges.size()) + "\n";
+    const TaskIndex first = matrix ? 1 : 0;
+    for (const TaskEdge& edge : edges)
+        text += std::to_string(edge.v + first) + " " + std::to_string(edge.u + first) + " " +
+                std::to_string(edge.bytes) + "\n";
+    return text;
+}
+}  // namespace
+
 int main(int argc, char** argv) {
     const std::uint64_t runs = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 20000;
     for (std::uint64_t seed = 0; seed < runs; ++seed) {
@@ -57,6 +76,7 @@ int main(int argc, char** argv) {
             }
         }
         std::string text = write_metis_graph(*TaskGraph::make(compute, edges));
+        if (rng.below(8) == 0) text = list_of(edges, compute.size(), rng.below(2) == 0);
         static constexpr std::string_view kBytes = "0123456789 \n%.-e\rx\t";
         for (std::uint64_t n = rng.below(4); n > 0; --n) {
             const std::size_t at = rng.below(text.size());

@@ -65,4 +65,12 @@ bool has_returning_host(std::span<const std::string> host_of_rank) {
     return false;
 }
 
+std::string find_dotted_host(const LaunchZone& zone) {
+    for (const LaunchRank& rank : zone.ranks) {
+        const bool is_address = rank.host.find_first_not_of("0123456789.") == std::string::npos;
+        if (!is_address && rank.host.find('.') != std::string::npos) return rank.host;
+    }
+    return {};
+}
+
 }  // namespace zbs::formats

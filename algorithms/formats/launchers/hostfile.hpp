@@ -26,4 +26,9 @@ Result<std::string> write_hydra_hostfile(const LaunchZone& zone);
 /// Whether a host comes back after another one: such a file does not work inside a Slurm allocation (mpich issue 1575).
 bool has_returning_host(std::span<const std::string> host_of_rank);
 
+/// The first host of the zone whose name has a domain; empty where none has. Open MPI cuts such a name at its first dot
+/// (without its option orte_keep_fqdn_hostnames) and takes worker.1.site and worker.2.site for one host. Addresses are
+/// not cut.
+std::string find_dotted_host(const LaunchZone& zone);
+
 }  // namespace zbs::formats

@@ -27,6 +27,7 @@
 #include "services/common/codec/json/document_text.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/tree_mapping_codec.hpp"
+#include "services/common/messages/limits.hpp"
 
 namespace zbs::cli {
 namespace {
@@ -237,6 +238,16 @@ Result<void> write_launch(const MapCommand& options, const ResourceGraph& resour
     std::vector<NamedFile> kept = inputs_of(options);
     kept.push_back({"--plot", options.plot});
     if (auto done = deliver(*documents, options.file, kept); !done) return done;
+    if (options.format == "rankfile" || options.format == "openmpi_hostfile") {
+        for (const formats::LaunchZone& zone : request->zones) {
+            const std::string host = formats::find_dotted_host(zone);
+            if (host.empty() || (!options.zone.empty() && options.zone != zone.name)) continue;
+            std::cerr << "zbs: warning: Open MPI cuts the host name " << printable(host)
+                      << " at its first dot; start mpirun with --mca orte_keep_fqdn_hostnames 1 (Open MPI 5: --prtemca "
+                         "prte_keep_fqdn_hostnames 1)\n";
+            break;
+        }
+    }
     if (options.format == "hostfile") {
         const bool has_slurm = !path_of("srun").empty();
         for (const formats::LaunchZone& zone : request->zones) {
@@ -339,7 +350,8 @@ void map(Context& context, MapCommand options) {
 
 void add_source_options(CLI::App& command, MapSources& sources) {
     command.add_option("--model", sources.model, "tasks: model file (zbs-model/1)");
-    command.add_option("--graph", sources.graph, "tasks: METIS graph file; task weights are work, edge weights bytes");
+    command.add_option("--graph", sources.graph,
+                       "tasks: METIS, MatrixMarket or SNAP graph; task weights are work, edge weights bytes");
     command.add_option("--resources", sources.resources, "processors: resources file (zbs-resources/1)");
     command.add_option("--hierarchy", sources.hierarchy,
                        "processors: 4:8:6 is 6 zones of 8 machines of 4, numbered with the innermost level fastest");
@@ -409,8 +421,9 @@ void add_result_options(CLI::App& command, MapCommand& options) {
 
 void add_launch_options(CLI::App& command, LaunchOptions& launch) {
     command.add_option("-D,--chdir", launch.directory, "launch formats: working directory of every rank");
-    command.add_option("-t,--walltime,--time", launch.walltime,
-                       "launch formats: longest run: 90s, 15m, 1h30m, HH:MM:SS");
+    command
+        .add_option("-t,--walltime,--time", launch.walltime, "launch formats: longest run: 90s, 15m, 1h30m, HH:MM:SS")
+        ->check(command_line::span_of_time(std::chrono::seconds{1}, std::chrono::seconds{limits::kMaxWalltimeSeconds}));
     command.add_option("--name", launch.name, "launch formats: name of the job (default: the program's)");
     command.add_option("--env", launch.environment, "launch formats: NAME=VALUE; may be repeated")
         ->take_all()

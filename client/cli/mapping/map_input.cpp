@@ -1,9 +1,11 @@
 #include "client/cli/mapping/map_input.hpp"
 
 #include <algorithm>
+#include <iostream>
 
 #include "algorithms/base/text.hpp"
 #include "algorithms/formats/metis_graph.hpp"
+#include "client/cli/context.hpp"
 #include "client/cli/input.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/tree_mapping_codec.hpp"
@@ -48,7 +50,11 @@ Result<TaskGraph> read_task_graph(const MapSources& sources) {
     if (!sources.graph.empty()) {
         const Result<std::string> text = read_all(sources.graph);
         if (!text) return text.error();
-        return formats::read_metis_graph(*text, sources.graph);
+        Result<formats::GraphFile> file = formats::read_graph_file(*text, sources.graph);
+        if (!file) return file.error();
+        for (const std::string& warning : file->warnings)
+            std::cerr << "zbs: warning: " << printable(sources.graph) << " " << warning << "\n";
+        return std::move(file->graph);
     }
     Result<ApplicationModel> model = read_model_file(sources.model);
     if (!model) return model.error();

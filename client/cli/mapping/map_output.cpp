@@ -36,6 +36,10 @@ Result<Document> write_zone(const formats::LaunchRequest& request, std::size_t z
     Result<std::string> text = std::string();
     if (format == "jsdl") {
         text = formats::write_jsdl(request, zone);
+    } else if (format == "psij") {
+        const Result<codec::Json> spec = codec::encode_psij(request, zone);
+        if (!spec) return spec.error();
+        text = codec::dump(*spec) + "\n";
     } else if (format == "slurm") {
         text = formats::write_slurm_hostfile(here);
     } else if (format == "openmpi_hostfile") {
@@ -126,8 +130,9 @@ Result<formats::LaunchRequest> make_launch(const ResourceGraph& resources,
 }
 
 Result<std::vector<Document>> write_documents(const formats::LaunchRequest& request, const DocumentOptions& options) {
-    const bool whole = options.format == "rsl" || options.format == "psij" ||
-                       (options.format == "hostfile" && options.zone.empty() && !options.one_by_one);
+    // A reader of PSI/J takes one JobSpec, so a list is only for several zones.
+    const bool is_for_all = options.format == "hostfile" || (options.format == "psij" && request.zones.size() > 1);
+    const bool whole = options.format == "rsl" || (is_for_all && options.zone.empty() && !options.one_by_one);
     std::vector<Document> documents;
     if (whole) {
         if (!options.zone.empty())

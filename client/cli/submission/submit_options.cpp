@@ -92,21 +92,6 @@ CLI::Validator is_line(std::size_t max_bytes) {
             ""};
 }
 
-/// A span needs its unit: a bare number is minutes to users of Slurm and seconds to others, and a job that is ended too
-/// early is lost.
-CLI::Validator is_span(std::chrono::seconds least, std::chrono::seconds most) {
-    return {[least, most](const std::string& text) {
-                if (!text.empty() && text.find_first_not_of("0123456789") == std::string::npos)
-                    return "'" + printable(text) + "' has no unit: " + text + "m for minutes (as sbatch reads it), " +
-                           text + "s for seconds";
-                const Result<Duration> read = parse_duration(text);
-                if (read && *read < least) return "must be at least " + format_duration(least);
-                if (read && *read > most) return "must be at most " + format_duration(most);
-                return read ? std::string{} : printable(read.error().message);
-            },
-            ""};
-}
-
 void add_job_options(CLI::App& command, SubmitOptions& options) {
     command.add_option("-n,--ntasks", options.request.ranks, "MPI ranks")
         ->check(command_line::whole_number_in(1, 1'000'000))
@@ -129,13 +114,14 @@ void add_job_options(CLI::App& command, SubmitOptions& options) {
     command
         .add_option("-t,--walltime,--time", options.walltime,
                     "longest run: 90s, 15m, 1h30m, HH:MM:SS, 1-12:00:00, PT1H30M")
-        ->check(is_span(std::chrono::seconds{1}, std::chrono::seconds{limits::kMaxWalltimeSeconds}))
+        ->check(command_line::span_of_time(std::chrono::seconds{1}, std::chrono::seconds{limits::kMaxWalltimeSeconds}))
         ->capture_default_str();
     command
         .add_option("--grace", options.grace,
                     "time to save: at the walltime and after a cancel every process gets SIGTERM once, and SIGKILL "
                     "this much later; a zone may give less (its max_grace_s)")
-        ->check(is_span(std::chrono::seconds{0}, std::chrono::seconds{static_cast<int>(limits::kMaxGraceSeconds)}))
+        ->check(command_line::span_of_time(std::chrono::seconds{0},
+                                           std::chrono::seconds{static_cast<int>(limits::kMaxGraceSeconds)}))
         ->capture_default_str();
 }
 

@@ -26,42 +26,54 @@ Result<void> check_text(const formats::LaunchRequest& request) {
     return ok;
 }
 
+Result<void> check(const formats::LaunchRequest& request) {
+    if (auto ok = formats::check_zones(request); !ok) return ok;
+    if (auto ok = formats::check_program(request); !ok) return ok;
+    return check_text(request);
+}
+
+Json spec_of(const formats::LaunchRequest& request, std::size_t index) {
+    const formats::LaunchZone& zone = request.zones[index];
+    const auto hosts = formats::ranks_by_host(zone);
+    Json resources = {{"__version", 1}, {"process_count", zone.ranks.size()}};
+    if (formats::is_even(hosts)) {
+        resources["node_count"] = hosts.size();
+        resources["processes_per_node"] = hosts.front().second;
+    }
+    Json attributes = {{"custom_attributes",
+                        {{"zbs.zone", zone.name},
+                         {"zbs.zone_index", std::to_string(index)},
+                         {"zbs.zone_count", std::to_string(request.zones.size())},
+                         {"zbs.ranks", formats::rank_list(zone)}}}};
+    if (request.walltime > Duration::zero()) {
+        attributes["duration"] =
+            std::to_string(std::chrono::ceil<std::chrono::seconds>(request.walltime).count()) + " s";
+    }
+    Json spec = {{"executable", request.executable},
+                 {"arguments", request.arguments},
+                 {"launcher", "mpirun"},
+                 {"resources", std::move(resources)},
+                 {"attributes", std::move(attributes)}};
+    if (!request.name.empty()) spec["name"] = request.name;
+    if (!request.directory.empty()) spec["directory"] = request.directory;
+    if (!request.environment.empty()) {
+        spec["environment"] = Json::object();
+        for (const auto& [name, value] : request.environment) spec["environment"][name] = value;
+    }
+    return spec;
+}
+
 }  // namespace
 
+Result<Json> encode_psij(const formats::LaunchRequest& request, std::size_t zone) {
+    if (auto ok = check(request); !ok) return ok.error();
+    return spec_of(request, zone);
+}
+
 Result<Json> encode_psij(const formats::LaunchRequest& request) {
-    if (auto ok = formats::check_zones(request); !ok) return ok.error();
-    if (auto ok = formats::check_program(request); !ok) return ok.error();
-    if (auto ok = check_text(request); !ok) return ok.error();
+    if (auto ok = check(request); !ok) return ok.error();
     Json specs = Json::array();
-    for (const formats::LaunchZone& zone : request.zones) {
-        const auto hosts = formats::ranks_by_host(zone);
-        Json resources = {{"__version", 1}, {"process_count", zone.ranks.size()}};
-        if (formats::is_even(hosts)) {
-            resources["node_count"] = hosts.size();
-            resources["processes_per_node"] = hosts.front().second;
-        }
-        Json attributes = {{"custom_attributes",
-                            {{"zbs.zone", zone.name},
-                             {"zbs.zone_index", std::to_string(specs.size())},
-                             {"zbs.zone_count", std::to_string(request.zones.size())},
-                             {"zbs.ranks", formats::rank_list(zone)}}}};
-        if (request.walltime > Duration::zero()) {
-            attributes["duration"] =
-                std::to_string(std::chrono::ceil<std::chrono::seconds>(request.walltime).count()) + " s";
-        }
-        Json spec = {{"executable", request.executable},
-                     {"arguments", request.arguments},
-                     {"launcher", "mpirun"},
-                     {"resources", std::move(resources)},
-                     {"attributes", std::move(attributes)}};
-        if (!request.name.empty()) spec["name"] = request.name;
-        if (!request.directory.empty()) spec["directory"] = request.directory;
-        if (!request.environment.empty()) {
-            spec["environment"] = Json::object();
-            for (const auto& [name, value] : request.environment) spec["environment"][name] = value;
-        }
-        specs.push_back(std::move(spec));
-    }
+    for (std::size_t zone = 0; zone < request.zones.size(); ++zone) specs.push_back(spec_of(request, zone));
     return specs;
 }
 

@@ -113,6 +113,20 @@ class OpenMpi(Formats):
         self.assertEqual(rows(done.stdout), ["n1", "n1", "n2"])
         self.assertNotEqual(self.launch(4, "--hostfile", self.path("hosts")).returncode, 0, "slots are not the ranks per host")
 
+    def test_names_with_a_domain_need_the_option_that_the_warning_names(self):
+        zones, places = {"alpha": {"worker.1.site": 2, "worker.2.site": 2}}, [("worker.1.site", 0), ("worker.1.site", 1), ("worker.2.site", 0)]
+        for form, options in (("openmpi_hostfile", ("--hostfile", self.path("hosts"))), ("rankfile", ("--hostfile", self.path("hosts.hosts"), "-rf", self.path("hosts")))):
+            with self.subTest(form):
+                made = self.map(places, form, "--output", self.path("hosts"), zones=zones)
+                self.assertEqual(made.returncode, 0, made.stderr)
+                self.assertIn("cuts the host name worker.1.site at its first dot; start mpirun with --mca orte_keep_fqdn_hostnames 1", made.stderr)
+                self.assertNotEqual(self.launch(3, *options).returncode, 0, "Open MPI takes dotted names now; the warning can go")
+                done = self.launch(3, "--mca", "orte_keep_fqdn_hostnames", "1", *options)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(rows(done.stdout), ["worker.1.site", "worker.1.site", "worker.2.site"])
+        for host in ("n1", "10.0.0.1"):
+            self.assertEqual(self.map([(host, 0)], "rankfile", zones={"alpha": {host: 2}}).stderr, "")
+
     def test_host_file_refuses_an_order_it_cannot_say(self):
         done = self.map([("n1", 0), ("n2", 0), ("n1", 1)], "openmpi_hostfile", "--output", self.path("hosts"))
         self.assertEqual(done.returncode, 2)
@@ -253,6 +267,17 @@ class Psij(Formats):
             self.assertEqual(spec["attributes"]["duration"], "2520 s")
         self.assertEqual(specs[0]["resources"], {"__version": 1, "process_count": 3})
         self.assertEqual(specs[1]["resources"], {"__version": 1, "process_count": 2, "node_count": 2, "processes_per_node": 1})
+
+
+    def test_one_zone_is_one_specification_as_the_reader_of_psij_takes_it(self):
+        both = [("n1", 0), ("n3", 0)]
+        for places, options in (([("n1", 0), ("n2", 0)], ()), (both, ("--zone", "alpha"))):
+            spec = json.loads(self.text(places, "psij", *options))
+            self.assertIsInstance(spec, dict)
+            self.assertLessEqual(set(spec), self.KEYS)
+            self.assertEqual(spec["attributes"]["custom_attributes"]["zbs.zone"], "alpha")
+        self.assertEqual(self.map(both, "psij", "--output", self.path("{zone}.json")).returncode, 0)
+        self.assertEqual([json.loads(self.read(zone + ".json"))["attributes"]["custom_attributes"]["zbs.zone_count"] for zone in ZONES], ["2", "2"])
 
 
 if __name__ == "__main__":

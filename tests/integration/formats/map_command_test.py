@@ -2,7 +2,10 @@
 
 usage: map_command_test.py ZBS SOURCE_DIR
 """
+import bz2
+import gzip
 import json
+import lzma
 import math
 import os
 import random
@@ -163,6 +166,40 @@ class Hierarchies(MapCommand):
             self.assertEqual(self.json("--graph", "g.graph", "--resources", "r.json", "--algorithm", algorithm)["format"], "zbs-mapping/1")
 
 
+class GraphFiles(MapCommand):
+    ONTO = ("--hierarchy", "3", "--distances", "1", "--tasks-per-processor", "1")
+
+    def test_other_graph_formats_are_read(self):
+        path = {(0, 1): 1, (1, 2): 1}
+        for name, text, warning in (
+                ("hash.graph", "# graph\n3 2\n2\n1 3\n2\n", ""), ("zero.graph", "3 2\n1\n0 2\n1\n", "zero.graph counts tasks from 0"),
+                ("two.graph", "3 2 010 2\n1 9 2\n1 9 1 3\n1 9 2\n", "two.graph has 2 weights per task"),
+                ("m.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n", ""),
+                ("snap.txt", "# Nodes: 3 Edges: 2\n# FromNodeId\tToNodeId\n0\t1\n1\t2\n", ""),
+                ("g.graph.gz", gzip.compress(b"3 2\n2\n1 3\n2\n"), "")):
+            with self.subTest(name):
+                done = self.map("--graph", self.write(name, text), *self.ONTO, "--format", "json")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                found = json.loads(done.stdout)
+                self.assertEqual(found["cost"], sum(path.values()))
+                self.assertEqual(done.stderr.startswith("zbs: warning: " + warning) if warning else done.stderr == "", True, done.stderr)
+
+    def test_a_model_may_be_compressed(self):
+        model = {"format": "zbs-model/1", "program": "p", "ranks": 3, "compute": [1, 1, 1], "edges": [[0, 1, 5, 1]]}
+        self.write("m.json.gz", gzip.compress(json.dumps(model).encode()))
+        self.assertEqual(self.json("--model", "m.json.gz", *self.ONTO)["cost"], 5)
+
+    def test_a_graph_of_another_compressor_is_named(self):
+        for name, data in (("xz", lzma.compress(b"3 2\n2\n1 3\n2\n")), ("bzip2", bz2.compress(b"3 2\n2\n1 3\n2\n"))):
+            done = self.map("--graph", self.write("g." + name, data), *self.ONTO)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"is compressed with {name}", done.stderr)
+
+    def test_metis_prints_nothing_of_its_own(self):
+        self.write("g.graph", "9 14 010\n1 4 7\n1 3\n10 2 4 9\n1 1 3 5 6 7\n1 4 6 9\n1 4 5 8\n31 1 4 8 9\n1 6 7 9\n1 3 5 7 8\n")
+        self.assertEqual(len(self.json("--graph", "g.graph", "--hierarchy", "8", "--distances", "1", "--algorithm", "metis")["mapping"]), 9)
+
+
 class BadInput(MapCommand):
     def refused(self, arguments, *says, code=2):
         done = self.map(*arguments, "--format", "json", "--output", "out.json")
@@ -243,6 +280,7 @@ class BadInput(MapCommand):
         for extra, *says in (
                 (("rsl",), "which program?"), (("jsdl", "--", "./a"), "zones a b", "{zone}"), (("jsdl", "--zone", "c", "--", "./a"), "zone 'c'"),
                 (("rsl", "--zone", "a", "--", "./a"), "leave --zone out"), (("rsl", "-t", "soon", "--", "./a"), "--walltime"),
+                (("rsl", "-t", "90", "--", "./a"), "'90' has no unit: 90m for minutes"),
                 (("rsl", "--env", "A", "--", "./a"), "--env"), (("rsl", "--contact", "x=y", "--", "./a"), "--contact"),
                 (("table", "--zone", "a"), "--zone")):
             done = self.map(*base, *extra)

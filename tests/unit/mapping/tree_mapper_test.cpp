@@ -256,5 +256,19 @@ TEST(MapOntoTree, DeepTreesAreNotForGlobalAndHier) {
     EXPECT_TRUE(map_onto_tree(test::isolated(4), tree_of("2:2:2:2", "1:2:3:4"), "metis", {}));
 }
 
+// METIS prints a warning about a bisection without tasks here.
+TEST(MapOntoTree, MetisPrintsNothingOnStandardOutput) {
+    const std::vector<std::pair<int, int>> pairs = {{0, 3}, {0, 6}, {1, 2}, {2, 3}, {2, 8}, {3, 4}, {3, 5},
+                                                    {3, 6}, {4, 5}, {4, 8}, {5, 7}, {6, 7}, {6, 8}, {7, 8}};
+    std::vector<TaskEdge> edges;
+    for (const auto& [u, v] : pairs) edges.push_back({u, v, 1, 0});
+    const TaskGraph graph = *TaskGraph::make({1, 1, 10, 1, 1, 1, 31, 1, 1}, edges);
+    testing::internal::CaptureStdout();
+    const auto on = map_onto_tree(graph, tree_of("8", "1"), "metis", {});
+    std::printf("after");
+    EXPECT_EQ(testing::internal::GetCapturedStdout(), "after");
+    EXPECT_TRUE(on);
+}
+
 }  // namespace
 }  // namespace zbs

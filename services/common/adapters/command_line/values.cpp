@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "algorithms/base/duration_text.hpp"
 #include "algorithms/base/suggestion.hpp"
 #include "algorithms/base/text.hpp"
 #include "services/common/listing/rows.hpp"
@@ -76,6 +77,19 @@ CLI::Validator one_of(const std::vector<std::string>& words) {
 
 CLI::Validator something(const std::string& remedy) {
     return {[remedy](const std::string& text) { return text.empty() ? "it is empty; " + remedy : std::string{}; }, ""};
+}
+
+CLI::Validator span_of_time(std::chrono::seconds least, std::chrono::seconds most) {
+    return {[least, most](const std::string& text) -> std::string {
+                if (!text.empty() && text.find_first_not_of("0123456789") == std::string::npos)
+                    return in_quotes(text) + " has no unit: " + text + "m for minutes (as sbatch reads it), " + text +
+                           "s for seconds";
+                const Result<Duration> read = parse_duration(text);
+                if (read && *read < least) return "must be at least " + format_duration(least);
+                if (read && *read > most) return "must be at most " + format_duration(most);
+                return read ? std::string{} : listing::harmless_line(read.error().message);
+            },
+            ""};
 }
 
 CLI::Option* add_list(CLI::App& command, const std::string& name, std::vector<std::string>& into,

@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -25,6 +26,9 @@ CLI::Validator something(const std::string& remedy);
 /// or blank. CLI11's own delimiter would drop those without an error, and an unset variable of a shell makes them.
 CLI::Option* add_list(CLI::App& command, const std::string& name, std::vector<std::string>& into,
                       const std::string& text);
+/// A span of time in [least, most], with its unit: a bare number is minutes to users of Slurm and seconds to others,
+/// and a job that is ended too early is lost.
+CLI::Validator span_of_time(std::chrono::seconds least, std::chrono::seconds most);
 /// A name as identities have them, of `what` ("an organisation"): what it says is safe as one step of a path.
 CLI::Validator name_of(const std::string& what);
 /// The fingerprint of a bundle, sha256: and 64 hexadecimal digits; also the empty text, which `something` rejects.
