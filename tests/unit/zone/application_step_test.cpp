@@ -262,6 +262,17 @@ TEST(ApplicationStepTest, ALaunchThatFailsAfterRanksMayHaveBegunStopsAll) {
     EXPECT_TRUE(machine.is_in<phase::Watching>());
 }
 
+TEST(ApplicationStepTest, AnApplicationWhoseStopIsNotStoredYetIsNotLaunchedAgain) {
+    Machine machine = launched();
+    machine.apply(event::LaunchFailed{{"b", "it failed"}});
+    machine.store_fails = true;
+    machine.apply(event::LauncherSeen{.runs = true, .proxies = event::LauncherSeen::Proxies::kConnected});
+    machine.store_fails = false;
+    EXPECT_THAT(machine.apply(event::LauncherSeen{}), testing::IsEmpty());
+    EXPECT_THAT(machine.apply(event::LauncherRemoved{}), testing::IsEmpty());
+    EXPECT_TRUE(has<effect::StopParts>(machine.apply(event::Advance{})));
+}
+
 TEST(ApplicationStepTest, AnotherLauncherHasRanksAtOnceSoItsLaunchFails) {
     Machine machine = Machine::with_parts(State::kLaunching, Launcher::kSrunPmi2);
     EXPECT_TRUE(has<effect::LaunchPart>(machine.apply(event::Advance{})));
