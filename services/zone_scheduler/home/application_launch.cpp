@@ -92,7 +92,7 @@ void Stepper::launch_parts(const std::vector<std::pair<std::string, std::string>
         const Duration until =
             promised != run_.obligations.end() ? promised->second.until : now_.steady + config_.launch_window;
         launching.missing[part.id] = {until, kLaunchRetry};
-        add(effect::LaunchPart{part.id});
+        add(effect::AskZone{Question::kLaunch, part.id});
     }
     run_.phase = std::move(launching);
 }
@@ -104,7 +104,7 @@ void Stepper::launch_answered(ApplicationPart& part, const Result<PartStatus>& a
     if (launching != nullptr && !answer && is_passing(answer.error())) {
         phase::LaunchingParts::Call& call = launching->missing.at(part.id);
         if (now_.steady < call.until) {
-            add(effect::LaunchPart{part.id, call.rest});
+            add(effect::AskZone{Question::kLaunch, part.id, call.rest});
             call.rest = std::min(call.rest * 2, kLaunchRetryMax);
             return;
         }
