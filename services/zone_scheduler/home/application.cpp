@@ -30,12 +30,13 @@ void Stepper::on(const event::Advance&) {
     }
     // Stopping was under way before a restart or a fault of the store: nothing more is started, all requests are sent
     // again.
-    if (!status_.stop_reason.empty() && !is_one_of<phase::Watching, phase::Ending, phase::Unfinished>(run_.phase)) {
+    if (!status_.stop_reason.empty() && !has_launcher_ended(run_.phase) && !is_one_of<phase::Watching>(run_.phase)) {
         run_.phase = phase::Watching{};
         stop_parts(status_);
         return add(effect::Watch{});
     }
-    if (!run_.must_stop.empty() && status_.stop_reason.empty()) return stop(run_.must_stop);
+    if (!run_.must_stop.empty() && status_.stop_reason.empty() && !is_one_of<phase::Concluding>(run_.phase))
+        return stop(run_.must_stop);
     begin();
 }
 
@@ -69,10 +70,12 @@ void Stepper::begin() {
     if (is_one_of<phase::Launching>(run_.phase)) return start_launcher();
     if (is_one_of<phase::GivingUpLaunch>(run_.phase)) return add(effect::CheckLauncher{});
     if (is_one_of<phase::Started>(run_.phase)) return begin_to_run();
-    if (is_one_of<phase::Unfinished>(run_.phase)) return add(effect::Watch{});
+    if (auto* concluding = std::get_if<phase::Concluding>(&run_.phase))
+        return conclude(RunEnd(std::move(concluding->end)));
 }
 
 void Stepper::on(const event::PartAnswered& came) {
+    if (came.question == Question::kState) run_.polled.erase(came.part);
     ApplicationPart* part = find_part(status_, came.part);
     if (part == nullptr) return;
     auto* holding = std::get_if<phase::Holding>(&run_.phase);
@@ -84,7 +87,10 @@ void Stepper::on(const event::PartAnswered& came) {
     if (asking != nullptr && came.question == Question::kTurn)
         turn_answered(QueueTurn(asking->turn), *part, came.answer);
     if (checking != nullptr && came.question == Question::kReady) ready_answered(*checking, *part, came.answer);
+    auto* collecting = std::get_if<phase::CollectingEnd>(&run_.phase);
+    if (collecting != nullptr && came.question == Question::kEnd) end_answered(*collecting, *part, came.answer);
     if (came.question == Question::kLaunch) launch_answered(*part, came.answer);
+    if (came.question == Question::kState) state_answered(*part, came.answer);
 }
 
 ApplicationStep step(ApplicationRun run, const ApplicationInput& event, const Moment& now, const ZoneConfig& config) {

@@ -12,6 +12,7 @@
 
 #include "algorithms/base/result.hpp"
 #include "services/common/messages/application.hpp"
+#include "services/zone_scheduler/home/application_end.hpp"
 #include "services/zone_scheduler/home/planner.hpp"
 #include "services/zone_scheduler/home/zone_backoff.hpp"
 #include "services/zone_scheduler/records/zone_config.hpp"
@@ -42,6 +43,17 @@ struct Swap {
 struct QueueTurn {
     bool was_asked = false;   ///< since it waits at this place
     Duration elsewhere_at{};  ///< when other zones were asked last
+};
+
+/// What is known of a run whose launcher has ended.
+struct RunEnd {
+    Time ended{};           ///< wall time
+    bool is_clean = false;  ///< the launcher exited with 0
+    std::optional<ApplicationModel> profile{};
+    std::optional<ProfileId> stored_profile{};
+    std::optional<StagedResults> results{};  ///< fetched
+    std::set<PartId> fetched{};              ///< parts all of whose results are here
+    bool is_older = false;                   ///< results were fetched in an earlier life of this zone: so it ended then
 };
 
 /// What is under way. Phases from `Planned` on belong to the stored state that their comment names.
@@ -110,18 +122,19 @@ struct Watching {   ///< launching while it is being stopped, or running
     std::optional<Duration> deserted_since{};  ///< all parts have ended, the launcher has not
     Duration weigh_at{};                       ///< the next time at which its output is measured
 };
-/// running: the launcher has ended.
-struct Ending {
-    Time ended{};  ///< wall time
-    Duration until{};
-    std::size_t next_asked = 0;  ///< part
-    std::optional<ApplicationModel> profile{};
-    bool end_unknown = false;                ///< that was in an earlier life of this zone
-    std::optional<StagedResults> results{};  ///< brought home
-    std::set<PartId> brought{};              ///< all their results are here
+/// As `Watching` from here on; the launcher has ended. Zones are asked one after the other how their parts ended.
+struct CollectingEnd {
+    RunEnd end;
+    Duration until{};  ///< then a part that still ends is not asked again
+    PartId asked{};
+    std::set<PartId> settled{};
 };
-struct Unfinished {  ///< running: the end could not be stored
-    Ending end;
+struct FetchingResults {
+    RunEnd end;
+};
+struct Concluding {  ///< how it ended is found out and stored; again where it could not be stored
+    RunEnd end;
+    std::optional<ApplicationEnd> found{};  ///< while the profile is being stored
 };
 struct Over {};
 }  // namespace phase
@@ -131,7 +144,7 @@ using Phase =
                  phase::AwaitingTurn, phase::AskingTurn, phase::AskingElsewhere, phase::SendingFiles,
                  phase::AwaitingStart, phase::CheckingReady, phase::Launching, phase::AwaitingLauncher,
                  phase::LaunchingParts, phase::AwaitingProxies, phase::GivingUpLaunch, phase::Started, phase::Watching,
-                 phase::Ending, phase::Unfinished, phase::Over>;
+                 phase::CollectingEnd, phase::FetchingResults, phase::Concluding, phase::Over>;
 
 inline constexpr Duration kReleaseRetry = std::chrono::seconds{1};
 
@@ -172,8 +185,9 @@ struct ApplicationRun {
     Duration release_retry = kReleaseRetry;
 };
 
-/// What the zones are asked about their parts.
-enum class Question { kHold, kCommit, kTurn, kReady, kLaunch };
+/// What the zones are asked about their parts. `kState`: while it is launched or runs; `kEnd`: once its launcher has
+/// ended.
+enum class Question { kHold, kCommit, kTurn, kReady, kLaunch, kState, kEnd };
 
 /// What came in.
 namespace event {
@@ -221,12 +235,9 @@ struct LaunchFailed {  ///< of a part: its zone says so, or is taken for the one
 struct StopAsked {
     std::string reason;
 };
-struct PartPolled {  ///< its state while it is launched or runs
-    PartId part;
-    Result<PartStatus> answer;
-};
 struct Watched {  ///< the launcher, every `poll_every`
     bool runs = false;
+    bool is_clean = false;  ///< it exited with 0
 };
 struct OutputMeasured {  ///< of its ranks, at home
     std::uint64_t bytes = 0;
@@ -238,17 +249,28 @@ struct LauncherOutlives {  ///< a part that has ended, and the time after it in 
 };
 struct Restarted {};     ///< home, with this state stored
 struct OwnerChecked {};  ///< whether it is blocked, in phases that take long
-struct Ended {           ///< the launcher has, and all about its end is known
-    ApplicationStatus changed;
-    ApplicationState state{};
-    std::string reason;
+struct ProfileAnswered {
+    PartId part;
+    Result<ApplicationModel> answer;
+};
+struct ResultsFetched {
+    std::optional<StagedResults> results{};  ///< none: home takes none any more
+    std::set<PartId> complete{};             ///< parts all of whose results are here
+    bool is_older = false;                   ///< some were here before
+};
+struct EndFound {
+    ApplicationEnd end;
+};
+struct ProfileStored {
+    std::optional<ProfileId> id{};  ///< none: it could not be stored
 };
 }  // namespace event
 using ApplicationInput =
     std::variant<event::Advance, event::NoPlan, event::PlanMade, event::NoneElsewhere, event::PartAnswered,
                  event::TimerFired, event::FilesSent, event::LauncherFailed, event::LauncherSeen,
-                 event::LauncherRemoved, event::LaunchFailed, event::StopAsked, event::PartPolled, event::Watched,
-                 event::OutputMeasured, event::LauncherOutlives, event::Restarted, event::OwnerChecked, event::Ended>;
+                 event::LauncherRemoved, event::LaunchFailed, event::StopAsked, event::Watched, event::OutputMeasured,
+                 event::LauncherOutlives, event::Restarted, event::OwnerChecked, event::ProfileAnswered,
+                 event::ResultsFetched, event::EndFound, event::ProfileStored>;
 
 /// What is to be done. An answer, if there is one, comes as an event.
 namespace effect {
@@ -260,9 +282,13 @@ struct AwaitPlanningLater {  ///< after a random time that grows with the rounds
 struct AskZones {  ///< of every part
     Question question{};
 };
-struct LaunchPart {
+struct AskZone {
+    Question question{};
     PartId part;
     Duration after{};
+};
+struct AskProfile {
+    PartId part;
 };
 struct SetTimer {
     std::uint64_t timer = 0;
@@ -285,16 +311,19 @@ struct RemoveLauncher {};
 struct FindSuspect {  ///< the zone that most likely has not started what it says
     std::string reason;
 };
-struct PollPart {
-    PartId part;
-};
 struct AwaitLauncher {  ///< whether it ends within this time
     Duration after{};
     ZoneName zone;
     std::string reason;
 };
 struct MeasureOutput {};
-struct CollectEnd {};
+struct FetchResults {};
+struct FindEnd {
+    EndedByHome by_home;
+};
+struct StoreProfile {  ///< the one in the phase
+    std::optional<Duration> measured{};
+};
 struct StopParts {};
 struct Watch {};
 struct Release {         ///< what is in `releasing`
@@ -315,12 +344,12 @@ struct Penalise {  ///< the zone denies what it owes
 };
 }  // namespace effect
 using ApplicationEffect =
-    std::variant<effect::Advance, effect::AwaitPlanning, effect::AwaitPlanningLater, effect::AskZones,
-                 effect::LaunchPart, effect::SetTimer, effect::BeginCycle, effect::AskElsewhere, effect::SendFiles,
+    std::variant<effect::Advance, effect::AwaitPlanning, effect::AwaitPlanningLater, effect::AskZones, effect::AskZone,
+                 effect::AskProfile, effect::SetTimer, effect::BeginCycle, effect::AskElsewhere, effect::SendFiles,
                  effect::StartLauncher, effect::CheckLauncher, effect::StopLauncher, effect::RemoveLauncher,
-                 effect::FindSuspect, effect::PollPart, effect::AwaitLauncher, effect::MeasureOutput,
-                 effect::CollectEnd, effect::StopParts, effect::Watch, effect::Release, effect::RecordKept,
-                 effect::RecheckPeer, effect::RecordLaunchFailure, effect::Penalise>;
+                 effect::FindSuspect, effect::AwaitLauncher, effect::MeasureOutput, effect::FetchResults,
+                 effect::FindEnd, effect::StoreProfile, effect::StopParts, effect::Watch, effect::Release,
+                 effect::RecordKept, effect::RecheckPeer, effect::RecordLaunchFailure, effect::Penalise>;
 
 /// When an event came, and what is known then.
 struct Moment {

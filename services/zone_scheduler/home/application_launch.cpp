@@ -37,8 +37,8 @@ void Stepper::on(const event::LauncherFailed& failed) {
 
 void Stepper::on(const event::LauncherSeen& seen) {
     using Proxies = event::LauncherSeen::Proxies;
-    if (is_one_of<phase::GivingUpLaunch>(run_.phase)) return giving_up(seen);
     if (!run_.must_stop.empty()) return;
+    if (is_one_of<phase::GivingUpLaunch>(run_.phase)) return giving_up(seen);
     const bool is_connected = !is_gated(run_.app) || seen.proxies == Proxies::kConnected;
     if (const auto* launcher = std::get_if<phase::AwaitingLauncher>(&run_.phase)) {
         if (seen.asked && (is_connected || (seen.runs && seen.proxies == Proxies::kAwaited)))
@@ -81,8 +81,8 @@ void Stepper::giving_up(const event::LauncherSeen& seen) {
 }
 
 void Stepper::on(const event::LauncherRemoved&) {
-    if (const auto* given_up = std::get_if<phase::GivingUpLaunch>(&run_.phase))
-        plan_again(ZoneFailure(given_up->failure));
+    const auto* given_up = std::get_if<phase::GivingUpLaunch>(&run_.phase);
+    if (given_up != nullptr && run_.must_stop.empty()) plan_again(ZoneFailure(given_up->failure));
 }
 
 void Stepper::launch_parts(const std::vector<std::pair<std::string, std::string>>& options) {
@@ -92,7 +92,7 @@ void Stepper::launch_parts(const std::vector<std::pair<std::string, std::string>
         const Duration until =
             promised != run_.obligations.end() ? promised->second.until : now_.steady + config_.launch_window;
         launching.missing[part.id] = {until, kLaunchRetry};
-        add(effect::LaunchPart{part.id});
+        add(effect::AskZone{Question::kLaunch, part.id});
     }
     run_.phase = std::move(launching);
 }
@@ -104,7 +104,7 @@ void Stepper::launch_answered(ApplicationPart& part, const Result<PartStatus>& a
     if (launching != nullptr && !answer && is_passing(answer.error())) {
         phase::LaunchingParts::Call& call = launching->missing.at(part.id);
         if (now_.steady < call.until) {
-            add(effect::LaunchPart{part.id, call.rest});
+            add(effect::AskZone{Question::kLaunch, part.id, call.rest});
             call.rest = std::min(call.rest * 2, kLaunchRetryMax);
             return;
         }

@@ -8,6 +8,7 @@
 #include "services/common/messages/names/owned_id.hpp"
 #include "services/common/messages/states.hpp"
 #include "services/zone_scheduler/home/input_upload.hpp"
+#include "services/zone_scheduler/home/result_transfer.hpp"
 #include "services/zone_scheduler/launch/launchers.hpp"
 #include "services/zone_scheduler/records/part_view.hpp"
 #include "services/zone_scheduler/trust/delegation_service.hpp"
@@ -88,8 +89,7 @@ ApplicationService::ApplicationService(ApplicationPorts ports)
       zones_(ports_, backoff_),
       apply_([this](const std::shared_ptr<Run>& run, const ApplicationInput& event) { apply(run, event); }),
       calls_(ports_, zones_, apply_),
-      launcher_(ports_, apply_),
-      watch_(ports_, zones_, profiles_, apply_) {
+      launcher_(ports_, apply_) {
     if (ports_.files == nullptr) return;
     // Files that an application waits with stay in the library.
     ports_.files->add_user([this](const Caller& owner, const std::string& digest) {
@@ -221,12 +221,16 @@ struct ApplicationService::Performer {
         // Random, so that two homes that took from each other do not meet again.
         home.advance_after(run, back_off(later.round, home.jitter_));
     }
-    void operator()(const effect::AskZones& ask) const { home.calls_.ask(run, ask.question); }
-    void operator()(const effect::LaunchPart& launch) const {
-        if (launch.after == Duration{0}) return home.calls_.launch(run, launch.part);
-        home.ports_.clock.after(launch.after,
-                                [calls = &home.calls_, run = run, part = launch.part] { calls->launch(run, part); });
+    void operator()(const effect::AskZones& ask) const {
+        for (const ApplicationPart& part : std::vector<ApplicationPart>(run->app.status.parts))
+            home.calls_.ask(run, ask.question, part.id);
     }
+    void operator()(const effect::AskZone& ask) const {
+        if (ask.after == Duration{0}) return home.calls_.ask(run, ask.question, ask.part);
+        home.ports_.clock.after(ask.after,
+                                [calls = &home.calls_, run = run, ask] { calls->ask(run, ask.question, ask.part); });
+    }
+    void operator()(const effect::AskProfile& ask) const { home.calls_.ask_profile(run, ask.part); }
     void operator()(const effect::SetTimer& timer) const {
         const Duration spread{timer.is_spread ? static_cast<std::int64_t>(home.jitter_.below(50'000)) : 0};
         home.ports_.clock.after(timer.after + spread, [home = &home, run = run, fired = timer.timer] {
@@ -250,15 +254,16 @@ struct ApplicationService::Performer {
     void operator()(const effect::FindSuspect& found) const {
         home.apply(run, event::LaunchFailed{{home.suspect(*run), found.reason}});
     }
-    void operator()(const effect::PollPart& poll) const { home.calls_.poll(run, poll.part); }
-    void operator()(const effect::AwaitLauncher& end) const { home.watch_.await_launcher(run, end); }
-    void operator()(const effect::MeasureOutput&) const { home.watch_.measure_output(run); }
-    void operator()(const effect::CollectEnd&) const { home.watch_.ask_how_it_ended(run); }
+    void operator()(const effect::AwaitLauncher& end) const { home.launcher_.await_end(run, end); }
+    void operator()(const effect::MeasureOutput&) const { home.launcher_.measure_output(run); }
+    void operator()(const effect::FetchResults&) const { home.fetch_results(run); }
+    void operator()(const effect::FindEnd& find) const { home.launcher_.find_end(run, find.by_home); }
+    void operator()(const effect::StoreProfile& store) const { home.store_profile(run, store.measured); }
     void operator()(const effect::StopParts&) const {
         for (const ApplicationPart& part : std::vector<ApplicationPart>(run->app.status.parts))
             home.calls_.stop(run, part.zone, part.id);
     }
-    void operator()(const effect::Watch&) const { home.watch_.watch(run); }
+    void operator()(const effect::Watch&) const { home.launcher_.watch(run); }
     void operator()(const effect::Release& release) const {
         if (release.is_new || run->releases == Run::Releases::kNone) home.release(run);
     }
@@ -368,6 +373,36 @@ void ApplicationService::send_files(const std::shared_ptr<Run>& run) {
                            : event::FilesSent{});
     };
     std::make_shared<InputUpload>(ports_, zones_, run, InputUpload::Callbacks{is_unwanted, ended})->begin();
+}
+
+void ApplicationService::fetch_results(const std::shared_ptr<Run>& run) {
+    if (ports_.files == nullptr) return apply(run, event::ResultsFetched{});
+    const auto before = ports_.files->depot().list(results_shelf(run->app.request.id));
+    // A cancelled program may have saved its work in its grace.
+    const auto takes_results = [this, run] {
+        apply(run, event::OwnerChecked{});
+        return !ports_.is_blocked(run->app.owner) &&
+               (!run->app.status.cancel_requested || run->app.status.state == ApplicationState::kRunning);
+    };
+    const auto ended = [this, run, is_older = !before || !before->empty()](std::optional<StagedResults> results,
+                                                                           const std::set<PartId>& complete) {
+        if (results && !failpoint::reach(failpoint::Point::kFetchResultsBrought))
+            return static_cast<void>(ports_.clock.after(kStoreRetry, [this, run] { fetch_results(run); }));
+        apply(run, event::ResultsFetched{std::move(results), complete, is_older});
+    };
+    std::make_shared<ResultTransfer>(ports_, zones_, run, ResultTransfer::Callbacks{takes_results, ended})->begin();
+}
+
+void ApplicationService::store_profile(const std::shared_ptr<Run>& run, std::optional<Duration> measured) {
+    const RunEnd& end = std::get<phase::Concluding>(run->phase).end;
+    const Profile profile =
+        profiles_.of_run(ProfileId{ports_.ids.fresh(run->app.owner)}, run->app, *end.profile, measured);
+    if (auto ok = ports_.store.insert(profile); !ok) {
+        ports_.log.warn("profile_not_stored",
+                        {{"application", to_string(run->app.request.id)}, {"reason", ok.error().message}});
+        return apply(run, event::ProfileStored{});
+    }
+    apply(run, event::ProfileStored{profile.id});
 }
 
 /// Releases what this application does not need any more, for as long as it takes: a zone that is away keeps its part

@@ -13,7 +13,6 @@
 #include "services/common/failpoint/points.hpp"
 #include "services/zone_scheduler/home/application.hpp"
 #include "services/zone_scheduler/home/application_ports.hpp"
-#include "services/zone_scheduler/home/application_watch.hpp"
 #include "services/zone_scheduler/home/home_launcher.hpp"
 #include "services/zone_scheduler/home/profile_library.hpp"
 #include "services/zone_scheduler/home/start_choice.hpp"
@@ -97,6 +96,8 @@ class ApplicationService {
     void count_reservation(const Run& run);
     ZoneName suspect(const Run& run) const;
     void send_files(const std::shared_ptr<Run>& run);
+    void fetch_results(const std::shared_ptr<Run>& run);
+    void store_profile(const std::shared_ptr<Run>& run, std::optional<Duration> measured);
     void release(const std::shared_ptr<Run>& run);
     void released(const std::shared_ptr<Run>& run, const std::set<PartId>& gone);
     void release_later(const std::shared_ptr<Run>& run);
@@ -137,7 +138,6 @@ class ApplicationService {
     const ApplyInput apply_;
     ZoneCalls calls_;
     HomeLauncher launcher_;
-    ApplicationWatch watch_;
     std::map<ApplicationId, std::shared_ptr<Run>> runs_;  ///< those with something left to do
     std::set<ApplicationId> reserved_;                    ///< those that wait for a start
     std::map<std::string, int> unfinished_;               ///< by owner's URI

@@ -9,14 +9,19 @@
 
 namespace zbs {
 
-/// Everything that the application has becomes what is to be released.
-void release_parts(ApplicationStatus& status);
-std::string state_and_reason(const PartStatus& part);
-
 template <class... Phases>
 bool is_one_of(const Phase& phase) {
     return (std::holds_alternative<Phases>(phase) || ...);
 }
+
+/// Whether the launcher of what ran has ended.
+inline bool has_launcher_ended(const Phase& phase) {
+    return is_one_of<phase::CollectingEnd, phase::FetchingResults, phase::Concluding>(phase);
+}
+
+/// Everything that the application has becomes what is to be released.
+void release_parts(ApplicationStatus& status);
+std::string state_and_reason(const PartStatus& part);
 
 /// One event on its way through the machine.
 class Stepper {
@@ -39,13 +44,15 @@ class Stepper {
     void on(const event::LauncherRemoved&);
     void on(const event::LaunchFailed& failed);
     void on(const event::StopAsked& asked) { stop(asked.reason); }
-    void on(const event::PartPolled& polled);
     void on(const event::Watched& launcher);
     void on(const event::OutputMeasured& output);
     void on(const event::LauncherOutlives& part);
     void on(const event::Restarted&);
     void on(const event::OwnerChecked&) { static_cast<void>(cancel_if_blocked()); }
-    void on(const event::Ended& ended);
+    void on(const event::ProfileAnswered& came);
+    void on(const event::ResultsFetched& fetched);
+    void on(const event::EndFound& found);
+    void on(const event::ProfileStored& stored);
 
   private:
     bool cancel_if_blocked();
@@ -71,6 +78,12 @@ class Stepper {
     void launch_failed(const ZoneFailure& failure);
     void launcher_ended(const event::LauncherSeen& seen);
     void giving_up(const event::LauncherSeen& seen);
+    void state_answered(ApplicationPart& part, const Result<PartStatus>& answer);
+    void collect(Duration after = {});
+    bool wants_answers(const phase::CollectingEnd& collecting) const;
+    void end_answered(phase::CollectingEnd& collecting, ApplicationPart& part, const Result<PartStatus>& answer);
+    void conclude(RunEnd end);
+    void store_end(const RunEnd& end, const ApplicationEnd& found);
     void stop(const std::string& reason);
     void stop_parts(const ApplicationStatus& status);
     void poll_parts();

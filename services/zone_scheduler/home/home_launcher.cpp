@@ -7,6 +7,7 @@
 #include "services/common/messages/steps/own_files.hpp"
 #include "services/zone_scheduler/home/application_end.hpp"
 #include "services/zone_scheduler/launch/launchers.hpp"
+#include "services/zone_scheduler/records/part_view.hpp"
 
 namespace zbs {
 namespace {
@@ -75,6 +76,37 @@ std::string HomeLauncher::why_it_ended(const StepId& step) const {
 void HomeLauncher::remove(const std::shared_ptr<ApplicationRun>& run) {
     static_cast<void>(ports_.executor.remove(run->app.status.launcher_step, kMaxLauncherFiles));
     apply_(run, event::LauncherRemoved{});
+}
+
+void HomeLauncher::watch(const std::shared_ptr<ApplicationRun>& run) {
+    if (is_final(run->app.status.state)) return;
+    apply_(run, event::OwnerChecked{});  // where it cannot be stored now, the next look does
+    const StepStatus step = ports_.executor.status(run->app.status.launcher_step);
+    const bool is_clean = step.state == StepStatus::State::kExited && step.exit_code == 0;
+    apply_(run, event::Watched{step.state == StepStatus::State::kRunning, is_clean});
+    if (std::holds_alternative<phase::Watching>(run->phase))
+        ports_.clock.after(ports_.config.poll_every, [this, run] { watch(run); });
+}
+
+void HomeLauncher::await_end(const std::shared_ptr<ApplicationRun>& run, const effect::AwaitLauncher& end) {
+    ports_.clock.after(end.after, [this, run, end] {
+        if (ports_.executor.status(run->app.status.launcher_step).state == StepStatus::State::kRunning)
+            apply_(run, event::LauncherOutlives{end.zone, end.reason});
+    });
+}
+
+void HomeLauncher::measure_output(const std::shared_ptr<ApplicationRun>& run) {
+    const Duration begun = ports_.clock.steady_now();
+    std::uint64_t bytes = 0;
+    for (const StepId& step : output_steps(run->app)) {
+        for (const Executor::File& file : ports_.executor.list(step, {}))
+            if (file.name.starts_with(own_files::kOut) || file.name.starts_with(own_files::kErr)) bytes += file.bytes;
+    }
+    apply_(run, event::OutputMeasured{bytes, ports_.clock.steady_now() - begun});
+}
+
+void HomeLauncher::find_end(const std::shared_ptr<ApplicationRun>& run, const EndedByHome& by_home) {
+    apply_(run, event::EndFound{zbs::find_end(ports_.config, ports_.executor, run->app, run->silent, by_home)});
 }
 
 }  // namespace zbs

@@ -12,6 +12,11 @@ class HomeLauncher {
     void start(const std::shared_ptr<ApplicationRun>& run);
     void check(const std::shared_ptr<ApplicationRun>& run);
     void remove(const std::shared_ptr<ApplicationRun>& run);
+    /// Every `poll_every`, until it has ended.
+    void watch(const std::shared_ptr<ApplicationRun>& run);
+    void await_end(const std::shared_ptr<ApplicationRun>& run, const effect::AwaitLauncher& end);
+    void measure_output(const std::shared_ptr<ApplicationRun>& run);
+    void find_end(const std::shared_ptr<ApplicationRun>& run, const EndedByHome& by_home);
 
   private:
     std::string why_it_ended(const StepId& step) const;

@@ -17,6 +17,8 @@ std::optional<failpoint::Point> failpoint_of(Question question) {
             return failpoint::Point::kHomeHoldAnswered;
         case Question::kCommit:
             return failpoint::Point::kHomeCommitAnswered;
+        case Question::kLaunch:
+            return failpoint::Point::kHomeLaunchAnswered;
         default:
             return std::nullopt;
     }
@@ -58,35 +60,32 @@ PartRequest ZoneCalls::hold_request(const ApplicationRun& run, const Application
     return request;
 }
 
-void ZoneCalls::ask(const std::shared_ptr<ApplicationRun>& run, Question question) {
-    for (const ApplicationPart& part : std::vector<ApplicationPart>(run->app.status.parts)) {
-        const ServiceAddress zone = zones_.address_of(part.zone);
-        const auto answered = [this, run, question, id = part.id,
-                               asked = ports_.clock.steady_now()](Result<PartStatus> answer) {
-            if (const auto point = failpoint_of(question))
-                if (auto reached = failpoint::reach(*point); !reached) answer = reached.error();
-            apply_(run, event::PartAnswered{question, id, asked, std::move(answer)});
-        };
-        if (question == Question::kHold)
-            ports_.transport.hold_part(zone, hold_request(*run, part, zone), answered);
-        else if (question == Question::kCommit)
-            ports_.transport.commit_part(zone, part.id, part.status.token, answered);
-        else
-            ports_.transport.part_status(zone, part.id, answered);
-    }
+void ZoneCalls::ask(const std::shared_ptr<ApplicationRun>& run, Question question, const PartId& id) {
+    const ApplicationPart* part = find_part(run->app.status, id);
+    if (part == nullptr) return;
+    const ServiceAddress zone = zones_.address_of(part->zone);
+    const auto answered = [this, run, question, id, asked = ports_.clock.steady_now()](Result<PartStatus> answer) {
+        if (const auto point = failpoint_of(question))
+            if (auto reached = failpoint::reach(*point); !reached) answer = reached.error();
+        apply_(run, event::PartAnswered{question, id, asked, std::move(answer)});
+    };
+    const auto* launching = std::get_if<phase::LaunchingParts>(&run->phase);
+    if (question == Question::kHold)
+        ports_.transport.hold_part(zone, hold_request(*run, *part, zone), answered);
+    else if (question == Question::kCommit)
+        ports_.transport.commit_part(zone, id, part->status.token, answered);
+    else if (question != Question::kLaunch)
+        ports_.transport.part_status(zone, id, answered);
+    else if (launching != nullptr && launching->missing.contains(id))
+        ports_.transport.launch_part(zone, id, launch_request(run->app, *part, launching->options), answered);
 }
 
-void ZoneCalls::launch(const std::shared_ptr<ApplicationRun>& run, const PartId& id) {
-    const auto* launching = std::get_if<phase::LaunchingParts>(&run->phase);
-    const ApplicationPart* part = find_part(run->app.status, id);
-    if (launching == nullptr || part == nullptr || !launching->missing.contains(id)) return;
-    ports_.transport.launch_part(zones_.address_of(part->zone), id, launch_request(run->app, *part, launching->options),
-                                 [this, run, id](Result<PartStatus> answer) {
-                                     if (auto reached = failpoint::reach(failpoint::Point::kHomeLaunchAnswered);
-                                         !reached)
-                                         answer = reached.error();
-                                     apply_(run, event::PartAnswered{Question::kLaunch, id, {}, std::move(answer)});
-                                 });
+void ZoneCalls::ask_profile(const std::shared_ptr<ApplicationRun>& run, const PartId& id) {
+    if (const ApplicationPart* part = find_part(run->app.status, id))
+        ports_.transport.part_profile(zones_.address_of(part->zone), id,
+                                      [this, run, id](Result<ApplicationModel> model) {
+                                          apply_(run, event::ProfileAnswered{id, std::move(model)});
+                                      });
 }
 
 void ZoneCalls::stop(const std::shared_ptr<ApplicationRun>& run, const ZoneName& zone, const PartId& id) {
@@ -99,14 +98,6 @@ void ZoneCalls::stop(const std::shared_ptr<ApplicationRun>& run, const ZoneName&
                                               stop(run, zone, id);
                                       });
                                   });
-}
-
-void ZoneCalls::poll(const std::shared_ptr<ApplicationRun>& run, const PartId& id) {
-    if (const ApplicationPart* part = find_part(run->app.status, id))
-        ports_.transport.part_status(zones_.address_of(part->zone), id,
-                                     [this, run, id](const Result<PartStatus>& answer) {
-                                         apply_(run, event::PartPolled{id, answer});
-                                     });
 }
 
 void ZoneCalls::penalise(const std::shared_ptr<ApplicationRun>& run, const effect::Penalise& broken) {

@@ -16,13 +16,11 @@ class ZoneCalls {
     ZoneCalls(const ApplicationPorts& ports, const ZoneOffers& zones, ApplyInput apply)
         : ports_(ports), zones_(zones), apply_(std::move(apply)) {}
 
-    /// Asks every zone about its part. Not for `kLaunch`.
-    void ask(const std::shared_ptr<ApplicationRun>& run, Question question);
-    /// Repeated under the same ids until it is answered: nothing starts twice.
-    void launch(const std::shared_ptr<ApplicationRun>& run, const PartId& id);
+    /// About one part. A launch is repeated under the same ids until it is answered: nothing starts twice.
+    void ask(const std::shared_ptr<ApplicationRun>& run, Question question, const PartId& id);
+    void ask_profile(const std::shared_ptr<ApplicationRun>& run, const PartId& id);
     /// A zone that is away for a while signals its ranks when it is back, if the launcher still runs then.
     void stop(const std::shared_ptr<ApplicationRun>& run, const ZoneName& zone, const PartId& id);
-    void poll(const std::shared_ptr<ApplicationRun>& run, const PartId& id);
     void penalise(const std::shared_ptr<ApplicationRun>& run, const effect::Penalise& broken);
 
   private:

@@ -24,6 +24,13 @@ bool has(const std::vector<ApplicationEffect>& effects) {
     return std::ranges::any_of(effects, [](const auto& one) { return std::holds_alternative<AnEffect>(one); });
 }
 
+bool asks(const std::vector<ApplicationEffect>& effects, Question question) {
+    return std::ranges::any_of(effects, [question](const ApplicationEffect& one) {
+        const auto* ask = std::get_if<effect::AskZone>(&one);
+        return ask != nullptr && ask->question == question;
+    });
+}
+
 /// The shell around the machine, without ports: stores unless `store_fails`, and hands the effects out.
 struct Machine {
     ZoneConfig config;
@@ -217,7 +224,7 @@ Machine launched() {
     EXPECT_TRUE(has<effect::StartLauncher>(machine.apply(event::Advance{})));
     event::LauncherSeen seen{.runs = true, .proxies = event::LauncherSeen::Proxies::kAwaited};
     seen.asked.emplace();
-    EXPECT_TRUE(has<effect::LaunchPart>(machine.apply(seen)));
+    EXPECT_TRUE(asks(machine.apply(seen), Question::kLaunch));
     for (const std::uint64_t number : {1, 2})
         machine.answer(Question::kLaunch, number, machine.good(number, PartState::kRunning));
     EXPECT_TRUE(machine.is_in<phase::AwaitingProxies>());
@@ -240,7 +247,7 @@ TEST(ApplicationStepTest, ALaunchIsRepeatedUntilTheWindowEnds) {
     event::LauncherSeen seen{.runs = true, .proxies = event::LauncherSeen::Proxies::kAwaited};
     seen.asked.emplace();
     machine.apply(seen);
-    EXPECT_TRUE(has<effect::LaunchPart>(machine.answer(Question::kLaunch, 2, refusal(ErrorCode::kTimeout))));
+    EXPECT_TRUE(asks(machine.answer(Question::kLaunch, 2, refusal(ErrorCode::kTimeout)), Question::kLaunch));
     machine.now.steady += machine.config.launch_window;
     const auto effects = machine.answer(Question::kLaunch, 2, refusal(ErrorCode::kTimeout));
     EXPECT_TRUE(has<effect::RecordLaunchFailure>(effects));
@@ -262,9 +269,20 @@ TEST(ApplicationStepTest, ALaunchThatFailsAfterRanksMayHaveBegunStopsAll) {
     EXPECT_TRUE(machine.is_in<phase::Watching>());
 }
 
+TEST(ApplicationStepTest, AnApplicationWhoseStopIsNotStoredYetIsNotLaunchedAgain) {
+    Machine machine = launched();
+    machine.apply(event::LaunchFailed{{"b", "it failed"}});
+    machine.store_fails = true;
+    machine.apply(event::LauncherSeen{.runs = true, .proxies = event::LauncherSeen::Proxies::kConnected});
+    machine.store_fails = false;
+    EXPECT_THAT(machine.apply(event::LauncherSeen{}), testing::IsEmpty());
+    EXPECT_THAT(machine.apply(event::LauncherRemoved{}), testing::IsEmpty());
+    EXPECT_TRUE(has<effect::StopParts>(machine.apply(event::Advance{})));
+}
+
 TEST(ApplicationStepTest, AnotherLauncherHasRanksAtOnceSoItsLaunchFails) {
     Machine machine = Machine::with_parts(State::kLaunching, Launcher::kSrunPmi2);
-    EXPECT_TRUE(has<effect::LaunchPart>(machine.apply(event::Advance{})));
+    EXPECT_TRUE(asks(machine.apply(event::Advance{}), Question::kLaunch));
     machine.answer(Question::kLaunch, 1, refusal(ErrorCode::kRejected));
     EXPECT_EQ(machine.status().stop_reason, "zone a did not start its part: no");
 }
@@ -281,11 +299,11 @@ TEST(ApplicationStepTest, AStopThatCannotBeStoredIsTriedAgain) {
 
 TEST(ApplicationStepTest, APartThatFailsStopsAllUnlessTheLauncherEnds) {
     Machine machine = Machine::with_parts(State::kRunning);
-    EXPECT_TRUE(has<effect::PollPart>(machine.apply(event::Watched{true})));
-    EXPECT_FALSE(has<effect::PollPart>(machine.apply(event::Watched{true}))) << "both answers are outstanding";
+    EXPECT_TRUE(asks(machine.apply(event::Watched{true}), Question::kState));
+    EXPECT_FALSE(asks(machine.apply(event::Watched{true}), Question::kState)) << "both answers are outstanding";
     PartStatus failed = machine.good(2, PartState::kFailed);
     failed.reason = "its machine is away";
-    EXPECT_TRUE(has<effect::AwaitLauncher>(machine.apply(event::PartPolled{part(2), failed})));
+    EXPECT_TRUE(has<effect::AwaitLauncher>(machine.answer(Question::kState, 2, failed)));
     EXPECT_EQ(machine.status().stop_reason, "");
     EXPECT_TRUE(has<effect::StopParts>(machine.apply(event::LauncherOutlives{"b", failed.reason})));
     EXPECT_EQ(machine.status().stop_reason, "zone b lost its part: its machine is away");
@@ -294,9 +312,9 @@ TEST(ApplicationStepTest, APartThatFailsStopsAllUnlessTheLauncherEnds) {
 TEST(ApplicationStepTest, APartThatItsZoneDoesNotKnowHasFailedAndOneThatIsSilentHasNot) {
     Machine machine = Machine::with_parts(State::kRunning);
     machine.apply(event::Watched{true});
-    machine.apply(event::PartPolled{part(1), refusal(ErrorCode::kTimeout)});
+    machine.answer(Question::kState, 1, refusal(ErrorCode::kTimeout));
     EXPECT_EQ(machine.status().parts[0].status.state, PartState::kHeld);
-    machine.apply(event::PartPolled{part(2), refusal(ErrorCode::kNotFound)});
+    machine.answer(Question::kState, 2, refusal(ErrorCode::kNotFound));
     EXPECT_EQ(machine.status().parts[1].status.state, PartState::kFailed);
 }
 
@@ -316,20 +334,104 @@ TEST(ApplicationStepTest, TheLauncherOfACancelEndsWithItsPartsOrAfterTheirGrace)
     }
 }
 
-TEST(ApplicationStepTest, AnEndThatCannotBeStoredIsCollectedAgain) {
+/// Its launcher has ended, badly unless `is_clean`; zones have not answered yet.
+Machine ended(bool is_clean = true) {
     Machine machine = Machine::with_parts(State::kRunning);
-    EXPECT_TRUE(has<effect::CollectEnd>(machine.apply(event::Watched{false})));
-    const Time ended = std::get<phase::Ending>(machine.run.phase).ended;
+    EXPECT_TRUE(asks(machine.apply(event::Watched{false, is_clean}), Question::kEnd));
+    return machine;
+}
+
+event::EndFound found(Machine& machine, State state) {
+    return {{.state = state, .exit_code = state == State::kCompleted ? 0 : 1, .parts = machine.status().parts}};
+}
+
+event::ProfileAnswered model(std::uint64_t number, bool complete, double seconds) {
+    std::vector<double> compute(4, 0.0);
+    compute[2 * (number - 1)] = seconds;
+    return {part(number), ApplicationModel{"a.out", complete, *TaskGraph::make(std::move(compute), {}), {}}};
+}
+
+TEST(ApplicationStepTest, ZonesAreAskedOneByOneHowAPartEndedSilentOnesLast) {
+    Machine machine = ended();
+    EXPECT_THAT(machine.answer(Question::kEnd, 2, machine.good(2, PartState::kCompleted)), testing::IsEmpty())
+        << "it was not asked";
+    machine.answer(Question::kEnd, 1, refusal(ErrorCode::kTimeout));
+    EXPECT_EQ(std::get<phase::CollectingEnd>(machine.run.phase).asked, part(2));
+    PartStatus failed = machine.good(2, PartState::kFailed);
+    failed.exit_code = 3;
+    EXPECT_TRUE(asks(machine.answer(Question::kEnd, 2, failed), Question::kEnd));
+    EXPECT_EQ(machine.status().parts[1].status.exit_code, 3);
+    EXPECT_TRUE(asks(machine.answer(Question::kEnd, 1, machine.good(1, PartState::kRunning)), Question::kEnd));
+    machine.now.steady += 10s;
+    EXPECT_TRUE(has<effect::FindEnd>(machine.answer(Question::kEnd, 1, refusal(ErrorCode::kTimeout))))
+        << "the time for answers is over";
+    EXPECT_THAT(machine.run.silent, ElementsAre(part(1)));
+}
+
+TEST(ApplicationStepTest, ProfilesOfPartsAreMergedAndStoredBeforeTheEnd) {
+    Machine machine = Machine::with_parts(State::kRunning);
+    machine.run.app.request.profile = true;
+    machine.now.wall += 7s;
+    machine.apply(event::Watched{false, false});
+    for (const std::uint64_t number : {1, 2}) {
+        PartStatus completed = machine.good(number, PartState::kCompleted);
+        completed.has_profile = true;
+        EXPECT_TRUE(has<effect::AskProfile>(machine.answer(Question::kEnd, number, completed)));
+        machine.apply(model(number, false, 1.0));
+    }
+    ASSERT_TRUE(machine.is_in<phase::Concluding>());
+    const RunEnd& end = std::get<phase::Concluding>(machine.run.phase).end;
+    EXPECT_THAT(end.profile->graph.compute(), ElementsAre(1.0, 0.0, 1.0, 0.0));
+    const auto effects = machine.apply(found(machine, State::kCompleted));
+    ASSERT_TRUE(has<effect::StoreProfile>(effects));
+    EXPECT_EQ(std::get<effect::StoreProfile>(effects.front()).measured, 7s);
     machine.store_fails = true;
-    machine.apply(event::Ended{machine.status(), State::kCompleted, {}});
-    EXPECT_TRUE(machine.is_in<phase::Unfinished>());
+    machine.apply(event::ProfileStored{ProfileId{make_id128(9, 0, 0)}});
     machine.store_fails = false;
-    machine.now.wall += 5s;
-    EXPECT_TRUE(has<effect::Watch>(machine.apply(event::Advance{})));
-    EXPECT_TRUE(has<effect::CollectEnd>(machine.apply(event::Watched{false})));
-    EXPECT_EQ(std::get<phase::Ending>(machine.run.phase).ended, ended);
-    EXPECT_TRUE(has<effect::RecordKept>(machine.apply(event::Ended{machine.status(), State::kCompleted, {}})));
+    EXPECT_TRUE(has<effect::FindEnd>(machine.apply(event::Advance{})));
+    EXPECT_FALSE(has<effect::StoreProfile>(machine.apply(found(machine, State::kCompleted)))) << "it is stored";
+    EXPECT_EQ(machine.status().profile, ProfileId{make_id128(9, 0, 0)});
+}
+
+TEST(ApplicationStepTest, ACompleteProfileOfACleanRunNeedsNoOtherAnswer) {
+    Machine machine = Machine::with_parts(State::kRunning);
+    machine.run.app.request.profile = true;
+    machine.run.app.request.walltime = 1h;
+    machine.apply(event::Watched{false, true});
+    PartStatus completed = machine.good(1, PartState::kCompleted);
+    completed.has_profile = true;
+    machine.answer(Question::kEnd, 1, completed);
+    EXPECT_THAT(machine.apply(model(2, true, 1.0)), testing::IsEmpty()) << "this profile was not asked for";
+    EXPECT_TRUE(has<effect::FindEnd>(machine.apply(model(1, true, 1.0))));
+}
+
+TEST(ApplicationStepTest, PartsWhoseResultsAreAllHereAreReleasedWithTheEnd) {
+    Machine machine = Machine::with_parts(State::kRunning);
+    machine.run.app.request.staging.results = {"out"};
+    machine.apply(event::Watched{false, true});
+    machine.answer(Question::kEnd, 1, machine.good(1, PartState::kCompleted));
+    EXPECT_TRUE(has<effect::FetchResults>(machine.answer(Question::kEnd, 2, machine.good(2, PartState::kCompleted))));
+    machine.apply(event::ResultsFetched{.results = StagedResults{.complete = true}, .complete = {part(2)}});
+    machine.apply(found(machine, State::kCompleted));
     EXPECT_EQ(machine.state(), State::kCompleted);
+    EXPECT_TRUE(machine.status().results->complete);
+    ASSERT_EQ(machine.status().releasing.size(), 1U);
+    EXPECT_EQ(machine.status().releasing[0].id, part(2));
+}
+
+TEST(ApplicationStepTest, AnEndThatCannotBeStoredIsFoundAgain) {
+    Machine machine = ended();
+    for (const std::uint64_t number : {1, 2})
+        machine.answer(Question::kEnd, number, machine.good(number, PartState::kCompleted));
+    machine.store_fails = true;
+    EXPECT_THAT(machine.apply(found(machine, State::kCompleted)), testing::IsEmpty());
+    machine.store_fails = false;
+    machine.status().cancel_requested = true;
+    const auto effects = machine.apply(event::Advance{});
+    ASSERT_TRUE(has<effect::FindEnd>(effects));
+    EXPECT_EQ(std::get<effect::FindEnd>(effects.front()).by_home.cancelled, "cancelled by its owner");
+    EXPECT_FALSE(has<effect::RecordKept>(machine.apply(found(machine, State::kCancelled))));
+    EXPECT_EQ(machine.state(), State::kCancelled);
 }
 
 TEST(ApplicationStepTest, WorkOfABlockedOwnerIsCancelled) {
@@ -345,15 +447,18 @@ TEST(ApplicationStepTest, WorkOfABlockedOwnerIsCancelled) {
 /// Whether what is stored lets a restart go on after this effect.
 bool is_after_intent(const ApplicationEffect& effect, const ApplicationStatus& stored) {
     const auto is = [&effect]<class AnEffect>(AnEffect) { return std::holds_alternative<AnEffect>(effect); };
-    if (const auto* ask = std::get_if<effect::AskZones>(&effect))
-        return stored.state == (ask->question == Question::kHold     ? State::kPlanned
-                                : ask->question == Question::kCommit ? State::kHeld
+    if (const auto* all = std::get_if<effect::AskZones>(&effect))
+        return stored.state == (all->question == Question::kHold     ? State::kPlanned
+                                : all->question == Question::kCommit ? State::kHeld
                                                                      : State::kCommitted);
-    if (is(effect::StartLauncher{}) || is(effect::LaunchPart{}))
+    const auto* ask = std::get_if<effect::AskZone>(&effect);
+    if (is(effect::StartLauncher{}) || (ask != nullptr && ask->question == Question::kLaunch))
         return stored.state == State::kLaunching && !stored.launcher_step.empty() && stored.stop_reason.empty();
     if (is(effect::SendFiles{})) return stored.state == State::kCommitted;
     if (is(effect::Watch{})) return stored.state == State::kRunning || !stored.stop_reason.empty();
     if (is(effect::StopParts{})) return !stored.stop_reason.empty();
+    if ((ask != nullptr && ask->question == Question::kEnd) || is(effect::FetchResults{}) || is(effect::FindEnd{}))
+        return stored.state == State::kRunning || !stored.stop_reason.empty();
     return !is(effect::RecordKept{}) || stored.state == State::kCompleted;
 }
 
@@ -363,7 +468,10 @@ class Walk {
     explicit Walk(std::uint64_t seed)
         : rng_(seed),
           machine_(State::kAccepted, one_of(std::vector{Launcher::kMpich, Launcher::kMpich, Launcher::kSrunPmi2})) {
-        if (chance(3)) machine_.run.app.request.staging.inputs.push_back({.name = "in", .digest = "d", .size = 1});
+        ApplicationRequest& request = machine_.run.app.request;
+        if (chance(3)) request.staging.inputs.push_back({.name = "in", .digest = "d", .size = 1});
+        if (chance(3)) request.staging.results = {"out"};
+        request.profile = chance(2);
     }
     void run(std::set<std::pair<State, State>>& entered) {
         for (int i = 0; i < 300; ++i) {
@@ -375,6 +483,13 @@ class Walk {
             follow(before, effects);
             if (chance(3)) release_some();
         }
+        machine_.store_fails = is_hostile_ = false;
+        for (int i = 0; i < 3'000 && !is_final(machine_.state()); ++i) {
+            machine_.now.steady += 1s;
+            const State before = machine_.state();
+            follow(before, machine_.apply(chance(4) ? event::Advance{} : expected_event()));
+        }
+        EXPECT_TRUE(is_final(machine_.state())) << "it never ends, in phase " << machine_.run.phase.index();
         entered.merge(machine_.entered);
     }
 
@@ -425,10 +540,31 @@ class Walk {
         if (chance(2)) seen.asked.emplace();
         return seen;
     }
+    ApplicationInput end_answer() {
+        const auto& collecting = std::get<phase::CollectingEnd>(machine_.run.phase);
+        if (collecting.settled.contains(collecting.asked))
+            return event::ProfileAnswered{collecting.asked, refusal(ErrorCode::kTimeout)};
+        Result<PartStatus> words = refusal(ErrorCode::kTimeout);
+        if (!chance(3))
+            words = PartStatus{.id = collecting.asked,
+                               .state = one_of(std::vector{PartState::kRunning, PartState::kCompleted}),
+                               .has_profile = chance(2)};
+        return event::PartAnswered{Question::kEnd, collecting.asked, {}, words};
+    }
     ApplicationInput end() {
         std::vector<State> states = {State::kFailed, State::kCancelled};
         if (machine_.state() == State::kRunning) states.push_back(State::kCompleted);
-        return event::Ended{machine_.status(), one_of(states), "it ended"};
+        const auto& concluding = std::get<phase::Concluding>(machine_.run.phase);
+        if (concluding.found)
+            return event::ProfileStored{chance(2) ? std::optional(ProfileId{make_id128(9, 0, 0)}) : std::nullopt};
+        return event::EndFound{{.state = one_of(states), .reason = "it ended", .parts = machine_.status().parts}};
+    }
+    ApplicationInput results() {
+        event::ResultsFetched fetched;
+        if (chance(2)) fetched.results = StagedResults{.complete = true};
+        for (const std::uint64_t number : numbers())
+            if (fetched.results && chance(2)) fetched.complete.insert(part(number));
+        return fetched;
     }
     ApplicationInput expected_event() {
         if (machine_.is_in<phase::Waiting>()) return plan();
@@ -445,9 +581,12 @@ class Walk {
             return is_hostile_ ? event::FilesSent{ZoneFailure{"b", "too large"}, true} : event::FilesSent{};
         if (machine_.is_in<phase::AwaitingLauncher>() || machine_.is_in<phase::AwaitingProxies>()) return launcher();
         if (machine_.is_in<phase::GivingUpLaunch>()) return chance(2) ? launcher() : event::LauncherRemoved{};
-        if (machine_.is_in<phase::Started>() || machine_.is_in<phase::Watching>()) return event::Watched{!chance(4)};
-        if (machine_.is_in<phase::Ending>()) return end();
-        if (machine_.is_in<phase::Unfinished>()) return event::Watched{};
+        if (machine_.is_in<phase::Started>() && chance(2)) return event::Advance{};
+        if (machine_.is_in<phase::Started>() || machine_.is_in<phase::Watching>())
+            return event::Watched{!chance(4), chance(2)};
+        if (machine_.is_in<phase::CollectingEnd>()) return end_answer();
+        if (machine_.is_in<phase::FetchingResults>()) return results();
+        if (machine_.is_in<phase::Concluding>()) return end();
         return event::Advance{};
     }
     ApplicationInput any_event() {
@@ -483,11 +622,16 @@ class Walk {
                 const std::vector<std::uint64_t> known = numbers();
                 if (known.empty()) return event::Watched{true};
                 const std::uint64_t number = one_of(known);
-                return event::PartPolled{
-                    part(number), machine_.good(number, one_of(std::vector{PartState::kRunning, PartState::kFailed,
-                                                                           PartState::kCompleted}))};
+                return event::PartAnswered{
+                    one_of(std::vector{Question::kState, Question::kEnd}),
+                    part(number),
+                    {},
+                    machine_.good(number,
+                                  one_of(std::vector{PartState::kRunning, PartState::kFailed, PartState::kCompleted}))};
             }
             case 14:
+                if (chance(2)) return results();
+                if (chance(2)) return event::ProfileStored{};
                 return event::OutputMeasured{rng_.below(1'000), 1s};
             case 15:
                 return chance(6) ? ApplicationInput(event::LauncherOutlives{"b", "it failed"}) : event::Watched{true};
@@ -503,7 +647,7 @@ class Walk {
             for (const ApplicationPart& fresh : now.parts)
                 if (fresh.replaces) asked_.erase(*fresh.replaces);
         for (const ApplicationEffect& effect : effects) {
-            EXPECT_TRUE(is_after_intent(effect, now)) << "an effect without a stored intent";
+            EXPECT_TRUE(is_after_intent(effect, now)) << "effect " << effect.index() << " without a stored intent";
             if (!std::holds_alternative<effect::AskZones>(effect)) continue;
             for (const ApplicationPart& one : now.parts) asked_.insert(one.id);
         }
@@ -528,7 +672,7 @@ class Walk {
 
     const Result<PartStatus> unknown_ = refusal(ErrorCode::kNotFound);
     Rng rng_;
-    const bool is_hostile_ = chance(2);  // zones deny most of what they are asked
+    bool is_hostile_ = chance(2);  // zones deny most of what they are asked
     Machine machine_;
     std::set<PartId> asked_;  // and not known to be released
 };
