@@ -19,7 +19,8 @@ namespace zbs::test {
 class MemoryZoneStore : public ZoneStore {
   public:
     std::optional<Error> fault;
-    int writes = 0;  ///< calls that changed something
+    int writes = 0;                  ///< calls that changed something
+    std::function<void()> on_write;  ///< called after each of them, if set
 
     Result<void> insert(const Application& application) override {
         if (fault) return *fault;
@@ -263,6 +264,7 @@ class MemoryZoneStore : public ZoneStore {
     }
     Result<void> wrote() {
         ++writes;
+        if (on_write) on_write();
         return {};
     }
 

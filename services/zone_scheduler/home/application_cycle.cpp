@@ -14,6 +14,9 @@ constexpr std::size_t kInTurns = 8;
 /// Plans of one cycle: each becomes a hold in every zone that it uses, and calls of users wait while plans are made.
 constexpr std::size_t kMaxAdmitted = 32;
 constexpr Duration kWaitForProcessors = std::chrono::seconds{1};
+/// Calls of users wait no longer than a piece takes: the first of both bounds ends it.
+constexpr Duration kLongestPiece = std::chrono::milliseconds{2};
+constexpr int kStepsOfAPiece = 64;
 /// One part in so many of the time may go by with cycles, so that thousands that wait cost others little.
 constexpr int kCycleShare = 20;
 /// A zone that is silent to a hold keeps others waiting for so long.
@@ -77,9 +80,14 @@ struct ApplicationService::PlanningCycle {
     };
     std::vector<Question> questions;
     std::map<Turn, std::pair<std::shared_ptr<Run>, std::size_t>> order;  ///< with the number of its question
+    std::optional<Turn> last;                                            ///< the last one that was taken or decided on
+    bool leaves_out = false;                                             ///< somebody whose question is one too many
     std::size_t pending = 0;                                             ///< questions
     std::map<ZoneName, int> taken;                                       ///< processors, by plans that are not held yet
-    Duration spent{};                                                    ///< on the questions
+    std::size_t admitted = 0;
+    PassedOver passed_over{};
+    bool is_due_again = false;  ///< something has come or ended since it began
+    Duration spent{};           ///< time of the strand
 
     /// False where that would be more questions than `most`.
     bool add(const std::shared_ptr<Run>& run, bool is_own, std::size_t most) {
@@ -116,77 +124,121 @@ void ApplicationService::begin_cycle(Duration delay) {
     });
 }
 
-/// 1 take, in order  2 ask the zones  3 decide, in order  4 admit: `decide` does the last two once the answers are
-/// here.
+/// In pieces, so that the strand is never held for long.
 void ApplicationService::run_cycle() {
     cycle_due_.reset();
-    if (is_asking_) return;  // it begins another one when it ends
+    if (cycle_) return void(cycle_->is_due_again = true);
     if (planning_ > 0 && ports_.clock.steady_now() - admitted_at_ < kWaitForHolds)
         return begin_cycle(admitted_at_ + kWaitForHolds - ports_.clock.steady_now());
-    auto cycle = std::make_shared<PlanningCycle>();
+    cycle_ = std::make_shared<PlanningCycle>();
+    take_reserved();                                              // 1 take those that wait, in order
+    in_pieces(&ApplicationService::take_next, [this] {            //
+        ask_zones([this] {                                        // 2 ask what the zones offer
+            in_pieces(&ApplicationService::decide_next, [this] {  // 3 decide, in order; 4 admit what can be held
+                end_cycle();                                      // 5 wait, and begin again
+            });
+        });
+    });
+}
+
+/// Calls `step` until it returns false, then `then`. After each piece all else that is due comes first.
+void ApplicationService::in_pieces(bool (ApplicationService::*step)(), std::function<void()> then) {
     const Duration begun = ports_.clock.steady_now();
+    bool more = true;
+    for (int i = 0; more && i < kStepsOfAPiece && ports_.clock.steady_now() - begun < kLongestPiece; ++i)
+        more = (this->*step)();
+    cycle_->spent += ports_.clock.steady_now() - begun;
+    if (!more) return then();
+    ports_.clock.after(Duration{0}, [this, step, then = std::move(then)] { in_pieces(step, then); });
+}
+
+void ApplicationService::take_reserved() {
     for (const ApplicationId& id : reserved_)
         if (const auto run = runs_.find(id); run != runs_.end() && may_start_early(*run->second))
-            cycle->add(run->second, true, kMaxQuestions - kInTurns);
-    for (const auto& [turn, run] : waiting_) cycle->add(run, false, kMaxQuestions - kInTurns);
-    auto next = asked_last_ ? waiting_.upper_bound(*asked_last_) : waiting_.begin();
-    for (; next != waiting_.end(); asked_last_ = next->first, ++next)
-        if (!cycle->order.contains(next->first) && !cycle->add(next->second, false, kMaxQuestions)) break;
-    if (next == waiting_.end()) asked_last_.reset();
+            cycle_->add(run->second, true, kMaxQuestions - kInTurns);
+}
+
+/// First in order, then in turns those whose questions are too many. False where there is nobody else.
+bool ApplicationService::take_next() {
+    const auto next = cycle_->last ? waiting_.upper_bound(*cycle_->last) : waiting_.begin();
+    if (next != waiting_.end()) {
+        cycle_->last = next->first;
+        cycle_->leaves_out |= !cycle_->add(next->second, false, kMaxQuestions - kInTurns);
+        return true;
+    }
+    const auto in_turn = asked_last_ ? waiting_.upper_bound(*asked_last_) : waiting_.begin();
+    if (!cycle_->leaves_out || in_turn == waiting_.end()) {
+        asked_last_.reset();
+        return false;
+    }
+    if (!cycle_->order.contains(in_turn->first) && !cycle_->add(in_turn->second, false, kMaxQuestions)) return false;
+    asked_last_ = in_turn->first;
+    return true;
+}
+
+void ApplicationService::ask_zones(std::function<void()> then) {
+    cycle_->last.reset();
     for (const auto& [id, run] : runs_)
         if (has_turn(run->phase))
             for (const ApplicationPart& part : run->app.status.parts)
-                cycle->taken[part.zone] += static_cast<int>(part.ranks.size());
-    cycle->pending = cycle->questions.size();
-    is_asking_ = cycle->pending > 0;
-    cycle->spent = ports_.clock.steady_now() - begun;
-    for (PlanningCycle::Question& question : cycle->questions) {
+                cycle_->taken[part.zone] += static_cast<int>(part.ranks.size());
+    cycle_->pending = cycle_->questions.size();
+    if (cycle_->pending == 0) return then();
+    for (PlanningCycle::Question& question : cycle_->questions) {
         const Application& app = question.about->app;
         const auto own = question.is_own ? std::optional(app.request.id) : std::nullopt;
-        zones_.collect({app.owner, app.request, {}, own}, [this, cycle, &question](std::vector<Offer> offers) {
+        zones_.collect({app.owner, app.request, {}, own}, [this, &question, then](std::vector<Offer> offers) {
             question.offers = std::move(offers);
-            if (--cycle->pending == 0) decide(*cycle);
+            if (--cycle_->pending == 0) then();
         });
     }
 }
 
 /// Who cannot start now has a later start reserved, or waits on; then the next one may have what it leaves. After a
-/// plan that the zones have not answered yet nothing is reserved: what they have promised is not known any more.
-void ApplicationService::decide(PlanningCycle& cycle) {
-    is_asking_ = false;
-    const Duration begun = ports_.clock.steady_now();
-    std::size_t admitted = 0;
-    PassedOver passed_over{};
-    for (const auto& [turn, entry] : cycle.order) {
-        const auto& [run, question] = entry;
-        const bool is_waiting = waiting_.contains(turn);
-        if (!is_waiting && !may_start_early(*run)) continue;
-        std::vector<Offer> offers = cycle.questions[question].offers;
-        const std::set<ZoneName> resting = zones_in_backoff(*run, begun);
-        for (Offer& offer : offers)
-            if (offer.capacity && run->launch_backoff.failures(offer.zone) > 0) offer.left_out = kFailedBefore;
-        run->needs_all = !leave_out_failed(offers, run->app.request.ranks);
-        for (Offer& offer : offers) {
-            const bool has_failed = run->launch_backoff.left(offer.zone, begun).has_value();
-            if (run->series.excluded.contains(offer.zone) || resting.contains(offer.zone) || has_failed)
-                offer = {offer.zone, {}, has_failed ? kFailedBefore : kRefusedBefore, true};
-            if (const auto taken = cycle.taken.find(offer.zone); taken != cycle.taken.end() && offer.capacity)
-                take(*offer.capacity, taken->second);
-        }
-        const bool is_first = cycle.taken.empty();
-        const Planned planned =
-            is_waiting ? plan(run, offers, is_first, passed_over) : start_early(run, offers, passed_over);
-        if (planned == Planned::kNot) passed_over.any = true;
-        if (planned == Planned::kNot || planned == Planned::kEnded) continue;
-        if (planned == Planned::kNotYet) break;
-        admitted_at_ = ports_.clock.steady_now();
-        for (const ApplicationPart& part : run->app.status.parts)
-            cycle.taken[part.zone] += static_cast<int>(part.ranks.size());
-        if (planned == Planned::kForLater || ++admitted >= kMaxAdmitted) break;
-    }
+/// plan that the zones have not answered yet nothing is reserved: what they have promised is not known any more. False
+/// where nobody else is decided on in this cycle.
+bool ApplicationService::decide_next() {
+    PlanningCycle& cycle = *cycle_;
+    const auto next = cycle.last ? cycle.order.upper_bound(*cycle.last) : cycle.order.begin();
+    if (next == cycle.order.end()) return false;
+    const auto& [turn, entry] = *next;
+    const auto& [run, question] = entry;
+    cycle.last = turn;
+    const bool is_waiting = waiting_.contains(turn);
+    if (!is_waiting && !may_start_early(*run)) return true;
+    const std::vector<Offer> offers = offers_for(*run, cycle.questions[question].offers);
+    const Planned planned = is_waiting ? plan(run, offers, cycle.taken.empty(), cycle.passed_over)
+                                       : start_early(run, offers, cycle.passed_over);
+    if (planned == Planned::kNot) cycle.passed_over.any = true;
+    if (planned == Planned::kNot || planned == Planned::kEnded) return true;
+    if (planned == Planned::kNotYet) return false;
+    admitted_at_ = ports_.clock.steady_now();
+    for (const ApplicationPart& part : run->app.status.parts)
+        cycle.taken[part.zone] += static_cast<int>(part.ranks.size());
+    return planned == Planned::kNow && ++cycle.admitted < kMaxAdmitted;
+}
+
+/// Of what the zones offer, what is left for this one behind those that have been planned before it.
+std::vector<Offer> ApplicationService::offers_for(Run& run, std::vector<Offer> offers) const {
     const Duration now = ports_.clock.steady_now();
-    rests_until_ = now + (cycle.spent + now - begun) * kCycleShare;
-    begin_cycle(passed_over.to_confirm ? Duration{0} : kWaitForProcessors);
+    const std::set<ZoneName> resting = zones_in_backoff(run, now);
+    for (Offer& offer : offers)
+        if (offer.capacity && run.launch_backoff.failures(offer.zone) > 0) offer.left_out = kFailedBefore;
+    run.needs_all = !leave_out_failed(offers, run.app.request.ranks);
+    for (Offer& offer : offers) {
+        const bool has_failed = run.launch_backoff.left(offer.zone, now).has_value();
+        if (run.series.excluded.contains(offer.zone) || resting.contains(offer.zone) || has_failed)
+            offer = {offer.zone, {}, has_failed ? kFailedBefore : kRefusedBefore, true};
+        if (const auto taken = cycle_->taken.find(offer.zone); taken != cycle_->taken.end() && offer.capacity)
+            take(*offer.capacity, taken->second);
+    }
+    return offers;
+}
+
+void ApplicationService::end_cycle() {
+    const std::shared_ptr<PlanningCycle> ended = std::move(cycle_);
+    rests_until_ = ports_.clock.steady_now() + ended->spent * kCycleShare;
+    begin_cycle(ended->passed_over.to_confirm || ended->is_due_again ? Duration{0} : kWaitForProcessors);
 }
 
 /// How long until the last start that is reserved for who comes before it: a gap before that is theirs, and whoever can

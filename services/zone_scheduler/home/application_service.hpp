@@ -117,7 +117,13 @@ class ApplicationService {
     void await_planning(const std::shared_ptr<Run>& run);
     void begin_cycle(Duration delay);
     void run_cycle();
-    void decide(PlanningCycle& cycle);
+    void in_pieces(bool (ApplicationService::*step)(), std::function<void()> then);
+    void take_reserved();
+    bool take_next();
+    void ask_zones(std::function<void()> then);
+    bool decide_next();
+    std::vector<Offer> offers_for(Run& run, std::vector<Offer> offers) const;
+    void end_cycle();
     Planned plan(const std::shared_ptr<Run>& run, const std::vector<Offer>& offers, bool may_reserve_now,
                  PassedOver& passed_over);
     Planned start_early(const std::shared_ptr<Run>& run, const std::vector<Offer>& offers, PassedOver& passed_over);
@@ -151,12 +157,12 @@ class ApplicationService {
         Duration at{};
     };
     std::map<ApplicationId, Learned> learned_;
-    std::optional<Turn> asked_last_;     ///< of those that are asked about in turns
-    std::optional<Duration> cycle_due_;  ///< steady time: a timer for it is set
-    Duration rests_until_{};             ///< steady time: no cycle begins before
-    bool is_asking_ = false;             ///< a cycle waits for the answers of zones
-    int planning_ = 0;                   ///< applications whose zones have not answered all holds
-    Duration admitted_at_{};             ///< steady time: the last of these
+    std::optional<Turn> asked_last_;        ///< of those that are asked about in turns
+    std::optional<Duration> cycle_due_;     ///< steady time: a timer for it is set
+    Duration rests_until_{};                ///< steady time: no cycle begins before
+    std::shared_ptr<PlanningCycle> cycle_;  ///< null while none runs
+    int planning_ = 0;                      ///< applications whose zones have not answered all holds
+    Duration admitted_at_{};                ///< steady time: the last of these
 };
 
 }  // namespace zbs

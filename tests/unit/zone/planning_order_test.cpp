@@ -129,5 +129,22 @@ TEST_F(PlanningOrderTest, AZoneThatIsSilentForLongDelaysNobodyElse) {
     world.run(30s);
 }
 
+TEST_F(PlanningOrderTest, ACycleOverManyLetsOthersInBetween) {
+    world.node("a").executor->script("mpi-", {.runtime = 1h});
+    world.node("a").config.max_reservations = 0;
+    submit(12);
+    world.run(2s);
+    for (int i = 0; i < 300; ++i) submit(12);
+    int together = 0, most = 0;
+    world.node("a").store.on_write = [&] {  // each that waits gets a reason
+        most = std::max(most, ++together);
+        world.clock.after(0s, [&] { together = 0; });
+    };
+    world.run(3s);
+    world.node("a").store.on_write = nullptr;
+    EXPECT_GT(most, 10);
+    EXPECT_LE(most, 64);
+}
+
 }  // namespace
 }  // namespace zbs::test
