@@ -264,7 +264,7 @@ TEST(MapOntoTree, MetisPrintsNothingOnStandardOutput) {
     for (const auto& [u, v] : pairs) edges.push_back({u, v, 1, 0});
     const TaskGraph graph = *TaskGraph::make({1, 1, 10, 1, 1, 1, 31, 1, 1}, edges);
     testing::internal::CaptureStdout();
-    const auto on = map_onto_tree(graph, tree_of("8", "1"), "metis", {});
+    const auto on = map_onto_tree(graph, tree_of("8", "1"), "metis", {.max_tasks_per_processor = 0});
     std::printf("after");
     EXPECT_EQ(testing::internal::GetCapturedStdout(), "after");
     EXPECT_TRUE(on);
