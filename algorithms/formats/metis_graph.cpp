@@ -13,7 +13,6 @@ namespace zbs::formats {
 namespace {
 
 using graph_text::Fields;
-using graph_text::is_space;
 using graph_text::Lines;
 
 struct Header {
@@ -124,7 +123,7 @@ class Reader {
         }
         begin_.push_back(entries_.size());
         while (lines_.next(line)) {
-            if (std::all_of(line.begin(), line.end(), is_space)) continue;
+            if (std::all_of(line.begin(), line.end(), graph_text::is_space)) continue;
             return fail("more lines than the " + std::to_string(count) + " tasks that the header (line " +
                             std::to_string(header_line_) + ") names",
                         lines_.number());

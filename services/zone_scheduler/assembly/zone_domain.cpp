@@ -1,6 +1,5 @@
 #include "services/zone_scheduler/assembly/zone_domain.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "services/common/codec/json/json.hpp"
@@ -89,7 +88,7 @@ ApplicationPorts ZoneDomain::application_ports() {
             .groups_of = [this](const Caller& user) { return membership.groups_of(user); },
             .is_blocked = [this](const Caller& subject) { return membership.is_blocked(subject); },
             .drains = ports_.drains,
-            .is_doubtful = [this](const OrganisationName& organisation) { return is_doubtful(organisation); },
+            .is_doubtful = [this](const OrganisationName& organisation) { return peerings.is_doubtful(organisation); },
             .record_reputation =
                 [this](const OrganisationName& organisation, TrustEvent event) {
                     peerings.record(organisation, event);
@@ -111,13 +110,6 @@ Result<AccountName> ZoneDomain::own_account(const Caller& user) {
     if (!account) return account;
     if (auto noted = filter.record_run(*account); !noted) return noted.error();
     return account;
-}
-
-/// Whether less than half is left of the trust that it began with.
-bool ZoneDomain::is_doubtful(const OrganisationName& organisation) const {
-    return std::ranges::any_of(peerings.views(organisation), [](const PeeringService::View& view) {
-        return view.trust.score < view.trust.initial / 2;
-    });
 }
 
 Result<void> ZoneDomain::check_delegation(const PartRequest& part, bool required) const {

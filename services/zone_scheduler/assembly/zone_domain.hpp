@@ -66,7 +66,6 @@ class ZoneDomain {
   private:
     Result<AccountName> own_account(const Caller& user);
     Result<void> check_delegation(const PartRequest& part, bool required) const;
-    bool is_doubtful(const OrganisationName& organisation) const;
     PartPorts part_ports();
     ApplicationPorts application_ports();
 };

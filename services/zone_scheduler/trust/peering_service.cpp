@@ -312,13 +312,26 @@ std::optional<PeeringRights> PeeringService::rights_now(const OrganisationName& 
 
 void PeeringService::record(const OrganisationName& organisation, TrustEvent event) {
     PeeringRecord* record = settled(organisation);
-    if (record == nullptr) return;
+    if (record == nullptr) {
+        if (!trust_.bundle(organisation)) return;
+        TrustHistory& history = conduct_of_asked_[organisation];
+        history = apply(history, event, clock_.now());
+        return;
+    }
     record->history = apply(record->history, event, clock_.now());
     std::deque<Event>& last = last_[organisation];
     last.push_back({clock_.now(), event});
     if (last.size() > kLastEvents) last.pop_front();
     unsaved_[key_of(*record)] = true;
     save_later();
+}
+
+bool PeeringService::is_doubtful(const OrganisationName& organisation) const {
+    const PeeringRecord* record = settled(organisation);
+    const auto asked = conduct_of_asked_.find(organisation);
+    if (record == nullptr && asked == conduct_of_asked_.end()) return false;
+    const auto trust = explain(record != nullptr ? record->history : asked->second, clock_.now());
+    return trust.score < trust.initial / 2;
 }
 
 void PeeringService::save_later() {

@@ -64,8 +64,11 @@ class PeeringService {
     std::optional<PeeringState> state_of(const OrganisationName& organisation) const;
     /// Rights at the trust of this moment; none unless accepted. Not for the own organisation.
     std::optional<PeeringRights> rights_now(const OrganisationName& organisation) const;
-    /// Remembers what a proven peer did; others are ignored.
+    /// Remembers what a proven peer did, or one whose bundle is believed since this zone asks it: that one until the
+    /// next start only. Others are ignored.
     void record(const OrganisationName& organisation, TrustEvent event);
+    /// Whether less than half is left of the trust that it began with.
+    bool is_doubtful(const OrganisationName& organisation) const;
     /// Writes down what was noted; else it is done every few seconds.
     void flush();
 
@@ -123,6 +126,7 @@ class PeeringService {
     std::vector<AutomaticRule> rules_;
     Records records_;
     std::map<std::string, std::deque<Event>> last_;
+    std::map<OrganisationName, TrustHistory> conduct_of_asked_;  ///< of organisations without a record
     std::map<std::string, bool> unsaved_;  ///< keys of records whose history is ahead of the store
     bool saving_ = false;
 };
