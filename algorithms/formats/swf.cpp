@@ -44,6 +44,22 @@ bool scan_decimal(std::string_view word, std::int64_t& value) {
     return true;
 }
 
+/// Whether there is no job without a number in this field, counted from 0.
+bool must_be_number(std::size_t field) {
+    switch (static_cast<SwfField>(field)) {
+        case SwfField::kJob:
+        case SwfField::kSubmit:
+        case SwfField::kRuntime:
+        case SwfField::kAllocatedProcessors:
+        case SwfField::kRequestedProcessors:
+        case SwfField::kRequestedTime:
+        case SwfField::kStatus:
+            return true;
+        default:
+            return false;
+    }
+}
+
 /// What is wrong with a line that was not read.
 Error fault_of(std::string_view line) {
     std::size_t fields = 0;
@@ -58,24 +74,31 @@ Error fault_of(std::string_view line) {
         while (end < line.size() && !is_blank(line[end])) ++end;
         ++fields;
         std::int64_t ignored = 0;
-        if (wrong == 0 && !scan_decimal(line.substr(at, end - at), ignored)) {
+        if (wrong == 0 && fields <= kSwfFields && must_be_number(fields - 1) &&
+            !scan_decimal(line.substr(at, end - at), ignored)) {
             wrong = fields;
             wrong_word = line.substr(at, end - at);
         }
         at = end;
     }
-    if (fields != kSwfFields)
+    if (fields < kSwfFields)
         return invalid("the line has " + std::to_string(fields) + (fields == 1 ? " field" : " fields") +
-                       " instead of 18; write -1 for what is unknown, or skip such lines with --lenient");
+                       " instead of 18; write -1 for what is unknown");
     std::string shown;
     for (const char c : wrong_word.substr(0, 40)) shown += c >= ' ' && c <= '~' ? c : '?';
     return invalid("field " + std::to_string(wrong) + " is '" + shown + "', not a number of at most " +
-                   std::to_string(kMaxDigits) + " digits; correct it, or skip such lines with --lenient");
+                   std::to_string(kMaxDigits) + " digits; correct it");
 }
 
-/// Reads the 18 fields of [at, end), whose first character is no blank.
-bool scan_record(const char* at, const char* end, SwfRecord& record) {
-    for (std::int64_t& value : record.millionths) {
+struct LineNotes {
+    bool wide = false;
+    bool label = false;
+};
+
+/// Reads the first 18 fields of [at, end), whose first character is no blank.
+bool scan_record(const char* at, const char* end, SwfRecord& record, LineNotes& notes) {
+    for (std::size_t field = 0; field < kSwfFields; ++field) {
+        std::int64_t& value = record.millionths[field];
         while (at < end && is_blank(*at)) ++at;
         const char* const word = at;
         const bool negative = at < end && *at == '-';
@@ -90,10 +113,30 @@ bool scan_record(const char* at, const char* end, SwfRecord& record) {
             continue;
         }
         while (at < end && !is_blank(*at)) ++at;
-        if (!scan_decimal({word, static_cast<std::size_t>(at - word)}, value)) return false;
+        if (scan_decimal({word, static_cast<std::size_t>(at - word)}, value)) continue;
+        if (at == word || must_be_number(field)) return false;
+        value = -SwfRecord::kUnit;
+        notes.label = true;
     }
     while (at < end && is_blank(*at)) ++at;
-    return at == end;
+    notes.wide = at < end;
+    return true;
+}
+
+/// The text of a header comment "NAME: text" of this name; nothing if it is another one.
+std::optional<std::string_view> directive_text(std::string_view comment, std::string_view name) {
+    const auto trim_front = [&comment] {
+        while (!comment.empty() && is_blank(comment.front())) comment.remove_prefix(1);
+    };
+    trim_front();
+    while (!comment.empty() && is_blank(comment.back())) comment.remove_suffix(1);
+    if (!comment.starts_with(name)) return std::nullopt;
+    comment.remove_prefix(name.size());
+    trim_front();
+    if (!comment.starts_with(':')) return std::nullopt;
+    comment.remove_prefix(1);
+    trim_front();
+    return comment;
 }
 
 void append_value(std::string& out, std::int64_t millionths) {
@@ -115,19 +158,21 @@ void append_value(std::string& out, std::int64_t millionths) {
 }  // namespace
 
 std::optional<std::string> SwfTrace::directive(std::string_view name) const {
-    for (const std::string& comment : comments) {
-        std::string_view left = comment;
-        const auto trim = [&left] {
-            while (!left.empty() && is_blank(left.front())) left.remove_prefix(1);
-            while (!left.empty() && is_blank(left.back())) left.remove_suffix(1);
-        };
-        trim();
-        if (!left.starts_with(name) || left.size() == name.size() || left[name.size()] != ':') continue;
-        left.remove_prefix(name.size() + 1);
-        trim();
-        return std::string(left);
-    }
+    for (const std::string& comment : comments)
+        if (const auto text = directive_text(comment, name)) return std::string(*text);
     return std::nullopt;
+}
+
+void SwfTrace::set_directive(std::string_view name, const std::string& text) {
+    for (std::string& comment : comments) {
+        if (!directive_text(comment, name)) continue;
+        comment = " " + std::string(name) + ": " + text;
+        return;
+    }
+}
+
+void SwfTrace::erase_directive(std::string_view name) {
+    std::erase_if(comments, [&](const std::string& comment) { return directive_text(comment, name).has_value(); });
 }
 
 std::optional<std::int64_t> SwfTrace::number(std::string_view name) const {
@@ -151,6 +196,8 @@ Result<SwfTrace> read_swf(std::string_view text, std::string_view source, const 
     SwfTrace trace;
     // Lines of archived logs have 70 bytes or more; shorter ones make the vector grow, and so do very many.
     trace.records.reserve(std::min(text.size() / 70 + 1, std::size_t{4'000'000}));
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
     const char* at = text.data();
     const char* const text_end = at + text.size();
     std::uint32_t line_number = 0;
@@ -179,9 +226,13 @@ Result<SwfTrace> read_swf(std::string_view text, std::string_view source, const 
                              std::string(source) + ":" + std::to_string(line_number)};
             SwfRecord& record = trace.records.emplace_back();
             record.line = line_number;
-            if (!scan_record(first, end, record)) {
+            LineNotes notes;
+            if (!scan_record(first, end, record, notes)) {
                 trace.records.pop_back();
                 fault = fault_of(line);
+            } else if (notes.wide || notes.label) [[unlikely]] {
+                if (notes.wide) trace.wide_lines.add(line_number);
+                if (notes.label) trace.label_lines.add(line_number);
             }
         }
         if (!fault) continue;

@@ -52,6 +52,15 @@ struct SwfRecord {
     bool operator==(const SwfRecord& other) const { return millionths == other.millionths; }
 };
 
+/// How often something was met in a log, and on which line first.
+struct SwfCount {
+    std::size_t count = 0;
+    std::uint32_t first_line = 0;  ///< 0: never
+    void add(std::uint32_t line) {
+        if (count++ == 0) first_line = line;
+    }
+};
+
 /// A log as it stands in its file.
 struct SwfTrace {
     static constexpr std::size_t kMaxRecords = 100'000'000;
@@ -64,10 +73,15 @@ struct SwfTrace {
     /// Lines left out by a lenient reader, and what was wrong with the first of them.
     std::size_t skipped_lines = 0;
     std::optional<Error> first_skipped;
+    SwfCount wide_lines;   ///< with more than 18 fields, of which the first 18 were kept
+    SwfCount label_lines;  ///< with words or long numbers where a job needs no number; -1 was kept
 
     /// The text of the first header directive "; NAME: text" of this name, if there is one. Header comments of real
     /// logs hold any text, so that nothing in them is a fault.
     std::optional<std::string> directive(std::string_view name) const;
+    /// Replaces the text of the first directive of this name; nothing if there is none.
+    void set_directive(std::string_view name, const std::string& text);
+    void erase_directive(std::string_view name);
     /// The same as a whole number >= 0; nothing if it is none.
     std::optional<std::int64_t> number(std::string_view name) const;
     /// MaxProcs, else MaxNodes, where they are above zero.
@@ -78,9 +92,11 @@ struct SwfReadOptions {
     bool lenient = false;  ///< leaves out lines that cannot be read, and counts them
 };
 
-/// Reads a log. Fields are split on blanks and tabs; empty lines and carriage returns are passed over. Linear; several
-/// hundred MB a second. Errors have `SOURCE:LINE` as pointer: not 18 fields, no number, a number beyond kMaxValue, a
-/// line too long (kInvalidArgument), more than kMaxRecords jobs (kTooLarge).
+/// Reads a log. Fields are split on blanks and tabs; a byte order mark, empty lines and carriage returns are passed
+/// over. Fields behind the 18th are left out and counted, and so are values that are no numbers in fields other than
+/// job, submit time, run time, sizes, requested time and status. Linear; several hundred MB a second. Errors have
+/// `SOURCE:LINE` as pointer: fewer than 18 fields, no number, a number beyond kMaxValue, a line too long
+/// (kInvalidArgument), more than kMaxRecords jobs (kTooLarge).
 Result<SwfTrace> read_swf(std::string_view text, std::string_view source, const SwfReadOptions& options = {});
 
 /// The log as text: what `read_swf` reads from it has the same comments and records.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <unordered_map>
 
 #include "algorithms/base/expects.hpp"
 
@@ -18,6 +19,7 @@ struct Cleaner {
     const SwfCleaning& rules;
     std::int64_t processors;
     CleanedSwf out;
+    std::int64_t first_partition = 0;  ///< of the first job that is taken
 
     Error fault(const SwfRecord& record, const std::string& message) const {
         return invalid("job " + std::to_string(record.whole(SwfField::kJob)) + " " + message,
@@ -33,11 +35,16 @@ struct Cleaner {
     /// Takes one record, or drops it.
     Result<void> take(std::uint32_t index) {
         const SwfRecord& record = trace.records[index];
+        const std::int64_t status = record.whole(SwfField::kStatus);
+        if (status >= 2 && status <= 4) return drop(SwfDrop::kPartial, SwfCleaning::Action::kDrop, record, {});
         const std::int64_t allocated = record.whole(SwfField::kAllocatedProcessors);
         const std::int64_t requested = record.whole(SwfField::kRequestedProcessors);
         const std::int64_t size =
             rules.allocated_size ? (allocated > 0 ? allocated : requested) : (requested > 0 ? requested : allocated);
-        const std::int64_t id = record.millionth(SwfField::kJob);
+        const SwfField preferred =
+            rules.allocated_size ? SwfField::kAllocatedProcessors : SwfField::kRequestedProcessors;
+        const std::int64_t id = rules.renumber ? static_cast<std::int64_t>(out.workload.jobs.size() + 1) * kSecond
+                                               : record.millionth(SwfField::kJob);
         if (id < 0 || id % kSecond != 0)
             return drop(
                 SwfDrop::kImpossible, rules.impossible, record,
@@ -51,6 +58,8 @@ struct Cleaner {
                             " processors, but the machine has " + std::to_string(processors) +
                             ": give a larger one, or drop such jobs");
         std::int64_t runtime = record.millionth(SwfField::kRuntime);
+        const bool zero_counts = rules.zero_runtime_counts && runtime == 0 && status != 5;
+        if (zero_counts) runtime = kSecond;
         if (runtime <= 0)
             return drop(SwfDrop::kNoRuntime, rules.no_runtime, record,
                         "has no run time above zero (field 4): correct it, or drop such jobs");
@@ -58,12 +67,12 @@ struct Cleaner {
         if (submit < 0)
             return drop(SwfDrop::kNoSubmit, rules.no_submit, record,
                         "has no submit time of zero or more (field 2): correct it, or drop such jobs");
-        const std::int64_t status = record.whole(SwfField::kStatus);
         if (rules.drop_cancelled && status == 5)
             return drop(SwfDrop::kCancelled, SwfCleaning::Action::kDrop, record, {});
         if (rules.drop_failed && status == 0) return drop(SwfDrop::kFailed, SwfCleaning::Action::kDrop, record, {});
         std::int64_t estimate = record.millionth(SwfField::kRequestedTime);
-        if (estimate <= 0) estimate = runtime;
+        const bool no_estimate = estimate <= 0;
+        if (no_estimate) estimate = runtime;
         if (submit > kMaxSubmit || runtime > kMaxLength || estimate > kMaxLength)
             return drop(
                 SwfDrop::kImpossible, rules.impossible, record,
@@ -78,6 +87,17 @@ struct Cleaner {
             }
         }
         if (rules.exact_estimates) estimate = runtime;
+        const auto assume = [&](SwfAssumption assumption, bool holds) {
+            if (holds) out.assumed[static_cast<std::size_t>(assumption)].add(record.line);
+        };
+        if (out.record_of_job.empty()) first_partition = record.whole(SwfField::kPartition);
+        assume(SwfAssumption::kNoEstimate, no_estimate);
+        assume(SwfAssumption::kOtherSize, record.whole(preferred) <= 0);
+        assume(SwfAssumption::kFraction, record.millionth(SwfField::kAllocatedProcessors) % kSecond != 0 ||
+                                             record.millionth(SwfField::kRequestedProcessors) % kSecond != 0);
+        assume(SwfAssumption::kZeroRuntime, zero_counts);
+        assume(SwfAssumption::kPreceding, record.millionth(SwfField::kPrecedingJob) > 0);
+        assume(SwfAssumption::kPartition, record.whole(SwfField::kPartition) != first_partition);
         std::int64_t memory = record.whole(SwfField::kRequestedMemory);
         if (memory <= 0) memory = std::max<std::int64_t>(0, record.whole(SwfField::kUsedMemory));
         const auto small = [&](SwfField field) {
@@ -115,8 +135,10 @@ struct Cleaner {
             const std::uint32_t again = repeated.front();
             std::uint32_t first = 0;
             while (id_of(first) != id_of(again)) ++first;
-            return fault(record_of(again), "is on line " + std::to_string(record_of(first).line) +
-                                               ", too: number jobs once each, or skip the later lines with --lenient");
+            return fault(record_of(again),
+                         "is on line " + std::to_string(record_of(first).line) +
+                             ", too: number all jobs anew with --renumber, or skip the later lines of a "
+                             "damaged file with --lenient");
         }
         std::size_t kept = 0, next = 0;
         for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -168,6 +190,37 @@ struct Cleaner {
     const SwfRecord& record_of(std::size_t job) const { return trace.records[out.record_of_job[job]]; }
 };
 
+/// Counts of jobs and the start in Unix time as the jobs have them.
+void fit_header(const SwfTrace& trace, std::span<const WorkloadJob> jobs, std::span<const std::uint32_t> record_of_job,
+                SwfTrace& schedule) {
+    for (const std::string_view count : {"MaxJobs", "MaxRecords"})
+        schedule.set_directive(count, std::to_string(jobs.size()));
+    if (jobs.empty()) return;
+    const std::int64_t shift =
+        trace.records[record_of_job[0]].millionth(SwfField::kSubmit) - jobs[0].job.submit.time_since_epoch().count();
+    if (shift == 0) return;
+    if (const std::optional<std::int64_t> begin = trace.number("UnixStartTime"))
+        schedule.set_directive("UnixStartTime", std::to_string(*begin + shift / kSecond));
+    schedule.erase_directive("StartTime");
+}
+
+/// A preceding job (field 17) goes by its new number: the last line above that had the old one.
+void renumber_preceding(const SwfTrace& trace, std::span<const WorkloadJob> jobs,
+                        std::span<const std::uint32_t> record_of_job, SwfTrace& schedule) {
+    std::vector<std::uint32_t> by_line(jobs.size());
+    std::iota(by_line.begin(), by_line.end(), 0U);
+    std::ranges::sort(by_line, {}, [&](std::uint32_t job) { return record_of_job[job]; });
+    std::unordered_map<std::int64_t, std::int64_t> new_number;
+    for (const std::uint32_t job : by_line) {
+        const SwfRecord& old = trace.records[record_of_job[job]];
+        if (old.millionth(SwfField::kPrecedingJob) > 0) {
+            const auto found = new_number.find(old.whole(SwfField::kPrecedingJob));
+            schedule.records[job].set_whole(SwfField::kPrecedingJob, found == new_number.end() ? -1 : found->second);
+        }
+        new_number[old.whole(SwfField::kJob)] = jobs[job].job.id.value;
+    }
+}
+
 }  // namespace
 
 std::size_t CleanedSwf::dropped_in_all() const {
@@ -185,7 +238,8 @@ Result<CleanedSwf> clean_swf(const SwfTrace& trace, std::string_view source, con
         return invalid("the machine has " + std::to_string(processors) + " processors, but at most " +
                            std::to_string(kMaxProcessors) + " are simulated: name another number",
                        file);
-    Cleaner cleaner{.trace = trace, .source = source, .rules = rules, .processors = processors, .out = {}};
+    Cleaner cleaner{
+        .trace = trace, .source = source, .rules = rules, .processors = processors, .out = {}, .first_partition = 0};
     cleaner.out.workload.name = file.substr(file.find_last_of('/') + 1);
     cleaner.out.workload.processors = static_cast<std::int32_t>(processors);
     cleaner.out.workload.jobs.reserve(trace.records.size());
@@ -215,17 +269,30 @@ SwfTrace schedule_swf(const SwfTrace& trace, std::span<const WorkloadJob> jobs,
     ZBS_EXPECTS(record_of_job.size() == jobs.size() && (start.empty() || start.size() == jobs.size()));
     SwfTrace schedule;
     schedule.comments = trace.comments;
-    if (!start.empty()) schedule.comments.emplace_back(" Note: waits (field 3) were simulated by zbs simulate");
+    fit_header(trace, jobs, record_of_job, schedule);
+    if (!start.empty()) {
+        schedule.erase_directive("EndTime");
+        schedule.comments.emplace_back(" Note: waits (field 3) were simulated by zbs simulate");
+    }
     schedule.records.reserve(jobs.size());
+    bool renumbered = false;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         SwfRecord& record = schedule.records.emplace_back(trace.records[record_of_job[i]]);
         const auto set = [&](SwfField field, Duration value) {
             record.millionths[static_cast<std::size_t>(field)] = value.count();
         };
-        set(SwfField::kSubmit, jobs[i].job.submit.time_since_epoch());
-        if (!start.empty()) set(SwfField::kWait, start[i] - jobs[i].job.submit);
-        set(SwfField::kRuntime, jobs[i].runtime);
+        const auto& [job, runtime] = jobs[i];
+        renumbered = renumbered || record.whole(SwfField::kJob) != job.id.value;
+        record.set_whole(SwfField::kJob, job.id.value);
+        set(SwfField::kSubmit, job.submit.time_since_epoch());
+        if (!start.empty()) set(SwfField::kWait, start[i] - job.submit);
+        set(SwfField::kRuntime, runtime);
+        if (record.millionth(SwfField::kRequestedTime) > 0) set(SwfField::kRequestedTime, job.walltime);
+        if (const std::int64_t requested = record.whole(SwfField::kRequestedProcessors);
+            requested > 0 && requested != job.processors)
+            record.set_whole(SwfField::kRequestedProcessors, job.processors);
     }
+    if (renumbered) renumber_preceding(trace, jobs, record_of_job, schedule);
     return schedule;
 }
 

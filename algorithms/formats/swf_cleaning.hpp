@@ -24,8 +24,9 @@ enum class SwfDrop : std::uint8_t {
     kImpossible,  ///< a job number that is negative or has decimals, a time beyond all sense
     kCancelled,   ///< status 5
     kFailed,      ///< status 0
+    kPartial,     ///< status 2, 3 or 4: a partial execution of a job, whose summary has a line of its own
 };
-inline constexpr std::size_t kSwfDrops = 8;
+inline constexpr std::size_t kSwfDrops = 9;
 /// For people: "without size", "larger than the machine", ...
 constexpr auto words_of(SwfDrop) {
     return std::array{"without size",
@@ -35,13 +36,30 @@ constexpr auto words_of(SwfDrop) {
                       "with the number of another",
                       "with impossible numbers",
                       "cancelled",
-                      "failed"};
+                      "failed",
+                      "partial executions"};
+}
+
+/// What is simulated of a job although its log says something else, or nothing.
+enum class SwfAssumption : std::uint8_t {
+    kNoEstimate,   ///< the requested time is unknown: the run time is taken
+    kOtherSize,    ///< the number of processors that `SwfCleaning` prefers is unknown: the other one is taken
+    kFraction,     ///< a number of processors with decimals: rounded down
+    kZeroRuntime,  ///< run time 0: 1 s is taken
+    kPreceding,    ///< the job follows another one (field 17): it is submitted as recorded all the same
+    kPartition,    ///< another partition (field 16) than the first job's: all share one machine
+};
+inline constexpr std::size_t kSwfAssumptions = 6;
+/// As JSON calls them.
+constexpr auto words_of(SwfAssumption) {
+    return std::array{"no_estimate", "other_size", "fraction", "zero_runtime", "preceding_job", "other_partition"};
 }
 
 /// How a log becomes a workload. The defaults are rule C of the reference schedules: size is what was requested, else
 /// what was allocated; the estimate is the requested time, else the run time; a job is killed at its estimate; jobs are
 /// sorted by submit time and number, and times are not shifted. Rule C drops jobs without size or run time and those
-/// that the machine is too small for, and heeds neither status nor think time.
+/// that the machine is too small for, and heeds neither status nor think time. Partial executions (status 2, 3 and 4)
+/// are left out always: their job has a summary of its own.
 struct SwfCleaning {
     enum class Action : std::uint8_t {
         kDrop,    ///< leave out and count
@@ -54,13 +72,15 @@ struct SwfCleaning {
     Action no_submit = Action::kDrop;
     Action repeated_id = Action::kRefuse;  ///< rule C knows none; a log that has them is damaged, as with the next
     Action impossible = Action::kRefuse;
-    bool out_of_order = true;      ///< false: jobs that are not in the order of submission are refused
-    bool allocated_size = false;   ///< allocated processors first, requested ones where they are unknown
-    bool kill_at_estimate = true;  ///< false: the walltime is raised to the run time instead
-    bool exact_estimates = false;  ///< after all else, walltimes become run times
-    bool drop_cancelled = false;   ///< status 5, also where the job has run for a while
-    bool drop_failed = false;      ///< status 0
-    bool shift_to_zero = false;    ///< the first submission becomes the origin of time
+    bool out_of_order = true;          ///< false: jobs that are not in the order of submission are refused
+    bool allocated_size = false;       ///< allocated processors first, requested ones where they are unknown
+    bool kill_at_estimate = true;      ///< false: the walltime is raised to the run time instead
+    bool exact_estimates = false;      ///< after all else, walltimes become run times
+    bool drop_cancelled = false;       ///< status 5, also where the job has run for a while
+    bool drop_failed = false;          ///< status 0
+    bool shift_to_zero = false;        ///< the first submission becomes the origin of time
+    bool renumber = false;             ///< jobs are numbered from 1 in the order of their lines, whatever the log says
+    bool zero_runtime_counts = false;  ///< a job of run time 0 runs for 1 s, unless it was cancelled
 };
 
 struct CleanedSwf {
@@ -71,8 +91,10 @@ struct CleanedSwf {
     std::size_t cut_at_estimate = 0;                    ///< jobs whose run time was longer
     std::size_t out_of_order = 0;                       ///< jobs submitted before the one on the line above
     std::uint32_t first_out_of_order = 0;               ///< line of the first of them, 0 where there is none
+    std::array<SwfCount, kSwfAssumptions> assumed{};    ///< of jobs of the workload
 
     std::size_t dropped_in_all() const;
+    const SwfCount& of(SwfAssumption assumption) const { return assumed[static_cast<std::size_t>(assumption)]; }
 };
 
 /// The workload of a log. O(n log n) where the log is not sorted, else linear.
@@ -82,9 +104,11 @@ struct CleanedSwf {
 /// submit times beyond 1e12 s); no job left.
 Result<CleanedSwf> clean_swf(const SwfTrace& trace, std::string_view source, const SwfCleaning& rules = {});
 
-/// The records of the cleaned jobs, all fields kept, but with submit times shifted and run times cut as the jobs say,
-/// and with the waits of a schedule; `start` empty: as recorded. Preconditions: jobs and records as `clean_swf` gave
-/// them, one start a job.
+/// The records of the cleaned jobs with the waits of a schedule; `start` empty: as recorded. Fields stay as they are
+/// where cleaning the new log by the default rules gives the same jobs; numbers, submit times, run times, sizes and
+/// estimates that cleaning changed are written as the jobs have them. The header's counts of jobs and its start in Unix
+/// time follow; StartTime is left out where times were shifted, EndTime where there is a schedule. Preconditions: jobs
+/// and records as `clean_swf` gave them, one start a job.
 SwfTrace schedule_swf(const SwfTrace& trace, std::span<const WorkloadJob> jobs,
                       std::span<const std::uint32_t> record_of_job, std::span<const Time> start);
 

@@ -84,6 +84,13 @@ class Run {
   private:
     Result<void> submit(Time now) {
         Job job = workload_.jobs[submitted_].job;
+        // All that is here ends by now plus these walltimes; promises and sums of two instants stay in range.
+        if (job.walltime.count() > ZoneState::kMaxTimeUs / 4 - work_.count())
+            return invalid(name_of(workload_, submitted_) + ": the walltimes of the " +
+                           std::to_string(submitted_ - ended_ + 1) +
+                           " jobs that run or wait when it is submitted sum up to more than 18,000 years: give shorter "
+                           "ones");
+        work_ += job.walltime;
         // Inside, a job goes by its place in the workload.
         job.id = JobId{static_cast<std::int64_t>(submitted_)};
         ++submitted_;
@@ -131,6 +138,7 @@ class Run {
         }
         ++outcome_.events;
         ++ended_;
+        work_ -= workload_.jobs[job].job.walltime;
         if (options_.progress && ended_ % 4096 == 0) options_.progress(ended_);
         free_place(job);
         return zone_.apply(now, JobEnded{JobId{static_cast<std::int64_t>(job)}});
@@ -429,6 +437,7 @@ class Run {
     std::size_t submitted_ = 0;
     std::size_t ended_ = 0;
     std::uint32_t started_ = 0;
+    Duration work_{};  ///< walltimes of the jobs that wait or run
     SimulationOutcome outcome_;
 };
 
@@ -446,7 +455,6 @@ Result<SimulationOutcome> simulate(const Workload& workload, Policy& policy, con
     if (options.resize_cost < Duration::zero()) return invalid("a change of size must not cost less than nothing");
     if (options.memory_bytes < 0) return invalid("the memory of a processor must not be negative");
     if (Result<void> served = policy.serves(processors); !served) return served.error();
-    Duration work{};
     if (options.allocator != nullptr) {
         if (policy.sharing() != ZoneState::Sharing::kSpace)
             return invalid(
@@ -465,10 +473,6 @@ Result<SimulationOutcome> simulate(const Workload& workload, Policy& policy, con
             return invalid(name_of(workload, i) + " must have a run time above zero and no longer than its walltime");
         if (to_microseconds(entry.job.submit) < 0 || to_microseconds(entry.job.submit) > ZoneState::kMaxTimeUs / 2)
             return invalid(name_of(workload, i) + ": its submit time is out of range");
-        // Any schedule ends by the last submission plus all walltimes; promises and sums of two instants stay in range.
-        if (entry.job.walltime.count() > ZoneState::kMaxTimeUs / 4 - work.count())
-            return invalid(name_of(workload, i) + ": the walltimes up to it sum up to more than 18,000 years");
-        work += entry.job.walltime;
         if (policy.sharing() == ZoneState::Sharing::kTime && options.memory_bytes > 0 &&
             entry.job.memory_bytes > options.memory_bytes)
             return invalid(name_of(workload, i) + " needs " + std::to_string(entry.job.memory_bytes) +

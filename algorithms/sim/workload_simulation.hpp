@@ -85,10 +85,10 @@ struct SimulationOutcome {
 ///
 /// Errors, naming the job: larger than the machine, never to be placed by the allocator, jobs out of order, ids given
 /// twice, no machine size or one that the policy or the allocator cannot serve, an allocator where jobs share
-/// processors, a job that needs more memory than a processor has, walltimes that sum up beyond 18,000 years
-/// (kInvalidArgument); the policy left jobs waiting for ever, or the allocator had no place for the next one though
-/// nothing ran any more (kRejected); a plan that cannot be carried out (kInternal); preemptions or changes of size
-/// without end (kTooLarge).
+/// processors, a job that needs more memory than a processor has, walltimes of jobs that run or wait at once that sum
+/// up beyond 18,000 years (kInvalidArgument); the policy left jobs waiting for ever, or the allocator had no place for
+/// the next one though nothing ran any more (kRejected); a plan that cannot be carried out (kInternal); preemptions or
+/// changes of size without end (kTooLarge).
 Result<SimulationOutcome> simulate(const Workload& workload, Policy& policy, const SimulationOptions& options);
 
 }  // namespace zbs

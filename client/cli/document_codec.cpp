@@ -67,15 +67,17 @@ Json encode_rule(std::string_view kind, std::string_view name, std::string_view 
     return {{"kind", kind}, {"name", name}, {"summary", summary}, {"source", source}};
 }
 
-Json encode(const QueueDecision& decision) { return codec::encode(QueueEvent(Decided{{}, {}, decision})); }
-
-Json encode(const QueueReplay& replay, std::size_t events) {
+Json encode(const QueueReplay& replay, std::span<const QueueEvent> log) {
     const auto& difference = replay.first_difference;
-    Json json = {{"events", events}, {"decisions", replay.decisions}, {"starts", replay.starts}, {"same", !difference}};
-    if (difference)
-        json["first_difference"] = {{"event", difference->event + 1},
-                                    {"logged", encode(difference->logged)},
-                                    {"replayed", encode(difference->replayed)}};
+    Json json = {
+        {"events", log.size()}, {"decisions", replay.decisions}, {"starts", replay.starts}, {"same", !difference}};
+    if (difference) {
+        QueueEvent decided = log[difference->event];
+        Json logged = codec::encode(decided);
+        std::get<Decided>(decided).decision = difference->replayed;
+        json["first_difference"] = {
+            {"event", difference->event + 1}, {"logged", std::move(logged)}, {"replayed", codec::encode(decided)}};
+    }
     return json;
 }
 

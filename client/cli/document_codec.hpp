@@ -1,5 +1,6 @@
 #pragma once
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,9 +41,8 @@ codec::Json encode(const GeneratorInfo& generator, codec::Json options);
 codec::Json encode_rule(std::string_view kind, std::string_view name, std::string_view summary,
                         std::string_view source);
 
-codec::Json encode(const QueueDecision& decision);
-/// What a log of a queue gives when it is decided again.
-codec::Json encode(const QueueReplay& replay, std::size_t events);
+/// What a log of a queue gives when it is decided again. Precondition: `replay` is of `log`.
+codec::Json encode(const QueueReplay& replay, std::span<const QueueEvent> log);
 
 /// A model, and how it is stored; none: it comes from a file.
 codec::Json encode(const ApplicationModel& model, const std::optional<ProfileRow>& stored);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "client/cli/context.hpp"
+#include "client/cli/program_version.hpp"
 #include "services/common/adapters/command_line/output.hpp"
 #include "services/common/adapters/command_line/pages/command_pages.hpp"
 #include "services/common/adapters/command_line/pages/program_words.hpp"
@@ -37,7 +38,7 @@ int run(int argc, char** argv) {
         "zbs runs MPI programs over the clusters of several organisations.\n\nExample: zbs run -n 6 -- ./my_program "
         "input.dat"};
     app.require_subcommand(1);
-    app.set_version_flag("--version", "zbs 0.1.0");
+    app.set_version_flag("--version", zbs::cli::kProgramVersion);
     zbs::cli::Context context;
     context.credentials = zbs::cli::default_credentials_folder();
     app.add_option("--credentials", context.credentials, "folder of your certificate, made by 'zbs login'")
@@ -78,7 +79,8 @@ int run(int argc, char** argv) {
     context.output_is_asked = asked.has_value();
     zbs::cli::add_json_flag(app, context, asked);
     zbs::command_line::add_page_commands(
-        app, "zbs", {1, "zbs 0.1.0", "ZBS commands", zbs::cli::kExitCodes, zbs::cli::kExitNote}, context.exit_code);
+        app, "zbs", {1, zbs::cli::kProgramVersion, "ZBS commands", zbs::cli::kExitCodes, zbs::cli::kExitNote},
+        context.exit_code);
     if (const auto ended = zbs::command_line::parse(app, "zbs", argc, argv)) return *ended;
     return context.exit_code;
 }

@@ -19,16 +19,24 @@ void replay_queue(Context& context, const std::string& path) {
     if (!log) return context.fail({log.error().code, path + ", " + log.error().message, log.error().pointer});
     const Result<QueueReplay> done = replay(*log);
     if (!done) return context.fail({done.error().code, path + ", " + done.error().message, {}});
+    const bool is_cut = !text->empty() && text->back() != '\n';
+    if (done->decisions == 0)
+        return context.fail(invalid("nothing was compared: the log has " + counted(log->size(), "whole event") +
+                                        " and no decision" + (is_cut ? ", and its last line is cut off" : "") +
+                                        "; give the file that the zone's 'queue_log' names",
+                                    path));
+    if (is_cut) std::cerr << "zbs: warning: the last line of the log is cut off and was not compared\n";
     const bool same = !done->first_difference;
+    const codec::Json document = encode(*done, *log);
     if (!context.for_people()) {
-        print_document(context, encode(*done, log->size()));
+        print_document(context, document);
     } else if (same) {
         std::cout << counted(done->decisions, "decision") << " over " << counted(done->starts, "start")
                   << ": the simulator's code decides as the zone did\n";
     } else {
         std::cout << "event " << done->first_difference->event + 1 << ": the zone decided otherwise\nzone    "
-                  << codec::dump(encode(done->first_difference->logged)) << "\nreplay  "
-                  << codec::dump(encode(done->first_difference->replayed)) << "\n";
+                  << codec::dump(document["first_difference"]["logged"]) << "\nreplay  "
+                  << codec::dump(document["first_difference"]["replayed"]) << "\n";
     }
     if (!same) context.exit_code = kFailed;
 }

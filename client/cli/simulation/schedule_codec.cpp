@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/cli/program_version.hpp"
 #include "services/common/codec/json/document_text.hpp"
 
 namespace zbs::cli {
@@ -52,6 +53,8 @@ OrderedJson encode(const ScheduleSettings& settings, const LoadedWorkload& loade
     out["seconds"] = schedule.seconds;
     out["jobs_per_second"] = jobs_per_second(schedule);
     if (!settings.with_details) return out;
+    out["program"] = kProgramVersion;
+    out["settings"] = settings.all;
     out["rules"] = settings.rules;
     out["tau_s"] = settings.tau_s;
     out["preemptions"] = schedule.interruptions.size();
@@ -65,15 +68,21 @@ OrderedJson encode(const ScheduleSettings& settings, const LoadedWorkload& loade
     out["flexible_jobs"] = flexible_jobs(loaded.workload);
     out["read_seconds"] = loaded.read_s;
     out["parse_seconds"] = loaded.parse_s;
+    OrderedJson assumed = {{"no_priority", settings.without_priority}, {"no_memory", settings.without_memory}};
     if (loaded.trace) {
         OrderedJson dropped = OrderedJson::object();
         for (std::size_t i = 0; i < formats::kSwfDrops; ++i)
             dropped[std::string(to_string(static_cast<formats::SwfDrop>(i)))] = loaded.cleaned.dropped[i];
+        for (std::size_t i = 0; i < formats::kSwfAssumptions; ++i)
+            assumed[std::string(to_string(static_cast<formats::SwfAssumption>(i)))] = loaded.cleaned.assumed[i].count;
         out["skipped_lines"] = loaded.trace->skipped_lines;
+        out["wide_lines"] = loaded.trace->wide_lines.count;
+        out["label_lines"] = loaded.trace->label_lines.count;
         out["dropped"] = std::move(dropped);
         out["cut_at_estimate"] = loaded.cleaned.cut_at_estimate;
         out["out_of_order"] = loaded.cleaned.out_of_order;
     }
+    out["assumptions"] = std::move(assumed);
     const Duration tau = seconds_to_duration(settings.tau_s);
     out["by_size"] = json_of(metrics_by_size(loaded.workload, schedule.view(), tau));
     out["by_runtime"] = json_of(metrics_by_runtime(loaded.workload, schedule.view(), tau));

@@ -21,6 +21,9 @@ struct ScheduleSettings {
     bool has_seed = false;     ///< the workload depends on `seed`
     std::uint64_t seed = 0;
     bool with_details = false;
+    OrderedJson all;  ///< what the schedule depends on beside the policy, by the names of options
+    /// Jobs of which the policy or the machine would have to know more.
+    std::size_t without_priority = 0, without_memory = 0;
 };
 
 OrderedJson encode(const ScheduleSettings& settings, const LoadedWorkload& loaded, const SimulatedSchedule& schedule);

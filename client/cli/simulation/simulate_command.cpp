@@ -311,6 +311,23 @@ Result<SimulatedSchedule> run(const SimulateCommand& command, SimulationOptions 
     return schedule;
 }
 
+/// What is simulated of jobs although the log says something else, or nothing.
+void report_assumptions(const formats::CleanedSwf& cleaned) {
+    constexpr const char* kTexts[] = {
+        "no estimate: the run time is taken, as if it were known beforehand",
+        "no number of processors in the field that was to be taken: the other one is taken",
+        "a number of processors with decimals: it is rounded down",
+        "run time 0: 1 s is taken",
+        "another job to follow (fields 17 and 18), which is not simulated: the submit time "
+        "is that of the log",
+        "another partition than the first job: all share one machine"};
+    static_assert(std::size(kTexts) == formats::kSwfAssumptions);
+    for (std::size_t i = 0; i < formats::kSwfAssumptions; ++i)
+        if (const formats::SwfCount& found = cleaned.assumed[i]; found.count > 0)
+            std::cerr << "zbs: note: " << counted(found.count, "job") << (found.count == 1 ? " has " : " have ")
+                      << kTexts[i] << " (first on line " << found.first_line << ")\n";
+}
+
 /// What cleaning did, on standard error: nobody should take a part of a log for the whole.
 void report_cleaning(const LoadedWorkload& loaded) {
     if (!loaded.trace) return;
@@ -322,16 +339,30 @@ void report_cleaning(const LoadedWorkload& loaded) {
         std::cerr << "zbs: warning: " << trace.skipped_lines
                   << " lines were skipped; the first: " << printable(trace.first_skipped->pointer) << ": "
                   << printable(trace.first_skipped->message) << "\n";
+    const auto first_on = [](std::uint32_t line) { return " (first on line " + std::to_string(line) + ")"; };
+    if (trace.wide_lines.count > 0)
+        std::cerr << "zbs: note: " << counted(trace.wide_lines.count, "line") << " with more than 18 fields"
+                  << first_on(trace.wide_lines.first_line) << ": the fields behind the 18th were left out\n";
+    if (trace.label_lines.count > 0)
+        std::cerr << "zbs: note: " << counted(trace.label_lines.count, "line")
+                  << " with words or long numbers in fields that no schedule depends on"
+                  << first_on(trace.label_lines.first_line) << ": they count as unknown\n";
+    constexpr auto kPartial = static_cast<std::size_t>(formats::SwfDrop::kPartial);
+    const std::size_t partial = loaded.cleaned.dropped[kPartial];
+    if (partial > 0)
+        std::cerr << "zbs: note: " << counted(partial, "line") << " of partial executions"
+                  << first_on(loaded.cleaned.first_line[kPartial]) << (partial == 1 ? " was" : " were")
+                  << " left out: the summary of each job counts\n";
     std::string kinds;
     for (std::size_t i = 0; i < formats::kSwfDrops; ++i) {
-        if (loaded.cleaned.dropped[i] == 0) continue;
+        if (loaded.cleaned.dropped[i] == 0 || i == kPartial) continue;
         kinds += (kinds.empty() ? "" : ", ") + std::to_string(loaded.cleaned.dropped[i]) + " " +
                  std::string(to_string(static_cast<formats::SwfDrop>(i))) + " (first on line " +
                  std::to_string(loaded.cleaned.first_line[i]) + ")";
     }
     if (!kinds.empty())
-        std::cerr << "zbs: note: " << loaded.cleaned.dropped_in_all() << " of " << trace.records.size()
-                  << " jobs were dropped: " << kinds << "\n";
+        std::cerr << "zbs: note: " << loaded.cleaned.dropped_in_all() - partial << " of "
+                  << trace.records.size() - partial << " jobs were dropped: " << kinds << "\n";
     if (loaded.cleaned.cut_at_estimate > 0)
         std::cerr << "zbs: note: " << loaded.cleaned.cut_at_estimate
                   << " jobs ran past their estimate and were cut there\n";
@@ -340,6 +371,7 @@ void report_cleaning(const LoadedWorkload& loaded) {
                   << (loaded.cleaned.out_of_order == 1 ? " job was" : " jobs were")
                   << " not in the order of submission (first on line " << loaded.cleaned.first_out_of_order
                   << "); the log was sorted\n";
+    report_assumptions(loaded.cleaned);
 }
 
 std::string fixed(double value, int decimals) {
@@ -347,17 +379,20 @@ std::string fixed(double value, int decimals) {
 }
 std::string short_text(double value) { return formats::short_number(value, 4); }
 
-/// A row a policy.
-Listing comparison(const std::vector<SimulatedSchedule>& schedules) {
+/// A row a policy; `exact`: for programs, with all digits.
+Listing comparison(const std::vector<SimulatedSchedule>& schedules, bool exact) {
+    const auto shown = [exact](double value, int decimals) {
+        return exact ? number_text("%.12g", value) : fixed(value, decimals);
+    };
     Listing listing{"schedules",
                     {"POLICY", "JOBS", "PROCESSORS", "MAKESPAN_S", "UTILIZATION", "WAIT_MEAN_S", "WAIT_P95_S",
                      "RESPONSE_MEAN_S", "SLOWDOWN_MEAN", "BOUNDED_SLOWDOWN_MEAN", "JOBS_PER_S"}};
     for (const SimulatedSchedule& schedule : schedules) {
         const JobMetrics& jobs = schedule.metrics.all;
         listing.rows.push_back({schedule.policy, std::to_string(jobs.jobs), std::to_string(schedule.processors),
-                                fixed(schedule.metrics.makespan_s, 0), fixed(schedule.metrics.utilization, 4),
-                                fixed(jobs.wait_s.mean, 1), fixed(jobs.wait_s.p95, 0), fixed(jobs.response_s.mean, 1),
-                                fixed(jobs.slowdown.mean, 2), fixed(jobs.bounded_slowdown.mean, 4),
+                                shown(schedule.metrics.makespan_s, 0), shown(schedule.metrics.utilization, 4),
+                                shown(jobs.wait_s.mean, 1), shown(jobs.wait_s.p95, 0), shown(jobs.response_s.mean, 1),
+                                shown(jobs.slowdown.mean, 2), shown(jobs.bounded_slowdown.mean, 4),
                                 short_text(jobs_per_second(schedule))});
     }
     return listing;
@@ -388,7 +423,7 @@ void print_tables(Context& context, const SimulateCommand& command, const Loaded
         std::cout << "rules        " << command.rules << "\n";
         if (!command.allocator.empty()) std::cout << "allocator    " << printable(command.allocator) << "\n";
         std::cout << "\n";
-        return print(context, comparison(schedules));
+        return print(context, comparison(schedules, false));
     }
     const SimulatedSchedule& schedule = schedules.front();
     const JobMetrics& jobs = schedule.metrics.all;
@@ -448,6 +483,76 @@ Result<void> write_files(const SimulateCommand& command, const LoadedWorkload& l
     return {};
 }
 
+/// Where a policy is to order by priority and no job has one: all jobs; else 0.
+std::size_t jobs_without_priority(const NamedPolicy& policy, const Workload& workload) {
+    bool by_priority = false;
+    for (const auto& [name, value] : policy.named.options)
+        by_priority = by_priority || (name == "order" && value == "priority");
+    // Where order is not of backfilling, priority is a class of walltimes.
+    for (const PolicyOption& option : find_policy(policy.named.name)->options)
+        by_priority =
+            by_priority && (option.name != "order" ||
+                            std::ranges::find(option.choices, std::string_view("arrival")) != option.choices.end());
+    const bool none =
+        std::ranges::all_of(workload.jobs, [](const WorkloadJob& entry) { return entry.job.priority == 0; });
+    return by_priority && none ? workload.jobs.size() : 0;
+}
+
+/// Where processors have limited memory: jobs that are taken to need none, because their need is unknown.
+std::size_t jobs_without_memory(const SimulateCommand& command, const Workload& workload) {
+    if (command.memory_bytes <= 0) return 0;
+    return static_cast<std::size_t>(
+        std::ranges::count_if(workload.jobs, [](const WorkloadJob& entry) { return entry.job.memory_bytes == 0; }));
+}
+
+/// What policies and machine need to know of jobs, and do not.
+void report_unknown(const SimulateCommand& command, const std::vector<NamedPolicy>& policies,
+                    const Workload& workload) {
+    for (const NamedPolicy& policy : policies)
+        if (jobs_without_priority(policy, workload) > 0)
+            std::cerr << "zbs: note: " << printable(policy.label)
+                      << " goes by priority, but no job has one: the order is that of arrival\n";
+    if (const std::size_t unknown = jobs_without_memory(command, workload); unknown > 0)
+        std::cerr << "zbs: note: --memory: of " << counted(unknown, "job")
+                  << " the memory is unknown: they are taken to need none\n";
+}
+
+/// All that the schedule depends on beside the policy, so that it can be made again: options as given, or their
+/// defaults.
+OrderedJson settings_of(const SimulateCommand& command, const SimulationOptions& machine, const std::string& policy) {
+    const WorkloadSource& source = command.source;
+    const auto or_default = [](const std::string& given, const char* otherwise) {
+        return given.empty() ? std::string(otherwise) : given;
+    };
+    OrderedJson out = OrderedJson::object();
+    if (source.trace.empty()) {
+        out["generate"] = source.generate;
+        if (!source.parameters.empty()) out["params"] = source.parameters;
+    } else {
+        out["trace"] = source.trace;
+        out["size"] = or_default(source.size, "requested");
+        out["estimates"] = or_default(source.estimates, "kill");
+        out["zero_runtime"] = or_default(source.zero_runtime, "drop");
+        out["drop"] = source.drop;
+        out["refuse"] = source.refuse;
+        out["lenient"] = source.lenient;
+        out["renumber"] = source.renumber;
+        out["shift"] = source.shift;
+    }
+    if (source.processors > 0) out["processors"] = source.processors;
+    if (!source.flexibility.empty()) out["flexibility"] = source.flexibility;
+    out["seed"] = source.seed;
+    out["rules"] = command.rules;
+    out["tau_s"] = command.tau_s;
+    if (find_policy(policy)->takes_slice) {
+        out["slice_s"] = to_seconds(machine.slice);
+        out["memory_bytes"] = machine.memory_bytes;
+    }
+    if (!command.allocator.empty()) out["allocator"] = command.allocator;
+    if (has_shares({policy, {}})) out["coscheduling"] = or_default(command.coscheduling, "1,1.2,1.3");
+    return out;
+}
+
 /// What the files or the simulation cannot do with these jobs, on standard error.
 void report_losses(const SimulateCommand& command, const Workload& workload) {
     if (const std::size_t flexible = flexible_jobs(workload); !command.export_swf.empty() && flexible > 0)
@@ -483,6 +588,7 @@ void simulate_workload(Context& context, const SimulateCommand& command) {
     if (!loaded) return context.fail(loaded.error());
     report_cleaning(*loaded);
     report_losses(command, loaded->workload);
+    report_unknown(command, *policies, loaded->workload);
     std::vector<SimulatedSchedule> schedules;
     for (const NamedPolicy& policy : *policies) {
         Result<SimulatedSchedule> schedule = run(command, *machine, *loaded, policy);
@@ -493,16 +599,24 @@ void simulate_workload(Context& context, const SimulateCommand& command) {
     if (Result<void> done = write_files(command, *loaded, schedules); !done) return context.fail(done.error());
     if (schedules.empty()) return;
     if (context.for_people()) return print_tables(context, command, *loaded, schedules);
-    if (context.output == "csv" || context.output == "name") return print(context, comparison(schedules));
-    const ScheduleSettings settings{.rules = command.rules,
-                                    .tau_s = command.tau_s,
-                                    .coscheduling = command.coscheduling,
-                                    .allocator = command.allocator,
-                                    .has_seed = !loaded->trace || command.source.flexibility == "mix",
-                                    .seed = command.source.seed,
-                                    .with_details = command.details};
+    if (context.output == "csv" || context.output == "name") return print(context, comparison(schedules, true));
+    ScheduleSettings settings{.rules = command.rules,
+                              .tau_s = command.tau_s,
+                              .coscheduling = command.coscheduling,
+                              .allocator = command.allocator,
+                              .has_seed = !loaded->trace || command.source.flexibility == "mix",
+                              .seed = command.source.seed,
+                              .with_details = command.details,
+                              .all = {},
+                              .without_priority = 0,
+                              .without_memory = 0};
     std::vector<OrderedJson> items;
-    for (const SimulatedSchedule& schedule : schedules) items.push_back(encode(settings, *loaded, schedule));
+    for (std::size_t i = 0; i < schedules.size(); ++i) {
+        settings.all = settings_of(command, *machine, (*policies)[i].named.name);
+        settings.without_priority = jobs_without_priority((*policies)[i], loaded->workload);
+        settings.without_memory = jobs_without_memory(command, loaded->workload);
+        items.push_back(encode(settings, *loaded, schedules[i]));
+    }
     if (context.output == "jsonl") {
         for (const OrderedJson& item : items) std::cout << dump(item) << "\n";
         return;
@@ -596,7 +710,15 @@ void add_log_options(CLI::App& command, WorkloadSource& source) {
                     "--trace: a job past its estimate is killed there (kill, default) or its estimate is raised "
                     "(raise); exact: after killing, estimates are the run times")
         ->check(command_line::one_of({"kill", "raise", "exact"}));
+    command
+        .add_option(
+            "--zero-runtime", source.zero_runtime,
+            "--trace: a job of run time 0, which is less than half a second, is dropped (drop, default) or runs "
+            "for 1 s (second); cancelled ones are dropped")
+        ->check(command_line::one_of({"drop", "second"}));
     command.add_flag("--shift", source.shift, "--trace: let time begin with the first submission");
+    command.add_flag("--renumber", source.renumber,
+                     "--trace: number the jobs from 1 in the order of their lines, for logs whose numbers start anew");
 }
 
 void add_export_options(CLI::App& command, SimulateCommand& options) {

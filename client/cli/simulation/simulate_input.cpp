@@ -40,7 +40,9 @@ Result<void> check_source(const WorkloadSource& source) {
     for (const auto& [given, option] :
          {std::pair{source.lenient, "--lenient"}, std::pair{!source.refuse.empty(), "--refuse"},
           std::pair{!source.drop.empty(), "--drop"}, std::pair{!source.size.empty(), "--size"},
-          std::pair{!source.estimates.empty(), "--estimates"}, std::pair{source.shift, "--shift"}})
+          std::pair{!source.estimates.empty(), "--estimates"},
+          std::pair{!source.zero_runtime.empty(), "--zero-runtime"}, std::pair{source.shift, "--shift"},
+          std::pair{source.renumber, "--renumber"}})
         if (given) return invalid("says how a log is cleaned, and goes with --trace only", option);
     return {};
 }
@@ -53,6 +55,8 @@ Result<formats::SwfCleaning> cleaning_of(const WorkloadSource& source) {
     rules.kill_at_estimate = source.estimates != "raise";
     rules.exact_estimates = source.estimates == "exact";
     rules.shift_to_zero = source.shift;
+    rules.renumber = source.renumber;
+    rules.zero_runtime_counts = source.zero_runtime == "second";
     if (source.lenient) rules.repeated_id = rules.impossible = Action::kDrop;
     static constexpr std::string_view kRefused[] = {"no-size",   "oversized", "no-runtime", "no-submit",
                                                     "duplicate", "unsorted",  "all"};
@@ -67,6 +71,8 @@ Result<formats::SwfCleaning> cleaning_of(const WorkloadSource& source) {
         if (all || kind == "unsorted") rules.out_of_order = false;
         if (all || kind == "duplicate") {
             if (source.lenient) return invalid("refuses duplicate jobs, but --lenient drops them", "--refuse " + kind);
+            if (source.renumber && !all)
+                return invalid("refuses duplicate jobs, but --renumber leaves none", "--refuse " + kind);
             rules.repeated_id = Action::kRefuse;
         }
     }
@@ -77,6 +83,7 @@ Result<formats::SwfCleaning> cleaning_of(const WorkloadSource& source) {
         if (kind == "cancelled") rules.drop_cancelled = true;
         if (kind == "failed") rules.drop_failed = true;
         if (kind == "duplicate") {
+            if (source.renumber) return invalid("drops duplicate jobs, but --renumber leaves none", "--drop duplicate");
             for (const std::string& refused : source.refuse)
                 if (refused == "duplicate" || refused == "all")
                     return invalid("drops duplicate jobs, but --refuse " + refused + " refuses them",
@@ -116,15 +123,19 @@ Result<LoadedWorkload> load_log(const WorkloadSource& source) {
     loaded.read_s = watch.lap();
     loaded.bytes = text->size();
     Result<formats::SwfTrace> trace = formats::read_swf(*text, source.trace, {.lenient = source.lenient});
-    if (!trace) return trace.error();
+    if (!trace) {
+        Error fault = trace.error();
+        if (fault.code == ErrorCode::kInvalidArgument) fault.message += ", or skip such lines with --lenient";
+        return fault;
+    }
     Result<formats::CleanedSwf> cleaned = formats::clean_swf(*trace, source.trace, *rules);
     if (!cleaned) {
         Error fault = cleaned.error();
+        if (source.processors == 0 && !trace->processors() && !trace->records.empty())
+            fault.message += " with --processors";
         if (trace->skipped_lines > 0)
             fault.message += " (" + std::to_string(trace->skipped_lines) + " lines were skipped, the first at " +
                              trace->first_skipped->pointer + ": " + trace->first_skipped->message + ")";
-        if (source.processors == 0 && !trace->processors() && !trace->records.empty())
-            fault.message += " with --processors";
         return fault;
     }
     loaded.parse_s = watch.lap();

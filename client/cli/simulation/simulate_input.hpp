@@ -25,7 +25,9 @@ struct WorkloadSource {
     std::vector<std::string> drop;    ///< kinds of jobs that are left out besides
     std::string size;                 ///< requested or allocated; empty: requested
     std::string estimates;            ///< kill, raise or exact; empty: kill
+    std::string zero_runtime;         ///< drop or second; empty: drop
     bool shift = false;
+    bool renumber = false;
 };
 
 struct LoadedWorkload {

@@ -50,7 +50,23 @@ class Commands(Manners):
         self.assertEqual((next(iter(answer)), answer["version"], answer["same"], answer["first_difference"]["event"]), ("version", 1, False, 5))
         self.assertEqual(self.zbs("queue", "replay", path, "-o", "jsonl").stdout, done.stdout)
         self.assertIn("event 5: the zone decided otherwise\nzone ", self.zbs("queue", "replay", path).stdout)
+        for decision in ("logged", "replayed"):
+            self.assertEqual((answer["first_difference"][decision]["at_us"], answer["first_difference"][decision]["usable"]), (DECIDED["at_us"], DECIDED["usable"]))
         self.assertIn("csv is for lists", self.refused("queue", "replay", "/nowhere", "-o", "csv"))
+
+    def test_a_queue_log_without_a_decision_compares_nothing(self):
+        whole = self.queue_log("same.jsonl", DECIDED)
+        with open(os.path.join(self.folder, whole)) as f:
+            text = f.read()
+        for kept, words in ((0, "0 whole events and no decision;"), (len(text) - 1, "4 whole events and no decision, and its last line is cut off;")):
+            with open(os.path.join(self.folder, "part.jsonl"), "w") as f:
+                f.write(text[:kept])
+            self.assertIn("nothing was compared: the log has " + words, self.refused("queue", "replay", "part.jsonl"))
+        with open(os.path.join(self.folder, "part.jsonl"), "w") as f:
+            f.write(text + text[:9])
+        done = self.zbs("queue", "replay", "part.jsonl")
+        self.assertEqual((done.returncode, done.stdout), (0, "1 decision over 1 start: the simulator's code decides as the zone did\n"))
+        self.assertIn("the last line of the log is cut off and was not compared", done.stderr)
 
     def test_an_id_of_a_delegation_is_a_document_for_programs(self):
         Zone.answers["/v1/delegations/" + ONE] = {}

@@ -369,6 +369,113 @@ class Schedules(Simulate):
             self.assertEqual(done.returncode, 0, command + "\n" + done.stderr)
 
 
+class RealLogs(Simulate):
+    """Logs as archives and systems write them, and what is assumed of their jobs."""
+    def run_log(self, text, *more, policy="fcfs"):
+        self.write("log.swf", text)
+        done = self.good("--trace", "log.swf", "--policy", policy, "--waits", "w.txt", "--json", "--details", *more)
+        return json.loads(done.stdout), done.stderr
+
+    def waits(self):
+        return {int(number): float(wait) for number, wait in (line.split() for line in self.read("w.txt").splitlines())}
+
+    def test_walltimes_without_limit(self):
+        unlimited = 2 ** 31 - 1
+        found, _ = self.run_log("; MaxProcs: 4\n" + "".join(job(i, 100 * i, 10, 1, unlimited) for i in range(1, 301)), policy="easy")
+        self.assertEqual((found["jobs"], found["wait_s"]["max"]), (300, 0))
+        self.write("log.swf", "; MaxProcs: 4\n" + "".join(job(i, 0, 10, 1, unlimited) for i in range(1, 301)))
+        done = self.run_zbs("--trace", "log.swf", "--policy", "easy")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("the walltimes of the 269 jobs that run or wait when it is submitted", done.stderr)
+
+    def test_partial_executions_are_left_out_and_counted(self):
+        found, notes = self.run_log(HEADER + job(1, 0, 100, 8) + job(1, 0, 60, 8, status=2) + job(1, -1, 40, 8, status=3) + job(2, 10, 50, 8))
+        self.assertEqual((found["jobs"], found["dropped"]["partial executions"], self.waits()), (2, 2, {1: 0, 2: 90}))
+        self.assertIn("2 lines of partial executions (first on line 4) were left out", notes)
+        self.assertNotIn("dropped", notes)
+
+    def test_more_columns_and_words_are_counted(self):
+        wide = job(2).strip() + " {3,3} long 1:ppn=4\n"
+        words = "3 0 x 10 -1 1e9 6kB 1 -1 1099511627776000 1 ana staff a.out long batch - none\n"
+        for more in ((), ("--lenient",)):
+            found, notes = self.run_log(HEADER + job(1) + wide + words, *more)
+            self.assertEqual((found["jobs"], found["wide_lines"], found["label_lines"], found["skipped_lines"]), (3, 1, 1, 0))
+            self.assertIn("1 line with more than 18 fields (first on line 4)", notes)
+            self.assertIn("1 line with words or long numbers in fields that no schedule depends on (first on line 5)", notes)
+
+    def test_byte_order_marks_and_carriage_returns(self):
+        for text in ("\ufeff; MaxProcs : 4\r\n; Note: x\r\n\r\n" + job(1).replace("\n", "\r\n"), "\ufeff" + job(1) + "; MaxProcs: 4\n"):
+            self.assertEqual(self.run_log(text)[0]["jobs"], 1)
+
+    def test_numbers_that_start_anew(self):
+        log = HEADER + job(1, 0) + job(2, 5) + job(1, 1000) + job(2, 1005)
+        self.write("log.swf", log)
+        self.assertIn("--renumber", self.run_zbs("--trace", "log.swf", "--policy", "fcfs").stderr)
+        found, _ = self.run_log(log, "--renumber", "--export-swf", "x.swf")
+        self.assertEqual((found["jobs"], sorted(self.waits())), (4, [1, 2, 3, 4]))
+        self.good("--trace", "x.swf", "--policy", "fcfs", "--waits", "again.txt")
+        self.assertEqual(self.read("again.txt"), self.read("w.txt"))
+        for more, text in ((("--drop", "duplicate"), "--drop duplicate: drops duplicate jobs, but --renumber"),
+                           (("--refuse", "duplicate"), "--refuse duplicate: refuses duplicate jobs, but --renumber")):
+            done = self.run_zbs("--trace", "log.swf", "--policy", "fcfs", "--renumber", *more)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(text, done.stderr)
+
+    def test_a_run_time_of_zero_is_a_choice(self):
+        log = HEADER + job(1, runtime=0) + job(2, runtime=0, status=5) + job(3)
+        for more, jobs, dropped in (((), 1, 2), (("--zero-runtime", "drop"), 1, 2), (("--zero-runtime", "second"), 2, 1)):
+            found, notes = self.run_log(log, *more)
+            self.assertEqual((found["jobs"], found["dropped"]["without run time"]), (jobs, dropped))
+            self.assertEqual(found["assumptions"]["zero_runtime"], jobs - 1)
+            self.assertEqual("1 job has run time 0: 1 s is taken (first on line 3)" in notes, jobs == 2)
+
+    def test_every_assumption_has_a_note_and_a_count(self):
+        def line(number, size="1", allocated="1", estimate=20, partition=1, preceding=-1):
+            return f"{number} 0 -1 10 {allocated} -1 -1 {size} {estimate} -1 1 -1 -1 -1 -1 {partition} {preceding} -1\n"
+        log = HEADER + line(1) + line(2, estimate=-1) + line(3, estimate=0) + line(4, size="-1") + line(5, size="2.5") + line(6, partition=2) + line(7, preceding=1)
+        found, notes = self.run_log(log, "--option", "order=priority", policy="easy")
+        self.assertEqual(found["assumptions"], {"no_priority": 7, "no_memory": 0, "no_estimate": 2, "other_size": 1, "fraction": 1, "zero_runtime": 0,
+                                                "preceding_job": 1, "other_partition": 1})
+        for text in ("2 jobs have no estimate: the run time is taken, as if it were known beforehand (first on line 4)",
+                     "1 job has no number of processors in the field that was to be taken", "1 job has a number of processors with decimals",
+                     "1 job has another job to follow (fields 17 and 18), which is not simulated", "1 job has another partition than the first job",
+                     "easy:order=priority goes by priority, but no job has one"):
+            self.assertIn(text, notes)
+        found, notes = self.run_log(HEADER + job(1, memory=600) + job(2), "--memory", "1MiB", policy="gang")
+        self.assertEqual((found["assumptions"]["no_memory"], found["assumptions"]["no_priority"]), (1, 0))
+        self.assertIn("--memory: of 1 job the memory is unknown", notes)
+        # A class of walltimes is no priority of a job.
+        self.assertEqual(self.run_log(HEADER + job(1), "--option", "order=priority", policy="scojo")[0]["assumptions"]["no_priority"], 0)
+
+    def test_hints_fit_the_options_given(self):
+        self.write("log.swf", "1 2\n" + job(1))
+        done = self.run_zbs("--trace", "log.swf", "--policy", "easy", "--lenient")
+        self.assertIn("name the number with --processors (1 lines were skipped", done.stderr)
+        self.assertNotIn("or skip such lines with --lenient", done.stderr)
+
+    def test_results_can_be_made_again(self):
+        found, _ = self.run_log(HEADER + job(1, 7), "--estimates", "raise", "--size", "allocated", "--shift", "--drop", "failed", "--slice", "1m", policy="gang")
+        self.assertRegex(found["program"], r"^zbs \d")
+        self.assertEqual(found["settings"], {"trace": "log.swf", "size": "allocated", "estimates": "raise", "zero_runtime": "drop", "drop": ["failed"], "refuse": [],
+                                             "lenient": False, "renumber": False, "shift": True, "seed": 1, "rules": "batched", "tau_s": 10, "slice_s": 60, "memory_bytes": 0})
+        made = self.json("--generate", "lublin:jobs=9", "--seed", "3", "--policy", "scojo", "--details")["settings"]
+        self.assertEqual(made, {"generate": "lublin:jobs=9", "seed": 3, "rules": "batched", "tau_s": 10, "coscheduling": "1,1.2,1.3"})
+
+    def test_csv_has_all_digits(self):
+        self.write("log.swf", "; MaxProcs: 2\n" + "".join(job(i, i / 10, 0.3, 1, 0.4) for i in range(1, 9)))
+        row = next(csv.DictReader(io.StringIO(self.good("--trace", "log.swf", "--policy", "easy", "-o", "csv").stdout)))
+        self.assertEqual((row["MAKESPAN_S"], row["WAIT_MEAN_S"], row["WAIT_P95_S"]), ("1.3", "0.15", "0.3"))
+
+    def test_headers_fit_what_is_exported(self):
+        header = "; UnixStartTime: 1000000000\n; StartTime: then\n; EndTime: later\n; MaxJobs: 2\n; MaxRecords: 2\n"
+        self.run_log(header + HEADER + job(1, 5000) + job(2, 5010, 0), "--shift", "--export-swf", "x.swf")
+        lines = self.read("x.swf").splitlines()
+        for line in ("; UnixStartTime: 1000005000", "; MaxJobs: 1", "; MaxRecords: 1"):
+            self.assertIn(line, lines)
+        self.assertNotIn("Time: then", self.read("x.swf"))
+        self.assertNotIn("Time: later", self.read("x.swf"))
+
+
 class BadInput(Simulate):
     def refused(self, arguments, *says, code=2):
         before = sorted(os.listdir(self.folder))

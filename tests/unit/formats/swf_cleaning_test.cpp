@@ -134,6 +134,64 @@ TEST(CleanSwf, RepeatedNumbersCanBeDropped) {
     EXPECT_EQ(cleaned.first_line[static_cast<std::size_t>(SwfDrop::kRepeatedId)], 4U);
 }
 
+TEST(CleanSwf, NumbersThatStartAnewCanBeReplaced) {
+    const std::string rest = " -1 10 1 -1 -1 1 20 -1 1 -1 -1 -1 -1 -1 ";
+    const SwfTrace log = *read_swf("; MaxProcs: 8\n1 0" + rest + "-1 -1\n2 5" + rest + "1 0\n1 20" + rest +
+                                       "2 0\n2 10" + rest + "1 9\n9 30" + rest + "7 0\n",
+                                   "log");
+    const Result<CleanedSwf> cleaned = clean_swf(log, "log", {.renumber = true});
+    ASSERT_TRUE(cleaned) << cleaned.error();
+    EXPECT_EQ(ids(*cleaned), (std::vector<std::int64_t>{1, 2, 4, 3, 5}));
+    EXPECT_EQ(cleaned->dropped_in_all(), 0U);
+    // Preceding jobs go by the new numbers: the last line above that has the old one.
+    const SwfTrace out = schedule_swf(log, cleaned->workload.jobs, cleaned->record_of_job, {});
+    std::vector<std::pair<std::int64_t, std::int64_t>> preceding;
+    for (const SwfRecord& record : out.records)
+        preceding.emplace_back(record.whole(SwfField::kJob), record.whole(SwfField::kPrecedingJob));
+    EXPECT_EQ(preceding,
+              (std::vector<std::pair<std::int64_t, std::int64_t>>{{1, -1}, {2, 1}, {4, 3}, {3, 2}, {5, -1}}));
+}
+
+TEST(CleanSwf, PartialExecutionsAreLeftOut) {
+    const SwfTrace log = log_of({{.job = 1},
+                                 {.job = 1, .submit = -1, .status = 2},
+                                 {.job = 1, .submit = -1, .status = 3},
+                                 {.job = 2, .status = 0},
+                                 {.job = 2, .status = 4}});
+    const Result<CleanedSwf> cleaned = clean_swf(log, "log");
+    ASSERT_TRUE(cleaned) << cleaned.error();
+    EXPECT_EQ(ids(*cleaned), (std::vector<std::int64_t>{1, 2}));
+    EXPECT_EQ(dropped(*cleaned, SwfDrop::kPartial), 3U);
+    EXPECT_EQ(cleaned->dropped_in_all(), 3U);
+}
+
+TEST(CleanSwf, ARunTimeOfZeroCanCount) {
+    const SwfTrace log = log_of(
+        {{.job = 1, .runtime = 0}, {.job = 2, .runtime = 0, .status = 5}, {.job = 3}, {.job = 4, .runtime = -1}});
+    const CleanedSwf cleaned = *clean_swf(log, "log", {.zero_runtime_counts = true});
+    EXPECT_EQ(ids(cleaned), (std::vector<std::int64_t>{1, 3}));
+    EXPECT_EQ(cleaned.workload.jobs[0].runtime, seconds{1});
+    EXPECT_EQ(cleaned.of(SwfAssumption::kZeroRuntime).count, 1U);
+    EXPECT_EQ(dropped(cleaned, SwfDrop::kNoRuntime), 2U);
+}
+
+TEST(CleanSwf, AssumptionsAreCounted) {
+    const SwfTrace log = *read_swf(
+        "; MaxProcs: 8\n"
+        "1 0 -1 10 1 -1 -1 1 20 -1 1 -1 -1 -1 -1 1 -1 -1\n"
+        "2 0 -1 10 1 -1 -1 1 -1 -1 1 -1 -1 -1 -1 1 1 5\n"
+        "3 0 -1 10 2 -1 -1 -1 0 -1 1 -1 -1 -1 -1 2 -1 -1\n"
+        "4 0 -1 10 -1 -1 -1 2.5 20 -1 1 -1 -1 -1 -1 1 -1 -1\n"
+        "5 0 -1 0 -1 -1 -1 2.5 -1 -1 1 -1 -1 -1 -1 1 1 -1\n",
+        "log");
+    const CleanedSwf cleaned = *clean_swf(log, "log");
+    std::vector<std::pair<std::size_t, std::uint32_t>> found;
+    for (const SwfCount& count : cleaned.assumed) found.emplace_back(count.count, count.first_line);
+    EXPECT_EQ(found,
+              (std::vector<std::pair<std::size_t, std::uint32_t>>{{2, 3}, {1, 4}, {1, 5}, {0, 0}, {1, 3}, {1, 4}}));
+    EXPECT_EQ(clean_swf(log, "log", {.allocated_size = true})->of(SwfAssumption::kOtherSize).count, 1U);
+}
+
 TEST(CleanSwf, ImpossibleNumbersCanBeDropped) {
     const SwfTrace log = log_of(
         {{.job = 1}, {.job = -5}, {.job = 3, .submit = 999'999'999'999}, {.job = 4, .estimate = 999'999'999'999}});
@@ -182,6 +240,30 @@ TEST(ScheduleSwf, KeepsTheRecordsAndSetsTheWaits) {
     EXPECT_EQ(schedule.records[1], expected);
     EXPECT_EQ(schedule.processors(), 8);
     EXPECT_EQ(clean_swf(schedule, "log")->workload, cleaned.workload);
+}
+
+TEST(ScheduleSwf, HeaderAndFieldsFitTheJobs) {
+    SwfTrace log = log_of({{.job = 1, .submit = 5000, .runtime = 30, .allocated = 4, .requested = 2},
+                           {.job = 2, .submit = 5010, .runtime = 0}});
+    for (const char* line :
+         {" MaxJobs: 2", " MaxRecords: 2", " UnixStartTime: 1000000000", " StartTime: then", " EndTime: later"})
+        log.comments.emplace_back(line);
+    const CleanedSwf cleaned =
+        *clean_swf(log, "log", {.allocated_size = true, .kill_at_estimate = false, .shift_to_zero = true});
+    const Time start[] = {Time{seconds{7}}};
+    const SwfTrace out = schedule_swf(log, cleaned.workload.jobs, cleaned.record_of_job, start);
+    EXPECT_EQ(out.number("UnixStartTime"), 1'000'005'000);
+    EXPECT_EQ(out.number("MaxJobs"), 1);
+    EXPECT_EQ(out.number("MaxRecords"), 1);
+    EXPECT_EQ(out.directive("StartTime"), std::nullopt);
+    EXPECT_EQ(out.directive("EndTime"), std::nullopt);
+    // The default rules give the same jobs.
+    EXPECT_EQ(clean_swf(out, "log")->workload, cleaned.workload);
+    // Without a shift times are those of the log.
+    const SwfTrace as_it_is = schedule_swf(log, clean_swf(log, "log")->workload.jobs, cleaned.record_of_job, {});
+    EXPECT_EQ(as_it_is.number("UnixStartTime"), 1'000'000'000);
+    EXPECT_EQ(as_it_is.directive("StartTime"), "then");
+    EXPECT_EQ(as_it_is.directive("EndTime"), "later");
 }
 
 TEST(MakeSwf, IsReadBackAsTheSameWorkload) {

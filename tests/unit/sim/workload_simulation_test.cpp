@@ -227,7 +227,15 @@ TEST(Simulate, RefusesWorkloadsThatCannotBe) {
 TEST(Simulate, RefusesWalltimesBeyondAllTime) {
     Workload jobs = workload(4, {{0, 4, 1}, {0, 4, 1}, {0, 4, 1}});
     for (WorkloadJob& job : jobs.jobs) job.job.walltime = std::chrono::hours{24 * 365 * 8'000};
-    expect_refused(jobs, {}, ErrorCode::kInvalidArgument, "job 3 of hand-made: the walltimes up to it");
+    expect_refused(jobs, {}, ErrorCode::kInvalidArgument,
+                   "job 3 of hand-made: the walltimes of the 3 jobs that run or wait");
+    // One after the other they end at once, and the sum is of those that are there.
+    for (int i = 0; i < 3; ++i) jobs.jobs[static_cast<std::size_t>(i)].job.submit = at(10 * i);
+    for (const char* name : {"fcfs", "conservative"}) {
+        const Result<SimulationOutcome> outcome = simulate(jobs, *policy(name), {});
+        ASSERT_TRUE(outcome) << outcome.error();
+        EXPECT_THAT(outcome->start, testing::ElementsAre(at(0), at(10), at(20)));
+    }
     jobs.jobs.pop_back();
     for (const PolicyInfo& each : policies())
         EXPECT_TRUE(simulate(jobs, *policy(std::string(each.name)), {}).has_value()) << each.name;
