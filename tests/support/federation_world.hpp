@@ -16,6 +16,7 @@
 #include "tests/support/memory_depot.hpp"
 #include "tests/support/memory_store.hpp"
 #include "tests/support/silent_log.hpp"
+#include "tests/support/virtual_background.hpp"
 #include "tests/support/virtual_clock.hpp"
 
 namespace zbs::test {
@@ -74,6 +75,7 @@ class FederationWorld {
         ZoneQueue::Observer queue_observer;  ///< from the next start on
         part::Observer part_observer;        ///< likewise
         std::unique_ptr<Clock> clock;        ///< the common one, but timers of a crashed service never fire
+        std::unique_ptr<VirtualBackground> background;
         std::unique_ptr<ZoneTransport> transport;
         std::unique_ptr<PeeringService> peerings;
         std::unique_ptr<AuthorizationFilter> filter;

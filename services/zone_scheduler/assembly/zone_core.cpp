@@ -145,6 +145,7 @@ PartPorts ZoneCore::part_ports() {
 ApplicationPorts ZoneCore::application_ports() {
     return {.config = config_,
             .clock = ports_.clock,
+            .background = ports_.background,
             .ids = ports_.ids,
             .store = ports_.store,
             .executor = executor_,
