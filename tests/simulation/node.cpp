@@ -10,6 +10,7 @@
 #include "tests/support/fake_trust.hpp"
 #include "tests/support/memory_audit_log.hpp"
 #include "tests/support/registry_fakes.hpp"
+#include "tests/support/virtual_background.hpp"
 
 namespace zbs::simulation {
 namespace {
@@ -60,6 +61,7 @@ class HostProver : public AddressProver {
 
 struct ZoneNode::Life {
     HostClock clock;
+    test::VirtualBackground background{clock};
     ChronicleLog log;
     test::FakeTrust trust;
     test::FakeKeys keys;
@@ -84,6 +86,7 @@ struct ZoneNode::Life {
             node.config_,
             ZonePorts{
                 .clock = clock,
+                .background = background,
                 .ids = node.ids_,
                 .store = *database.zone,
                 .site = *database.site,

@@ -1,6 +1,14 @@
 #include "tests/support/federation_world.hpp"
 
 namespace zbs::test {
+namespace {
+
+/// a to z, then a1 to z1, ...
+std::string name_of(std::size_t zone) {
+    return static_cast<char>('a' + zone % 26) + (zone < 26 ? "" : std::to_string(zone / 26));
+}
+
+}  // namespace
 
 /// ZoneTransport of one zone. Answers come later, on the clock; lost messages and dead zones answer by a time-out.
 class FederationWorld::Bus : public ZoneTransport {
@@ -158,7 +166,7 @@ class FederationWorld::LifeClock : public Clock {
 
 FederationWorld::FederationWorld(std::vector<int> processors, std::vector<std::string> homes) {
     for (std::size_t i = 0; i < processors.size(); ++i) {
-        const std::string name(1, static_cast<char>('a' + i));
+        const std::string name = name_of(i);
         auto made = std::make_unique<Node>();
         made->config.zone = {name, {{"m0", processors[i], 1.0}}};
         made->config.organisation = OrganisationName("org-" + name);
@@ -169,7 +177,7 @@ FederationWorld::FederationWorld(std::vector<int> processors, std::vector<std::s
         made->keys = std::make_unique<FakeKeys>(Caller{CallerKind::kZone, OrganisationName("org-" + name), name},
                                                 "BUNDLE org-" + name);
         for (std::size_t other = 0; other < processors.size(); ++other) {
-            const OrganisationName organisation(std::string("org-") + static_cast<char>('a' + other));
+            const OrganisationName organisation("org-" + name_of(other));
             ZBS_EXPECTS(made->trust.pin(organisation, "BUNDLE " + organisation).has_value());
         }
         made->executor = std::make_unique<MpiExecutor>(clock);
@@ -215,15 +223,18 @@ void FederationWorld::restart(const std::string& name) {
         graveyard_.emplace_back(std::shared_ptr<ZoneDomain>(std::move(fresh.domain)));
         graveyard_.emplace_back(std::shared_ptr<FileLibrary>(std::move(fresh.files)));
         graveyard_.emplace_back(std::shared_ptr<ZoneTransport>(std::move(fresh.transport)));
+        graveyard_.emplace_back(std::shared_ptr<VirtualBackground>(std::move(fresh.background)));
         graveyard_.emplace_back(std::shared_ptr<Clock>(std::move(fresh.clock)));
     }
     fresh.up = true;
     fresh.clock = std::make_unique<LifeClock>(*this, name);
+    fresh.background = std::make_unique<VirtualBackground>(*fresh.clock);
     fresh.transport = std::make_unique<Bus>(*this, name);
     fresh.files = std::make_unique<FileLibrary>(fresh.config, fresh.depot);
     fresh.domain =
         std::make_unique<ZoneDomain>(DomainPorts{.config = fresh.config,
                                                  .clock = *fresh.clock,
+                                                 .background = *fresh.background,
                                                  .ids = ids,
                                                  .store = fresh.store,
                                                  .site = fresh.site,

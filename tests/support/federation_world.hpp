@@ -15,6 +15,7 @@
 #include "tests/support/memory_store.hpp"
 #include "tests/support/registry_fakes.hpp"
 #include "tests/support/silent_log.hpp"
+#include "tests/support/virtual_background.hpp"
 #include "tests/support/virtual_clock.hpp"
 
 namespace zbs::test {
@@ -73,6 +74,7 @@ class FederationWorld {
         ZoneQueue::Observer queue_observer;  ///< from the next start on
         part::Observer part_observer;        ///< likewise
         std::unique_ptr<Clock> clock;        ///< the common one, but timers of a crashed service never fire
+        std::unique_ptr<VirtualBackground> background;
         std::unique_ptr<ZoneTransport> transport;
         CountingSecrets secrets;
         std::unique_ptr<ZoneDomain> domain;  ///< as the program builds it; the rooms below are its

@@ -118,6 +118,7 @@ std::unique_ptr<ZoneTransport> ZoneCore::make_transport() {
 DomainPorts ZoneCore::domain_ports() {
     DomainPorts made{.config = config_,
                      .clock = ports_.clock,
+                     .background = ports_.background,
                      .ids = ports_.ids,
                      .store = ports_.store,
                      .site = ports_.site,

@@ -24,6 +24,7 @@ namespace zbs {
 /// What a zone stands on. All of it must outlive the zone.
 struct ZonePorts {
     Clock& clock;
+    BackgroundWork& background;
     IdSource& ids;
     ZoneStore& store;
     SiteStore& site;

@@ -75,6 +75,7 @@ PartPorts ZoneDomain::part_ports() {
 ApplicationPorts ZoneDomain::application_ports() {
     return {.config = ports_.config,
             .clock = ports_.clock,
+            .background = ports_.background,
             .ids = ports_.ids,
             .store = ports_.store,
             .executor = ports_.executor,

@@ -17,6 +17,7 @@ namespace zbs {
 struct DomainPorts {
     const ZoneConfig& config;
     Clock& clock;
+    BackgroundWork& background;
     IdSource& ids;
     ZoneStore& store;
     SiteStore& site;

@@ -62,9 +62,14 @@ namespace phase {
 struct Waiting {
     bool may_overtake = false;  ///< the last cycle found that it could start before others that wait
 };
+/// accepted: its plan is made in the background.
+struct Planning {
+    std::uint64_t plan = 0;  ///< number of the plan that is awaited
+    bool may_overtake = false;
+};
 /// planned: no zone has been asked to hold it, or all must be asked again.
 struct Planned {
-    std::optional<ApplicationModel> model;
+    std::shared_ptr<const ApplicationModel> model;
     std::optional<Swap> swap{};
     bool by_cycle = false;  ///< the next cycle waits for its holds
 };
@@ -140,8 +145,8 @@ struct Over {};
 }  // namespace phase
 
 using Phase =
-    std::variant<phase::Waiting, phase::Planned, phase::Holding, phase::Held, phase::Committing, phase::Committed,
-                 phase::AwaitingTurn, phase::AskingTurn, phase::AskingElsewhere, phase::SendingFiles,
+    std::variant<phase::Waiting, phase::Planning, phase::Planned, phase::Holding, phase::Held, phase::Committing,
+                 phase::Committed, phase::AwaitingTurn, phase::AskingTurn, phase::AskingElsewhere, phase::SendingFiles,
                  phase::AwaitingStart, phase::CheckingReady, phase::Launching, phase::AwaitingLauncher,
                  phase::LaunchingParts, phase::AwaitingProxies, phase::GivingUpLaunch, phase::Started, phase::Watching,
                  phase::CollectingEnd, phase::FetchingResults, phase::Concluding, phase::Over>;
@@ -196,10 +201,14 @@ struct NoPlan {     ///< of a cycle, for one that waits for a plan or an earlier
     std::string reason;
     bool is_final = false;  ///< no zone could ever give what it needs
 };
+struct PlanBegun {  ///< in the background, for one that waits for a plan
+    std::uint64_t plan = 0;
+};
 struct PlanMade {
     StartChoice choice;
-    std::optional<ApplicationModel> model;
+    std::shared_ptr<const ApplicationModel> model;
     std::vector<PartId> ids;  ///< fresh, one for each zone of the plan
+    std::uint64_t plan = 0;   ///< number of a plan that was made in the background
 };
 struct NoneElsewhere {  ///< no other zone can start it now
     Duration rest{};    ///< beyond the usual, until they are asked again
@@ -266,8 +275,8 @@ struct ProfileStored {
 };
 }  // namespace event
 using ApplicationInput =
-    std::variant<event::Advance, event::NoPlan, event::PlanMade, event::NoneElsewhere, event::PartAnswered,
-                 event::TimerFired, event::FilesSent, event::LauncherFailed, event::LauncherSeen,
+    std::variant<event::Advance, event::NoPlan, event::PlanBegun, event::PlanMade, event::NoneElsewhere,
+                 event::PartAnswered, event::TimerFired, event::FilesSent, event::LauncherFailed, event::LauncherSeen,
                  event::LauncherRemoved, event::LaunchFailed, event::StopAsked, event::Watched, event::OutputMeasured,
                  event::LauncherOutlives, event::Restarted, event::OwnerChecked, event::ProfileAnswered,
                  event::ResultsFetched, event::EndFound, event::ProfileStored>;

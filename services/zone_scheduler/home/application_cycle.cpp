@@ -85,6 +85,8 @@ struct ApplicationService::PlanningCycle {
     std::size_t pending = 0;                                             ///< questions
     std::map<ZoneName, int> taken;                                       ///< processors, by plans that are not held yet
     std::size_t admitted = 0;
+    std::shared_ptr<Run> planned;  ///< the one whose plan is made in the background; then it waits for that
+    std::shared_ptr<PlanMaker::InMaking> plan;  ///< of that one
     PassedOver passed_over{};
     bool is_due_again = false;  ///< something has come or ended since it began
     Duration spent{};           ///< time of the strand
@@ -124,32 +126,34 @@ void ApplicationService::begin_cycle(Duration delay) {
     });
 }
 
-/// In pieces, so that the strand is never held for long.
+/// 1 take those that wait, in order  2 ask the zones  3 decide, in order  4 admit what can be held now  5 rest. In
+/// pieces, so that the strand is never held for long.
 void ApplicationService::run_cycle() {
     cycle_due_.reset();
     if (cycle_) return void(cycle_->is_due_again = true);
     if (planning_ > 0 && ports_.clock.steady_now() - admitted_at_ < kWaitForHolds)
         return begin_cycle(admitted_at_ + kWaitForHolds - ports_.clock.steady_now());
     cycle_ = std::make_shared<PlanningCycle>();
-    take_reserved();                                              // 1 take those that wait, in order
-    in_pieces(&ApplicationService::take_next, [this] {            //
-        ask_zones([this] {                                        // 2 ask what the zones offer
-            in_pieces(&ApplicationService::decide_next, [this] {  // 3 decide, in order; 4 admit what can be held
-                end_cycle();                                      // 5 wait, and begin again
-            });
-        });
-    });
+    take_reserved();
+    in_pieces(&ApplicationService::take_next, [this] { ask_zones([this] { decide(); }); });
 }
 
-/// Calls `step` until it returns false, then `then`. After each piece all else that is due comes first.
-void ApplicationService::in_pieces(bool (ApplicationService::*step)(), std::function<void()> then) {
+void ApplicationService::decide() {
+    in_pieces(&ApplicationService::decide_next, [this] { end_cycle(); });
+}
+
+/// Takes steps while there are more, then calls `then`. After each piece all else that is due comes first.
+void ApplicationService::in_pieces(Progress (ApplicationService::*step)(), std::function<void()> then) {
     const Duration begun = ports_.clock.steady_now();
-    bool more = true;
-    for (int i = 0; more && i < kStepsOfAPiece && ports_.clock.steady_now() - begun < kLongestPiece; ++i)
-        more = (this->*step)();
+    Progress progress = Progress::kMore;
+    for (int i = 0; progress == Progress::kMore; ++i) {
+        if (i == kStepsOfAPiece || ports_.clock.steady_now() - begun >= kLongestPiece) break;
+        progress = (this->*step)();
+    }
     cycle_->spent += ports_.clock.steady_now() - begun;
-    if (!more) return then();
-    ports_.clock.after(Duration{0}, [this, step, then = std::move(then)] { in_pieces(step, then); });
+    if (progress == Progress::kDone) return then();
+    if (progress == Progress::kMore)
+        ports_.clock.after(Duration{0}, [this, step, then = std::move(then)] { in_pieces(step, then); });
 }
 
 void ApplicationService::take_reserved() {
@@ -158,22 +162,23 @@ void ApplicationService::take_reserved() {
             cycle_->add(run->second, true, kMaxQuestions - kInTurns);
 }
 
-/// First in order, then in turns those whose questions are too many. False where there is nobody else.
-bool ApplicationService::take_next() {
+/// First in order, then in turns those whose questions are too many.
+ApplicationService::Progress ApplicationService::take_next() {
     const auto next = cycle_->last ? waiting_.upper_bound(*cycle_->last) : waiting_.begin();
     if (next != waiting_.end()) {
         cycle_->last = next->first;
         cycle_->leaves_out |= !cycle_->add(next->second, false, kMaxQuestions - kInTurns);
-        return true;
+        return Progress::kMore;
     }
     const auto in_turn = asked_last_ ? waiting_.upper_bound(*asked_last_) : waiting_.begin();
     if (!cycle_->leaves_out || in_turn == waiting_.end()) {
         asked_last_.reset();
-        return false;
+        return Progress::kDone;
     }
-    if (!cycle_->order.contains(in_turn->first) && !cycle_->add(in_turn->second, false, kMaxQuestions)) return false;
+    if (!cycle_->order.contains(in_turn->first) && !cycle_->add(in_turn->second, false, kMaxQuestions))
+        return Progress::kDone;
     asked_last_ = in_turn->first;
-    return true;
+    return Progress::kMore;
 }
 
 void ApplicationService::ask_zones(std::function<void()> then) {
@@ -195,27 +200,64 @@ void ApplicationService::ask_zones(std::function<void()> then) {
 }
 
 /// Who cannot start now has a later start reserved, or waits on; then the next one may have what it leaves. After a
-/// plan that the zones have not answered yet nothing is reserved: what they have promised is not known any more. False
-/// where nobody else is decided on in this cycle.
-bool ApplicationService::decide_next() {
+/// plan that the zones have not answered yet nothing is reserved: what they have promised is not known any more.
+ApplicationService::Progress ApplicationService::decide_next() {
     PlanningCycle& cycle = *cycle_;
     const auto next = cycle.last ? cycle.order.upper_bound(*cycle.last) : cycle.order.begin();
-    if (next == cycle.order.end()) return false;
-    const auto& [turn, entry] = *next;
-    const auto& [run, question] = entry;
-    cycle.last = turn;
-    const bool is_waiting = waiting_.contains(turn);
-    if (!is_waiting && !may_start_early(*run)) return true;
+    if (next == cycle.order.end()) return Progress::kDone;
+    cycle.last = next->first;
+    const auto& [run, question] = next->second;
+    const bool is_waiting = waiting_.contains(next->first);
+    if (!is_waiting && !may_start_early(*run)) return Progress::kMore;
     const std::vector<Offer> offers = offers_for(*run, cycle.questions[question].offers);
-    const Planned planned = is_waiting ? plan(run, offers, cycle.taken.empty(), cycle.passed_over)
-                                       : start_early(run, offers, cycle.passed_over);
-    if (planned == Planned::kNot) cycle.passed_over.any = true;
-    if (planned == Planned::kNot || planned == Planned::kEnded) return true;
-    if (planned == Planned::kNotYet) return false;
+    const MayWait may_wait = is_waiting ? may_wait_of(*run) : MayWait{};
+    Result<StartOutline> start = choose_start(run->app.request, offers, may_wait);
+    const bool is_impossible = is_waiting && !start && start.error().code != ErrorCode::kUnavailable;
+    if (is_waiting && !start && !is_impossible && !cycle.taken.empty()) {
+        *may_overtake(run->phase) = false;
+        return Progress::kDone;
+    }
+    if (start && !start->start_in && !start->queue && has_to_confirm(*run, cycle.passed_over)) {
+        cycle.passed_over.any = true;
+        return Progress::kMore;
+    }
+    if (is_waiting || start) record_offers(*run, ports_.clock.now(), offers);
+    if (!start) {
+        if (is_impossible) waiting_.erase(next->first);
+        apply(run, event::NoPlan{start.error().message, is_impossible});
+        cycle.passed_over.any |= !is_impossible;
+        return Progress::kMore;
+    }
+    const ProfileLibrary::Choice& model = choice_for(*run);
+    if (is_quick_to_plan(run->app.request, model.model.get()))
+        return admit(run, plans_.make_now(run->app.request, model, *start), model.model, 0);
+    apply(run, event::PlanBegun{++plans_begun_});
+    cycle.planned = run;
+    cycle.plan = plans_.begin(run->app.request, model, *std::move(start),
+                              [this, run, number = plans_begun_, model = model.model](Result<StartChoice> made) {
+                                  cycle_->planned.reset();
+                                  const bool is_last = admit(run, std::move(made), model, number) == Progress::kDone;
+                                  is_last ? end_cycle() : decide();
+                              });
+    return Progress::kPaused;
+}
+
+/// Asks its zones to hold it. It may have been cancelled, or its reserved start may have come, since `made` was begun.
+ApplicationService::Progress ApplicationService::admit(const std::shared_ptr<Run>& run, Result<StartChoice> made,
+                                                       std::shared_ptr<const ApplicationModel> model,
+                                                       std::uint64_t number) {
+    if (!made) {
+        apply(run, event::NoPlan{made.error().message});
+        return Progress::kMore;
+    }
+    const bool is_waiting = waiting_.erase(turn_of(*run)) > 0;
+    if (!is_waiting && !may_start_early(*run)) return Progress::kMore;
+    const bool is_later = made->start_in.has_value();
+    if (!take_plan(run, *std::move(made), std::move(model), number)) return Progress::kMore;
     admitted_at_ = ports_.clock.steady_now();
     for (const ApplicationPart& part : run->app.status.parts)
-        cycle.taken[part.zone] += static_cast<int>(part.ranks.size());
-    return planned == Planned::kNow && ++cycle.admitted < kMaxAdmitted;
+        cycle_->taken[part.zone] += static_cast<int>(part.ranks.size());
+    return !is_later && ++cycle_->admitted < kMaxAdmitted ? Progress::kMore : Progress::kDone;
 }
 
 /// Of what the zones offer, what is left for this one behind those that have been planned before it.
@@ -252,34 +294,18 @@ Duration ApplicationService::latest_reserved_before(const Run& run) const {
     return latest;
 }
 
-/// Plans one application by these offers and asks its zones to hold it. `may_reserve`: a later start, too.
-ApplicationService::Planned ApplicationService::plan(const std::shared_ptr<Run>& run, const std::vector<Offer>& offers,
-                                                     bool may_reserve_now, PassedOver& passed_over) {
-    const ProfileLibrary::Choice& choice = choice_for(*run);
+/// The cycle goes on without one that has ended.
+void ApplicationService::drop_plan(const std::shared_ptr<Run>& run) {
+    if (cycle_ && cycle_->planned == run) plans_.drop(cycle_->plan);
+}
+
+MayWait ApplicationService::may_wait_of(const Run& run) const {
+    MayWait may_wait{.queue = true};
     const bool may_reserve =
-        std::cmp_less(reserved_.size(), ports_.config.max_reservations) || reserved_.contains(run->app.request.id);
-    Result<StartChoice> made = choose_start(
-        run->app.request, choice, offers,
-        {.reserve = may_reserve_now && may_reserve
-                        ? std::optional(StartRange{latest_reserved_before(*run), ports_.config.reserve_ahead})
-                        : std::nullopt,
-         .queue = true});
-    const bool is_possible = made || made.error().code != ErrorCode::kUnavailable;
-    if (!is_possible && !may_reserve_now) {
-        *may_overtake(run->phase) = false;
-        return Planned::kNotYet;
-    }
-    if (made && !made->start_in && !made->plan.queued && has_to_confirm(*run, passed_over)) return Planned::kNot;
-    record_offers(*run, ports_.clock.now(), offers);
-    if (!made) {
-        if (is_possible) waiting_.erase(turn_of(*run));
-        apply(run, event::NoPlan{made.error().message, is_possible});
-        return is_possible ? Planned::kEnded : Planned::kNot;
-    }
-    const bool is_later = made->start_in.has_value();
-    waiting_.erase(turn_of(*run));
-    if (!take_plan(run, *std::move(made), choice.model)) return Planned::kEnded;
-    return is_later ? Planned::kForLater : Planned::kNow;
+        std::cmp_less(reserved_.size(), ports_.config.max_reservations) || reserved_.contains(run.app.request.id);
+    if (cycle_->taken.empty() && may_reserve)
+        may_wait.reserve = StartRange{latest_reserved_before(run), ports_.config.reserve_ahead};
+    return may_wait;
 }
 
 /// Whether a start now in place of the reserved one is worth new holds.
@@ -288,29 +314,13 @@ bool ApplicationService::may_start_early(const Run& run) const {
            run.start - ports_.clock.steady_now() > kWorthwhile;
 }
 
-/// Starts it now in place of later, where these offers allow it; what it has reserved counts as free in them. Whether
-/// its zones are asked to hold it. An earlier start that is not now would cost holds and gain nothing: it comes up
-/// again.
-ApplicationService::Planned ApplicationService::start_early(const std::shared_ptr<Run>& run,
-                                                            const std::vector<Offer>& offers, PassedOver& passed_over) {
-    const ProfileLibrary::Choice& choice = choice_for(*run);
-    Result<StartChoice> made = choose_start(run->app.request, choice, offers, {});
-    if (!made) {
-        apply(run, event::NoPlan{made.error().message});
-        return Planned::kNot;
-    }
-    if (has_to_confirm(*run, passed_over)) return Planned::kNot;
-    record_offers(*run, ports_.clock.now(), offers);
-    return take_plan(run, *std::move(made), choice.model) ? Planned::kNow : Planned::kEnded;
-}
-
 /// Whether its zones are asked to hold it: not where the plan cannot be stored now.
 bool ApplicationService::take_plan(const std::shared_ptr<Run>& run, StartChoice made,
-                                   const std::optional<ApplicationModel>& model) {
+                                   std::shared_ptr<const ApplicationModel> model, std::uint64_t number) {
     const std::set<ZoneName> zones(made.plan.zone_of_rank.begin(), made.plan.zone_of_rank.end());
     std::vector<PartId> ids;
     while (ids.size() < zones.size()) ids.emplace_back(ports_.ids.fresh(zones_.own_address().who));
-    apply(run, event::PlanMade{std::move(made), model, std::move(ids)});
+    apply(run, event::PlanMade{std::move(made), std::move(model), std::move(ids), number});
     return std::holds_alternative<phase::Holding>(run->phase);
 }
 
@@ -328,13 +338,17 @@ void ApplicationService::ask_elsewhere(const std::shared_ptr<Run>& run) {
     std::set<ZoneName> avoided = zones_in_backoff(*run, ports_.clock.steady_now());
     avoided.insert(run->app.status.parts.front().zone);
     zones_.collect({run->app.owner, run->app.request, std::move(avoided), run->app.request.id},
-                   [this, run, rest, choice = choice_for(*run)](std::vector<Offer> offers) {
+                   [this, run, rest, model = choice_for(*run)](std::vector<Offer> offers) {
                        leave_out_failed(offers, run->app.request.ranks);
-                       Result<StartChoice> made = choose_start(run->app.request, choice, offers, {});
-                       if (run->app.status.cancel_requested || !made || made->start_in)
-                           return apply(run, event::NoneElsewhere{rest});
-                       record_offers(*run, ports_.clock.now(), offers);
-                       static_cast<void>(take_plan(run, *std::move(made), choice.model));
+                       Result<StartOutline> start = choose_start(run->app.request, offers, {});
+                       if (run->app.status.cancel_requested || !start) return apply(run, event::NoneElsewhere{rest});
+                       plans_.make(run->app.request, model, *std::move(start),
+                                   [this, run, rest, offers, model = model.model](Result<StartChoice> made) {
+                                       if (run->app.status.cancel_requested || !made)
+                                           return apply(run, event::NoneElsewhere{rest});
+                                       record_offers(*run, ports_.clock.now(), offers);
+                                       static_cast<void>(take_plan(run, *std::move(made), model, 0));
+                                   });
                    });
 }
 
@@ -350,18 +364,14 @@ void ApplicationService::dry_run(const Caller& caller, const ApplicationRequest&
     zones_.collect({caller, request}, [this, request, choice = std::move(choice),
                                        respond = std::move(respond)](std::vector<Offer> offers) {
         leave_out_failed(offers, request.ranks);
-        Result<StartChoice> made = choose_start(
-            request, choice, offers, {.reserve = StartRange{{}, ports_.config.reserve_ahead}, .queue = true});
-        if (!made) return respond(made.error());
-        respond(std::move(made->plan));
+        Result<StartOutline> start =
+            choose_start(request, offers, {.reserve = StartRange{{}, ports_.config.reserve_ahead}, .queue = true});
+        if (!start) return respond(start.error());
+        plans_.make(request, choice, *std::move(start), [respond](Result<StartChoice> made) {
+            if (!made) return respond(made.error());
+            respond(std::move(made->plan));
+        });
     });
-}
-
-Result<StartChoice> ApplicationService::choose_start(const ApplicationRequest& request,
-                                                     const ProfileLibrary::Choice& model,
-                                                     const std::vector<Offer>& offers, const MayWait& may_wait) const {
-    const CycleTimer timer(ports_.observer, ports_.clock, Cycle::kPlan);
-    return zbs::choose_start(request, model, offers, may_wait);
 }
 
 /// What is learnt of its program. Kept for a minute: making it anew can take as long as merging several runs does, and

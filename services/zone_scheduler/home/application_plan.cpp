@@ -109,7 +109,18 @@ std::vector<ApplicationPart> parts_of(const ApplicationPlan& plan, const std::ve
 
 }  // namespace
 
+void Stepper::on(const event::PlanBegun& begun) {
+    const auto* waiting = std::get_if<phase::Waiting>(&run_.phase);
+    if (waiting == nullptr) return;
+    run_.phase = phase::Planning{begun.plan, waiting->may_overtake};
+    ApplicationStatus changed = status_;
+    changed.reason = "its plan is being made";
+    save(std::move(changed));
+}
+
 void Stepper::on(const event::NoPlan& none) {
+    if (const auto* planning = std::get_if<phase::Planning>(&run_.phase))
+        run_.phase = phase::Waiting{planning->may_overtake};
     std::string reason = none.reason;
     if (auto* waiting = std::get_if<phase::Waiting>(&run_.phase)) {
         waiting->may_overtake = false;
@@ -130,6 +141,9 @@ void Stepper::on(const event::NoPlan& none) {
 
 void Stepper::on(const event::PlanMade& made) {
     phase::Planned planned{made.model};
+    const auto* planning = std::get_if<phase::Planning>(&run_.phase);
+    if (planning != nullptr && planning->plan != made.plan) return;
+    if (planning != nullptr) run_.phase = phase::Waiting{planning->may_overtake};
     if (is_one_of<phase::AwaitingStart>(run_.phase)) {
         planned.swap = Swap{};
     } else if (const auto* asking = std::get_if<phase::AskingElsewhere>(&run_.phase)) {

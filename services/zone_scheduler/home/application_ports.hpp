@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "services/common/messages/peering.hpp"
+#include "services/common/ports/background.hpp"
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/executor.hpp"
 #include "services/common/ports/log.hpp"
@@ -22,6 +23,7 @@ class DelegationService;
 struct ApplicationPorts {
     const ZoneConfig& config;
     Clock& clock;
+    BackgroundWork& background;
     IdSource& ids;
     ZoneStore& store;
     Executor& executor;

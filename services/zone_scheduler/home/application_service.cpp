@@ -89,6 +89,7 @@ ApplicationService::ApplicationService(ApplicationPorts ports)
       zones_(ports_, backoff_),
       apply_([this](const std::shared_ptr<Run>& run, const ApplicationInput& event) { apply(run, event); }),
       calls_(ports_, zones_, apply_),
+      plans_(ports_),
       launcher_(ports_, apply_) {
     if (ports_.files == nullptr) return;
     // Files that an application waits with stay in the library.
@@ -347,6 +348,7 @@ void ApplicationService::entered(const std::shared_ptr<Run>& run) {
     ports_.observer.application_entered(run->app);
     if (status.state != ApplicationState::kAccepted) waiting_.erase(turn_of(*run));
     if (!is_final(status.state)) return;
+    drop_plan(run);
     begin_cycle(Duration{0});  // for what it leaves
     if (const auto mine = unfinished_.find(to_uri(run->app.owner)); mine != unfinished_.end() && --mine->second <= 0)
         unfinished_.erase(mine);

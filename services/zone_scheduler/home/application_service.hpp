@@ -14,6 +14,7 @@
 #include "services/zone_scheduler/home/application.hpp"
 #include "services/zone_scheduler/home/application_ports.hpp"
 #include "services/zone_scheduler/home/home_launcher.hpp"
+#include "services/zone_scheduler/home/plan_maker.hpp"
 #include "services/zone_scheduler/home/profile_library.hpp"
 #include "services/zone_scheduler/home/start_choice.hpp"
 #include "services/zone_scheduler/home/zone_backoff.hpp"
@@ -103,12 +104,10 @@ class ApplicationService {
     void release_later(const std::shared_ptr<Run>& run);
 
     struct PlanningCycle;
-    enum class Planned {
-        kNot,       ///< it waits on
-        kEnded,     ///< it is rejected, or its plan could not be stored
-        kNotYet,    ///< not before the plans of this cycle are held
-        kNow,       ///< its zones are asked to hold it
-        kForLater,  ///< likewise, for a later start
+    enum class Progress {
+        kMore,
+        kDone,
+        kPaused,  ///< it goes on when a plan that is made in the background is here
     };
     struct PassedOver {
         bool any = false;         ///< one that comes before waits on
@@ -117,23 +116,24 @@ class ApplicationService {
     void await_planning(const std::shared_ptr<Run>& run);
     void begin_cycle(Duration delay);
     void run_cycle();
-    void in_pieces(bool (ApplicationService::*step)(), std::function<void()> then);
+    void decide();
+    void in_pieces(Progress (ApplicationService::*step)(), std::function<void()> then);
     void take_reserved();
-    bool take_next();
+    Progress take_next();
     void ask_zones(std::function<void()> then);
-    bool decide_next();
+    Progress decide_next();
+    Progress admit(const std::shared_ptr<Run>& run, Result<StartChoice> made,
+                   std::shared_ptr<const ApplicationModel> model, std::uint64_t number);
     std::vector<Offer> offers_for(Run& run, std::vector<Offer> offers) const;
+    MayWait may_wait_of(const Run& run) const;
+    void drop_plan(const std::shared_ptr<Run>& run);
     void end_cycle();
-    Planned plan(const std::shared_ptr<Run>& run, const std::vector<Offer>& offers, bool may_reserve_now,
-                 PassedOver& passed_over);
-    Planned start_early(const std::shared_ptr<Run>& run, const std::vector<Offer>& offers, PassedOver& passed_over);
     bool may_start_early(const Run& run) const;
-    bool take_plan(const std::shared_ptr<Run>& run, StartChoice made, const std::optional<ApplicationModel>& model);
+    bool take_plan(const std::shared_ptr<Run>& run, StartChoice made, std::shared_ptr<const ApplicationModel> model,
+                   std::uint64_t number);
     static bool has_to_confirm(Run& run, PassedOver& passed_over);
     Duration latest_reserved_before(const Run& run) const;
     void ask_elsewhere(const std::shared_ptr<Run>& run);
-    Result<StartChoice> choose_start(const ApplicationRequest& request, const ProfileLibrary::Choice& model,
-                                     const std::vector<Offer>& offers, const MayWait& may_wait) const;
     const ProfileLibrary::Choice& choice_for(const Run& run);
 
     const ApplicationPorts ports_;
@@ -143,6 +143,7 @@ class ApplicationService {
     ZoneOffers zones_;
     const ApplyInput apply_;
     ZoneCalls calls_;
+    PlanMaker plans_;
     HomeLauncher launcher_;
     std::map<ApplicationId, std::shared_ptr<Run>> runs_;  ///< those with something left to do
     std::set<ApplicationId> reserved_;                    ///< those that wait for a start
@@ -158,6 +159,7 @@ class ApplicationService {
     };
     std::map<ApplicationId, Learned> learned_;
     std::optional<Turn> asked_last_;        ///< of those that are asked about in turns
+    std::uint64_t plans_begun_ = 0;         ///< in the background
     std::optional<Duration> cycle_due_;     ///< steady time: a timer for it is set
     Duration rests_until_{};                ///< steady time: no cycle begins before
     std::shared_ptr<PlanningCycle> cycle_;  ///< null while none runs

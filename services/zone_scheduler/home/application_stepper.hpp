@@ -34,6 +34,7 @@ class Stepper {
 
     void on(const event::Advance&);
     void on(const event::NoPlan& none);
+    void on(const event::PlanBegun& begun);
     void on(const event::PlanMade& made);
     void on(const event::NoneElsewhere& none);
     void on(const event::PartAnswered& came);

@@ -28,11 +28,17 @@ struct StartChoice {
 };
 
 /// The level-1 decision as a pure function: which rank goes to which zone [Prabhakar2003, sections 5 and 7].
-/// `profile` names where `model` comes from ("request", "none", an id). Without a model ranks go in blocks of
+/// `profile` names where `model` comes from ("request", "none", an id). Without a model (null) ranks go in blocks of
 /// consecutive numbers to as few zones as possible. Errors: kRejected where the offers can never hold the ranks;
 /// kUnavailable where they are only busy or away now (the message says how many are free).
-Result<ApplicationPlan> make_plan(const ApplicationRequest& request, const std::optional<ApplicationModel>& model,
+Result<ApplicationPlan> make_plan(const ApplicationRequest& request, const ApplicationModel* model,
                                   const std::string& profile, std::span<const Offer> offers);
+
+/// Whether `make_plan` takes a few milliseconds at most: it has no clusters to find, or few ranks and pairs.
+bool is_quick_to_plan(const ApplicationRequest& request, const ApplicationModel* model);
+
+/// `make_plan`'s errors where the offers do not hold the ranks.
+Result<void> check_room(const ApplicationRequest& request, std::span<const Offer> offers);
 
 /// Takes the offers of zones that have failed a launch (`left_out`) away. False, and nothing is done, where the others
 /// could never hold so many.
@@ -71,9 +77,11 @@ void set_starts(ApplicationPlan& plan, int ranks, std::span<const Offer> offers)
 
 /// The share of `zone` in a planned application: its tasks, the edges among them, and the traffic to other parts summed
 /// by zone.
-PartRequest make_part(const Application& application, const std::optional<ApplicationModel>& model,
-                      const ApplicationPart& part, const ZoneName& home);
+PartRequest make_part(const Application& application, const ApplicationModel* model, const ApplicationPart& part,
+                      const ZoneName& home);
 
+/// The mapper that puts ranks in blocks of consecutive numbers.
+inline constexpr const char* kBlocks = "block";
 /// True for the level-1 mappers that `make_plan` knows.
 bool is_plan_mapper(const std::string& name);
 

@@ -34,6 +34,7 @@ std::string class_of(const std::vector<std::string>& argv) {
 /// Profiles of one program, newest first.
 struct ProfileLibrary::Known {
     Caller owner;
+    std::string program;
     std::string arguments;
     std::vector<ProfileSummary> runs;
     bool other_file = false;  ///< all are of another file under the same path
@@ -73,7 +74,7 @@ ProfileLibrary::Choice ProfileLibrary::choose(const Caller& owner, const Applica
         log_.warn("profiles_unreadable", {{"program", request.argv[0]}, {"reason", stored.error().message}});
         stored = std::vector<ProfileSummary>{};
     }
-    Known known{owner, class_of(request.argv), *std::move(stored), false};
+    Known known{owner, request.argv[0], class_of(request.argv), *std::move(stored), false};
     const auto is_this_file = [&](const ProfileSummary& run) { return !digest.empty() && run.digest == digest; };
     if (std::any_of(known.runs.begin(), known.runs.end(), is_this_file))
         std::erase_if(known.runs, [&](const ProfileSummary& run) { return !is_this_file(run); });
@@ -90,7 +91,7 @@ ProfileLibrary::Choice ProfileLibrary::choose(const Caller& owner, const Applica
             std::chrono::duration<double>(std::min(*seconds, limits::kMaxRunSeconds)));
 
     if (request.model) {
-        own.model = request.model;
+        own.model = std::make_shared<const ApplicationModel>(*request.model);
         own.source = "request";
         return own;
     }
@@ -119,7 +120,6 @@ ProfileLibrary::Choice ProfileLibrary::learn(const Known& known, const Applicati
     };
     if (!runs.empty() && !same_arguments) add(" with other arguments");
     if (choice.model && known.other_file) add(", of another file under this path");
-    if (choice.model) choice.model->program = request.argv[0];
     return choice;
 }
 
@@ -147,8 +147,8 @@ ProfileLibrary::Choice ProfileLibrary::merged(const Known& known,
         inputs.push_back({&profile->model.graph, profile->model.complete});
     auto common = learning::merge_profiles(inputs);
     Choice choice;
-    choice.model =
-        ApplicationModel{loaded[0].model.program, common->complete, std::move(common->graph), loaded[0].model.unseen};
+    choice.model = std::make_shared<const ApplicationModel>(
+        ApplicationModel{known.program, common->complete, std::move(common->graph), loaded[0].model.unseen});
     choice.source = to_string(loaded[0].id);
     // One whole run of this kind needs no words.
     if (common->runs > 1) choice.learned = "merged from " + std::to_string(common->runs) + " runs";
@@ -177,7 +177,8 @@ ProfileLibrary::Choice ProfileLibrary::extrapolated(const Known& known, int rank
         choice.learned = graphs.empty() ? "" : "not extrapolated: " + found.how;
         return choice;
     }
-    choice.model = ApplicationModel{{}, true, *std::move(found.graph)};
+    choice.model =
+        std::make_shared<const ApplicationModel>(ApplicationModel{known.program, true, *std::move(found.graph)});
     choice.source = to_string(runs[0]->id);
     choice.learned = "extrapolated: " + found.how + (same_arguments ? "" : ", with other arguments") + " (confidence " +
                      std::to_string(static_cast<int>(found.confidence * 100)) + " %)";

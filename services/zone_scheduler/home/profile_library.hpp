@@ -1,6 +1,7 @@
 #pragma once
 #include <functional>
 #include <list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -26,8 +27,8 @@ class ProfileLibrary {
     void use_digests(DigestOf digest_of) { digest_of_ = std::move(digest_of); }
 
     struct Choice {
-        std::optional<ApplicationModel> model;
-        std::string source = "none";  ///< `ApplicationPlan::profile`
+        std::shared_ptr<const ApplicationModel> model;  ///< shared with plans that are made in the background
+        std::string source = "none";                    ///< `ApplicationPlan::profile`
         std::string learned;
         std::string digest;
         std::optional<Duration> predicted;

@@ -8,61 +8,71 @@ namespace {
 
 constexpr Duration kSoon = std::chrono::seconds{1};
 
-void set_learned(ApplicationPlan& plan, const ProfileLibrary::Choice& model) {
-    plan.learned = model.learned;
-    plan.digest = model.digest;
-    plan.predicted = model.predicted;
-}
-
-Result<ApplicationPlan> plan_in_queue(const ApplicationRequest& request, const ProfileLibrary::Choice& model,
-                                      const std::vector<Offer>& offers, const QueueOffer& queue) {
-    Result<ApplicationPlan> waiting =
-        make_plan(request, model.model, model.source, offers_of_queue(offers, queue.zone));
-    if (!waiting) return waiting;
-    set_learned(*waiting, model);
-    waiting->queued = true;
-    for (ZoneVerdict& verdict : waiting->zones) {
-        const auto offer = std::find_if(offers.begin(), offers.end(),
+/// In words of the offers as they are now.
+void describe_queue(ApplicationPlan& plan, const StartOutline& outline) {
+    plan.queued = true;
+    for (ZoneVerdict& verdict : plan.zones) {
+        const auto offer = std::find_if(outline.offers.begin(), outline.offers.end(),
                                         [&](const Offer& o) { return o.zone == verdict.zone && o.capacity; });
-        if (offer == offers.end()) continue;
+        if (offer == outline.offers.end()) continue;
         verdict.processors = offer->capacity->processors;
         if (verdict.ranks == 0 && offer->capacity->total_processors > 0)
-            verdict.reason = "not used: zone " + queue.zone + " can be expected to start all ranks first, in its turn";
+            verdict.reason =
+                "not used: zone " + outline.queue->zone + " can be expected to start all ranks first, in its turn";
     }
-    waiting->start_in = queue.start.value_or(Duration{0});
-    set_starts(*waiting, request.ranks, offers);
-    return waiting;
+    plan.start_in = outline.queue->start.value_or(Duration{0});
 }
 
 }  // namespace
 
-Result<StartChoice> choose_start(const ApplicationRequest& request, const ProfileLibrary::Choice& model,
-                                 const std::vector<Offer>& offers, const MayWait& may_wait) {
-    const std::vector<Offer> trusted = offers_without_doubt(offers);
-    Result<ApplicationPlan> now = make_plan(request, model.model, model.source, trusted.empty() ? offers : trusted);
-    if (!now && !trusted.empty()) now = make_plan(request, model.model, model.source, offers);
-    if (now) {
-        set_learned(*now, model);
-        set_starts(*now, request.ranks, offers);
-        now->queued = may_wait.queue && is_for_one_queue(*now, offers);
-        return StartChoice{*std::move(now), std::nullopt};
+Result<StartOutline> choose_start(const ApplicationRequest& request, const std::vector<Offer>& offers,
+                                  const MayWait& may_wait) {
+    StartOutline outline{.used = offers_without_doubt(offers), .may_queue = may_wait.queue};
+    Result<void> room = check_room(request, outline.used.empty() ? offers : outline.used);
+    if (!room && !outline.used.empty()) {
+        outline.used.clear();
+        room = check_room(request, offers);
     }
-    if (now.error().code != ErrorCode::kUnavailable) return now.error();
+    if (room) {
+        outline.offers = offers;
+        if (outline.used.empty()) outline.used = offers;
+        return outline;
+    }
+    if (room.error().code != ErrorCode::kUnavailable) return room.error();
     std::optional<Duration> start;
     if (may_wait.reserve) start = earliest_common_start(request.ranks, offers, *may_wait.reserve);
     if (start)
         start = std::max(*start, kSoon);  // a zone that answers with a moment is believed, not asked again and again
-    const std::optional<QueueOffer> queue = may_wait.queue ? best_queue(request.ranks, offers) : std::nullopt;
-    if (queue && (!start || (queue->start && *queue->start <= *start + kSoon)))
-        if (Result<ApplicationPlan> waiting = plan_in_queue(request, model, offers, *queue))
-            return StartChoice{*std::move(waiting), std::nullopt};
-    if (!start) return now.error();
-    Result<ApplicationPlan> later = make_plan(request, model.model, model.source, offers_at(offers, *start));
-    if (!later) return now.error();
-    set_learned(*later, model);
-    later->start_in = *start;
-    set_starts(*later, request.ranks, offers);
-    return StartChoice{*std::move(later), *start};
+    if (may_wait.queue) outline.queue = best_queue(request.ranks, offers);
+    const std::optional<QueueOffer>& queue = outline.queue;
+    if (queue && (!start || (queue->start && *queue->start <= *start + kSoon))) {
+        outline.offers = offers;
+        outline.used = offers_of_queue(offers, queue->zone);
+        return outline;
+    }
+    if (!start) return room.error();
+    outline.queue.reset();
+    outline.start_in = start;
+    outline.offers = offers;
+    outline.used = offers_at(offers, *start);
+    return outline;
+}
+
+Result<StartChoice> plan_start(const ApplicationRequest& request, const ProfileLibrary::Choice& model,
+                               const StartOutline& outline) {
+    Result<ApplicationPlan> plan = make_plan(request, model.model.get(), model.source, outline.used);
+    if (!plan) return plan.error();
+    plan->learned = model.learned;
+    plan->digest = model.digest;
+    plan->predicted = model.predicted;
+    if (outline.queue)
+        describe_queue(*plan, outline);
+    else if (outline.start_in)
+        plan->start_in = *outline.start_in;
+    else
+        plan->queued = outline.may_queue && is_for_one_queue(*plan, outline.offers);
+    set_starts(*plan, request.ranks, outline.offers);
+    return StartChoice{*std::move(plan), outline.start_in};
 }
 
 }  // namespace zbs

@@ -50,7 +50,7 @@ LaunchRequest launch_request(const Application& app, const ApplicationPart& part
 PartRequest ZoneCalls::hold_request(const ApplicationRun& run, const ApplicationPart& part,
                                     const ServiceAddress& zone) const {
     PartRequest request =
-        make_part(run.app, std::get<phase::Holding>(run.phase).plan.model, part, ports_.config.name());
+        make_part(run.app, std::get<phase::Holding>(run.phase).plan.model.get(), part, ports_.config.name());
     request.groups = ports_.groups_of(run.app.owner);
     request.replaces = part.replaces;
     request.staging = need_of(run.app.request.staging, ports_.config.staging.shared_file_system);

@@ -125,6 +125,7 @@ Result<std::unique_ptr<ActiveZone>> ActiveZone::make(ServiceHost& host, ZoneSett
     made->zone = std::make_unique<ZoneCore>(
         settings.zone,
         ZonePorts{.clock = host.clock,
+                  .background = made->background.emplace(host.strand),
                   .ids = host.ids,
                   .store = *made->storage.database.zone,
                   .site = *made->storage.database.site,

@@ -5,6 +5,7 @@
 
 #include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/adapters/openssl/issuing/self_renewal.hpp"
+#include "services/common/adapters/system/background_threads.hpp"
 #include "services/zone_scheduler/program/edge.hpp"
 #include "services/zone_scheduler/program/nodes.hpp"
 #include "services/zone_scheduler/program/storage.hpp"
@@ -17,6 +18,7 @@ struct ActiveZone {
     std::unique_ptr<Allocations> allocations;
     std::unique_ptr<cpprest::HttpCaller> client;
     std::optional<Nodes> nodes;
+    std::optional<system::BackgroundThreads> background;
     std::unique_ptr<ZoneCore> zone;
     std::unique_ptr<openssl::SelfRenewal> renewal;
 

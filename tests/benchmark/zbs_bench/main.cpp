@@ -15,6 +15,7 @@
 #endif
 
 #ifdef ZBS_STORAGE_BENCH
+#include "tests/benchmark/zbs_bench/plan_bench.hpp"
 #include "tests/benchmark/zbs_bench/storage/storage_bench.hpp"
 #endif
 
@@ -50,6 +51,7 @@ int main(int argc, char** argv) {
     if (argc > 1 && std::string_view(argv[1]) == "restart") return zbs::bench::run_restart_bench(argc - 1, argv + 1);
     if (argc > 1 && std::string_view(argv[1]) == "durability")
         return zbs::bench::run_durability_bench(argc - 1, argv + 1);
+    if (argc > 1 && std::string_view(argv[1]) == "plan") return zbs::bench::run_plan_bench(argc - 1, argv + 1);
 #endif
     std::cout << "cores: " << std::thread::hardware_concurrency() << "\ncommand:";
     for (int i = 0; i < argc; ++i) std::cout << ' ' << argv[i];

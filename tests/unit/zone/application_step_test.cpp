@@ -118,6 +118,38 @@ TEST(ApplicationStepTest, APlanIsStoredBeforeZonesAreAsked) {
     EXPECT_THAT(machine.apply(event::Advance{}), testing::IsEmpty()) << "answers are outstanding";
 }
 
+TEST(ApplicationStepTest, APlanOfTheBackgroundIsTakenWhereItIsTheAwaitedOne) {
+    Machine machine;
+    machine.apply(event::PlanBegun{7});
+    ASSERT_TRUE(machine.is_in<phase::Planning>());
+    EXPECT_EQ(machine.status().reason, "its plan is being made");
+    event::PlanMade made = machine.plan({"a", "a", "b", "b"});
+    made.plan = 6;
+    EXPECT_THAT(machine.apply(made), testing::IsEmpty());
+    EXPECT_TRUE(machine.is_in<phase::Planning>());
+    made.plan = 7;
+    machine.store_fails = true;
+    machine.apply(made);
+    EXPECT_TRUE(machine.is_in<phase::Waiting>()) << "the next cycle plans it again";
+    machine.store_fails = false;
+    machine.apply(event::PlanBegun{8});
+    machine.apply(event::NoPlan{"waiting for processors"});
+    EXPECT_TRUE(machine.is_in<phase::Waiting>());
+    EXPECT_EQ(machine.status().reason, "waiting for processors");
+}
+
+TEST(ApplicationStepTest, ACancelDoesNotWaitForAPlan) {
+    Machine machine;
+    machine.apply(event::PlanBegun{7});
+    machine.status().cancel_requested = true;
+    machine.apply(event::Advance{});
+    EXPECT_EQ(machine.state(), State::kCancelled);
+    event::PlanMade made = machine.plan({"a", "a", "b", "b"});
+    made.plan = 7;
+    machine.apply(made);
+    EXPECT_EQ(machine.state(), State::kCancelled);
+}
+
 TEST(ApplicationStepTest, AllHoldThenAllCommit) {
     Machine machine = Machine::with_parts(State::kPlanned);
     machine.apply(event::Advance{});
@@ -505,13 +537,14 @@ class Walk {
             if (find_part(machine_.status(), part(number)) != nullptr) numbers.push_back(number);
         return numbers;
     }
-    ApplicationInput plan() {
+    ApplicationInput plan(std::uint64_t number = 0) {
         const bool is_queued = chance(3);
         const std::vector<ZoneName> zones = is_queued || chance(2) ? std::vector<ZoneName>(4, ZoneName("b"))
                                                                    : std::vector<ZoneName>{"a", "a", "b", "b"};
         event::PlanMade made =
             machine_.plan(zones, !is_queued && chance(3) ? std::optional<Duration>(4s) : std::nullopt);
         made.choice.plan.queued = is_queued;
+        made.plan = number;
         return made;
     }
     ApplicationInput answer(Question question, PartState good_state) {
@@ -567,7 +600,8 @@ class Walk {
         return fetched;
     }
     ApplicationInput expected_event() {
-        if (machine_.is_in<phase::Waiting>()) return plan();
+        if (machine_.is_in<phase::Waiting>()) return chance(4) ? event::PlanBegun{1} : plan();
+        if (machine_.is_in<phase::Planning>()) return plan(1);
         if (machine_.is_in<phase::Holding>()) return answer(Question::kHold, PartState::kHeld);
         if (machine_.is_in<phase::Committing>()) return answer(Question::kCommit, PartState::kCommitted);
         if (machine_.is_in<phase::AskingTurn>()) return answer(Question::kTurn, PartState::kCommitted);

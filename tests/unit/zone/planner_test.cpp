@@ -30,6 +30,7 @@ ApplicationModel two_teams() {
     }
     return {"/bin/app", true, *TaskGraph::make(std::vector<double>(6, 0.01), std::move(edges))};
 }
+const ApplicationModel kTwoTeams = two_teams();
 
 TEST(MakePlan, WithoutAProfileBlocksInAsFewZonesAsPossible) {
     const Offer offers[] = {offer("a", 2), offer("b", 4), offer("c", 4)};
@@ -41,7 +42,7 @@ TEST(MakePlan, WithoutAProfileBlocksInAsFewZonesAsPossible) {
 
 TEST(MakePlan, KeepsTeamsTogetherAndTellsTheBaselines) {
     const Offer offers[] = {offer("a", 3), offer("b", 3)};
-    const auto plan = make_plan(request(6), two_teams(), "request", offers);
+    const auto plan = make_plan(request(6), &kTwoTeams, "request", offers);
     ASSERT_TRUE(plan) << plan.error();
     for (const TaskIndex rank : {2, 4})
         EXPECT_EQ(plan->zone_of_rank[static_cast<std::size_t>(rank)], plan->zone_of_rank[0]);
@@ -56,7 +57,7 @@ TEST(MakePlan, EveryRankOnceAndNoZoneOverItsOffer) {
     for (const char* mapper : {"hier", "block", "round_robin", "random"}) {
         SCOPED_TRACE(mapper);
         const Offer offers[] = {offer("a", 1), offer("b", 4), offer("c", 2)};
-        const auto plan = make_plan(request(6, mapper), two_teams(), "request", offers);
+        const auto plan = make_plan(request(6, mapper), &kTwoTeams, "request", offers);
         ASSERT_TRUE(plan) << plan.error();
         ASSERT_EQ(plan->zone_of_rank.size(), 6U);
         for (const auto& [zone, free] : {std::pair<const char*, long>{"a", 1}, {"b", 4}, {"c", 2}}) {
@@ -66,7 +67,7 @@ TEST(MakePlan, EveryRankOnceAndNoZoneOverItsOffer) {
         for (const auto& cluster : plan->clusters) all.insert(all.end(), cluster.begin(), cluster.end());
         std::sort(all.begin(), all.end());
         EXPECT_EQ(all, (std::vector<TaskIndex>{0, 1, 2, 3, 4, 5}));
-        EXPECT_EQ(make_plan(request(6, mapper), two_teams(), "request", offers)->zone_of_rank, plan->zone_of_rank);
+        EXPECT_EQ(make_plan(request(6, mapper), &kTwoTeams, "request", offers)->zone_of_rank, plan->zone_of_rank);
     }
 }
 
@@ -127,7 +128,7 @@ TEST(MakePart, HoldsInnerEdgesAndSumsTheRestByZone) {
     ApplicationPart part;
     part.zone = "a";
     part.ranks = {0, 2};
-    const PartRequest made = make_part(application, two_teams(), part, "home");
+    const PartRequest made = make_part(application, &kTwoTeams, part, "home");
     ASSERT_EQ(made.graph.edge_count(), 1U);
     EXPECT_EQ(made.graph.edges()[0].bytes, 1e7);
     ASSERT_EQ(made.outside.size(), 2U);

@@ -146,5 +146,86 @@ TEST_F(PlanningOrderTest, ACycleOverManyLetsOthersInBetween) {
     EXPECT_LE(most, 64);
 }
 
+/// Applications whose plans are made in the background: many ranks in a row.
+struct BackgroundPlanTest : testing::Test {
+    FederationWorld world{{60, 60}};
+
+    ApplicationRequest request(int ranks) {
+        ApplicationRequest request = world.request(ranks);
+        std::vector<TaskEdge> edges;
+        for (TaskIndex rank = 0; rank + 1 < ranks; ++rank) edges.push_back({rank, rank + 1, 1e6, 10});
+        request.model = ApplicationModel{
+            "/bin/app", true, *TaskGraph::make(std::vector<double>(static_cast<std::size_t>(ranks), 1), edges)};
+        return request;
+    }
+    ApplicationId submit(int ranks) {
+        const ApplicationRequest request = this->request(ranks);
+        EXPECT_TRUE(world.node("a").applications->submit(world.user(), request));
+        return request.id;
+    }
+    VirtualBackground& background() { return *world.node("a").background; }
+    void work() {
+        for (VirtualBackground::Held& one : std::exchange(background().held, {})) {
+            one.work();
+            one.done();
+        }
+    }
+};
+
+TEST_F(BackgroundPlanTest, ALargePlanIsMadeInTheBackgroundAndTheNextOneWaitsForIt) {
+    background().is_held = true;
+    const ApplicationId large = submit(70), small = submit(4);
+    world.run(2s);
+    ASSERT_EQ(background().held.size(), 1U);
+    EXPECT_EQ(world.status(large).reason, "its plan is being made");
+    EXPECT_EQ(world.status(small).state, ApplicationState::kAccepted);
+    work();
+    world.run(5s);
+    EXPECT_EQ(world.status(large).state, ApplicationState::kRunning) << world.status(large).reason;
+    EXPECT_EQ(world.status(small).state, ApplicationState::kRunning) << world.status(small).reason;
+    EXPECT_GT(world.status(large).plan->clusters.size(), 1U);
+}
+
+TEST_F(BackgroundPlanTest, ACancelledOneDropsItsPlanAndTheNextOneIsPlanned) {
+    background().is_held = true;
+    const ApplicationId large = submit(70), small = submit(4);
+    world.run(2s);
+    EXPECT_TRUE(world.node("a").applications->cancel(world.user(), large));
+    world.run(5s);
+    EXPECT_EQ(world.status(large).state, ApplicationState::kCancelled);
+    EXPECT_EQ(world.status(small).state, ApplicationState::kRunning) << world.status(small).reason;
+    work();
+    world.run(5s);
+    EXPECT_EQ(world.status(large).state, ApplicationState::kCancelled);
+}
+
+TEST_F(BackgroundPlanTest, APlanThatTakesTooLongGoesInBlocks) {
+    background().is_held = true;
+    const ApplicationId large = submit(70);
+    world.run(9s);
+    EXPECT_EQ(world.status(large).state, ApplicationState::kAccepted);
+    world.run(5s);
+    EXPECT_EQ(world.status(large).state, ApplicationState::kRunning) << world.status(large).reason;
+    const ApplicationPlan plan = *world.status(large).plan;
+    EXPECT_TRUE(std::ranges::is_sorted(plan.zone_of_rank));
+    EXPECT_EQ(plan.clusters.size(), 2U);
+    work();
+    world.run(5s);
+    EXPECT_EQ(*world.status(large).plan, plan);
+}
+
+TEST_F(BackgroundPlanTest, ADryRunIsAnsweredOnceItsPlanIsThere) {
+    background().is_held = true;
+    int answers = 0;
+    world.node("a").applications->dry_run(world.user(), request(70), [&](const Result<ApplicationPlan>& plan) {
+        ++answers;
+        EXPECT_TRUE(plan);
+    });
+    world.run(2s);
+    EXPECT_EQ(answers, 0);
+    work();
+    EXPECT_EQ(answers, 1);
+}
+
 }  // namespace
 }  // namespace zbs::test
