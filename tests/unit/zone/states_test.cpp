@@ -141,6 +141,7 @@ TEST(States, RecordThatCannotBeStopsTheStartWithItsName) {
     auto& a = world.node("a");
     ApplicationService restarted({.config = a.config,
                                   .clock = *a.clock,
+                                  .background = *a.background,
                                   .ids = world.ids,
                                   .store = a.store,
                                   .executor = *a.executor,
