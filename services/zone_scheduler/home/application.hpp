@@ -180,9 +180,14 @@ struct ApplicationRun {
     std::optional<Duration> launcher_until;  ///< it is stopped then, because the application is
     std::set<PartId> polled;                 ///< their states are being asked for
     std::set<PartId> silent;                 ///< their zones did not answer when they were asked last
-    enum class Releases { kNone, kAsking, kResting };
-    Releases releases = Releases::kNone;  ///< of what is in `releasing`: `kResting` until the next try
-    Duration release_retry = kReleaseRetry;
+    /// A round of requests that release what is in `releasing`.
+    struct Releases {
+        std::set<PartId> missing;  ///< answers
+        std::set<PartId> gone;
+        Duration rest = kReleaseRetry;  ///< before the next round, where nothing is gone
+        Duration until{};               ///< the end of that rest
+    };
+    Releases releases;
 };
 
 /// What the zones are asked about their parts. `kState`: while it is launched or runs; `kEnd`: once its launcher has
@@ -249,6 +254,13 @@ struct LauncherOutlives {  ///< a part that has ended, and the time after it in 
 };
 struct Restarted {};     ///< home, with this state stored
 struct OwnerChecked {};  ///< whether it is blocked, in phases that take long
+struct ReleaseDue {
+    bool is_new = true;  ///< false: not before the next round is due
+};
+struct ReleaseAnswered {
+    PartId part;
+    Result<PartStatus> answer;
+};
 struct ProfileAnswered {
     PartId part;
     Result<ApplicationModel> answer;
@@ -269,8 +281,9 @@ using ApplicationInput =
     std::variant<event::Advance, event::NoPlan, event::PlanMade, event::NoneElsewhere, event::PartAnswered,
                  event::TimerFired, event::FilesSent, event::LauncherFailed, event::LauncherSeen,
                  event::LauncherRemoved, event::LaunchFailed, event::StopAsked, event::Watched, event::OutputMeasured,
-                 event::LauncherOutlives, event::Restarted, event::OwnerChecked, event::ProfileAnswered,
-                 event::ResultsFetched, event::EndFound, event::ProfileStored>;
+                 event::LauncherOutlives, event::Restarted, event::OwnerChecked, event::ReleaseDue,
+                 event::ReleaseAnswered, event::ProfileAnswered, event::ResultsFetched, event::EndFound,
+                 event::ProfileStored>;
 
 /// What is to be done. An answer, if there is one, comes as an event.
 namespace effect {
@@ -326,8 +339,12 @@ struct StoreProfile {  ///< the one in the phase
 };
 struct StopParts {};
 struct Watch {};
-struct Release {         ///< what is in `releasing`
-    bool is_new = true;  ///< false: not before the next try is due
+struct Release {  ///< what is in `releasing`
+    event::ReleaseDue due{};
+    Duration after{};
+};
+struct ReleasePart {
+    PartId part;
 };
 struct RecordKept {};  ///< its zones ran it to a good end
 struct RecheckPeer {
@@ -349,7 +366,8 @@ using ApplicationEffect =
                  effect::StartLauncher, effect::CheckLauncher, effect::StopLauncher, effect::RemoveLauncher,
                  effect::FindSuspect, effect::AwaitLauncher, effect::MeasureOutput, effect::FetchResults,
                  effect::FindEnd, effect::StoreProfile, effect::StopParts, effect::Watch, effect::Release,
-                 effect::RecordKept, effect::RecheckPeer, effect::RecordLaunchFailure, effect::Penalise>;
+                 effect::ReleasePart, effect::RecordKept, effect::RecheckPeer, effect::RecordLaunchFailure,
+                 effect::Penalise>;
 
 /// When an event came, and what is known then.
 struct Moment {

@@ -98,9 +98,6 @@ class ApplicationService {
     void send_files(const std::shared_ptr<Run>& run);
     void fetch_results(const std::shared_ptr<Run>& run);
     void store_profile(const std::shared_ptr<Run>& run, std::optional<Duration> measured);
-    void release(const std::shared_ptr<Run>& run);
-    void released(const std::shared_ptr<Run>& run, const std::set<PartId>& gone);
-    void release_later(const std::shared_ptr<Run>& run);
 
     struct PlanningCycle;
     enum class Planned {

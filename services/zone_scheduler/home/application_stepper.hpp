@@ -49,6 +49,8 @@ class Stepper {
     void on(const event::LauncherOutlives& part);
     void on(const event::Restarted&);
     void on(const event::OwnerChecked&) { static_cast<void>(cancel_if_blocked()); }
+    void on(const event::ReleaseDue& due);
+    void on(const event::ReleaseAnswered& came);
     void on(const event::ProfileAnswered& came);
     void on(const event::ResultsFetched& fetched);
     void on(const event::EndFound& found);
