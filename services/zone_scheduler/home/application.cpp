@@ -165,6 +165,12 @@ bool is_swapping(const Phase& phase) {
     return holding != nullptr && holding->plan.swap;
 }
 
+bool may_overtake(const Phase& phase) {
+    if (const auto* waiting = std::get_if<phase::Waiting>(&phase)) return waiting->may_overtake;
+    const auto* awaiting = std::get_if<phase::AwaitingStart>(&phase);
+    return awaiting == nullptr || awaiting->may_overtake;
+}
+
 bool has_turn(const Phase& phase) {
     if (const auto* planned = std::get_if<phase::Planned>(&phase)) return planned->by_cycle;
     const auto* holding = std::get_if<phase::Holding>(&phase);

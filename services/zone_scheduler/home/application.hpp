@@ -196,8 +196,14 @@ enum class Question { kHold, kCommit, kTurn, kReady, kLaunch, kState, kEnd };
 
 /// What came in.
 namespace event {
-struct Advance {};  ///< after every change, a fault and a restart
-struct NoPlan {     ///< of a cycle, for one that waits for a plan or an earlier start
+struct Advance {};      ///< after every change, a fault and a restart
+struct OffersWeighed {  ///< of a cycle, before a plan is made by them
+    bool needs_all = false;
+};
+struct MayOvertake {  ///< found by a cycle; `may` is false where it decided nothing
+    bool may = true;
+};
+struct NoPlan {  ///< of a cycle, for one that waits for a plan or an earlier start
     std::string reason;
     bool is_final = false;  ///< no zone could ever give what it needs
 };
@@ -278,12 +284,12 @@ struct ProfileStored {
 };
 }  // namespace event
 using ApplicationInput =
-    std::variant<event::Advance, event::NoPlan, event::PlanMade, event::NoneElsewhere, event::PartAnswered,
-                 event::TimerFired, event::FilesSent, event::LauncherFailed, event::LauncherSeen,
-                 event::LauncherRemoved, event::LaunchFailed, event::StopAsked, event::Watched, event::OutputMeasured,
-                 event::LauncherOutlives, event::Restarted, event::OwnerChecked, event::ReleaseDue,
-                 event::ReleaseAnswered, event::ProfileAnswered, event::ResultsFetched, event::EndFound,
-                 event::ProfileStored>;
+    std::variant<event::Advance, event::OffersWeighed, event::MayOvertake, event::NoPlan, event::PlanMade,
+                 event::NoneElsewhere, event::PartAnswered, event::TimerFired, event::FilesSent, event::LauncherFailed,
+                 event::LauncherSeen, event::LauncherRemoved, event::LaunchFailed, event::StopAsked, event::Watched,
+                 event::OutputMeasured, event::LauncherOutlives, event::Restarted, event::OwnerChecked,
+                 event::ReleaseDue, event::ReleaseAnswered, event::ProfileAnswered, event::ResultsFetched,
+                 event::EndFound, event::ProfileStored>;
 
 /// What is to be done. An answer, if there is one, comes as an event.
 namespace effect {
@@ -400,6 +406,8 @@ Phase phase_after_restart(ApplicationState state);
 
 /// Whether zones owe the answer of a plan that takes the place of a committed one.
 bool is_swapping(const Phase& phase);
+/// Whether the last cycle found that it could start before others that wait; true where nothing is to be confirmed.
+bool may_overtake(const Phase& phase);
 /// Whether its zones hold, or are being asked to hold, a plan of a cycle.
 bool has_turn(const Phase& phase);
 

@@ -61,12 +61,6 @@ std::set<ZoneName> zones_in_backoff(const ApplicationRun& run, Duration now) {
     return zones;
 }
 
-bool* may_overtake(Phase& phase) {
-    if (auto* waiting = std::get_if<phase::Waiting>(&phase)) return &waiting->may_overtake;
-    auto* awaiting = std::get_if<phase::AwaitingStart>(&phase);
-    return awaiting == nullptr ? nullptr : &awaiting->may_overtake;
-}
-
 }  // namespace
 
 struct ApplicationService::PlanningCycle {
@@ -165,7 +159,7 @@ void ApplicationService::decide(PlanningCycle& cycle) {
         const std::set<ZoneName> resting = zones_in_backoff(*run, begun);
         for (Offer& offer : offers)
             if (offer.capacity && run->launch_backoff.failures(offer.zone) > 0) offer.left_out = kFailedBefore;
-        run->needs_all = !leave_out_failed(offers, run->app.request.ranks);
+        apply(run, event::OffersWeighed{!leave_out_failed(offers, run->app.request.ranks)});
         for (Offer& offer : offers) {
             const bool has_failed = run->launch_backoff.left(offer.zone, begun).has_value();
             if (run->series.excluded.contains(offer.zone) || resting.contains(offer.zone) || has_failed)
@@ -214,10 +208,10 @@ ApplicationService::Planned ApplicationService::plan(const std::shared_ptr<Run>&
          .queue = true});
     const bool is_possible = made || made.error().code != ErrorCode::kUnavailable;
     if (!is_possible && !may_reserve_now) {
-        *may_overtake(run->phase) = false;
+        apply(run, event::MayOvertake{false});
         return Planned::kNotYet;
     }
-    if (made && !made->start_in && !made->plan.queued && has_to_confirm(*run, passed_over)) return Planned::kNot;
+    if (made && !made->start_in && !made->plan.queued && has_to_confirm(run, passed_over)) return Planned::kNot;
     record_offers(*run, ports_.clock.now(), offers);
     if (!made) {
         if (is_possible) waiting_.erase(turn_of(*run));
@@ -247,7 +241,7 @@ ApplicationService::Planned ApplicationService::start_early(const std::shared_pt
         apply(run, event::NoPlan{made.error().message});
         return Planned::kNot;
     }
-    if (has_to_confirm(*run, passed_over)) return Planned::kNot;
+    if (has_to_confirm(run, passed_over)) return Planned::kNot;
     record_offers(*run, ports_.clock.now(), offers);
     return take_plan(run, *std::move(made), choice.model) ? Planned::kNow : Planned::kEnded;
 }
@@ -264,10 +258,10 @@ bool ApplicationService::take_plan(const std::shared_ptr<Run>& run, StartChoice 
 
 /// Zones answer at different moments: what a later one could have may be what an earlier one waits for. So it starts
 /// before that one only if the next cycle says the same.
-bool ApplicationService::has_to_confirm(Run& run, PassedOver& passed_over) {
-    bool* const overtakes = may_overtake(run.phase);
-    if (!passed_over.any || overtakes == nullptr || *overtakes) return false;
-    return *overtakes = passed_over.to_confirm = true;
+bool ApplicationService::has_to_confirm(const std::shared_ptr<Run>& run, PassedOver& passed_over) {
+    if (!passed_over.any || may_overtake(run->phase)) return false;
+    apply(run, event::MayOvertake{});
+    return passed_over.to_confirm = true;
 }
 
 /// Another zone may be able to start one that waits in a queue now: then it waits no more.

@@ -120,7 +120,7 @@ class ApplicationService {
     Planned start_early(const std::shared_ptr<Run>& run, const std::vector<Offer>& offers, PassedOver& passed_over);
     bool may_start_early(const Run& run) const;
     bool take_plan(const std::shared_ptr<Run>& run, StartChoice made, const std::optional<ApplicationModel>& model);
-    static bool has_to_confirm(Run& run, PassedOver& passed_over);
+    bool has_to_confirm(const std::shared_ptr<Run>& run, PassedOver& passed_over);
     Duration latest_reserved_before(const Run& run) const;
     void ask_elsewhere(const std::shared_ptr<Run>& run);
     Result<StartChoice> choose_start(const ApplicationRequest& request, const ProfileLibrary::Choice& model,

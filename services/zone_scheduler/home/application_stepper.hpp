@@ -33,6 +33,8 @@ class Stepper {
     ApplicationStep result() { return std::move(out_); }
 
     void on(const event::Advance&);
+    void on(const event::OffersWeighed& weighed) { run_.needs_all = weighed.needs_all; }
+    void on(const event::MayOvertake& found);
     void on(const event::NoPlan& none);
     void on(const event::PlanMade& made);
     void on(const event::NoneElsewhere& none);

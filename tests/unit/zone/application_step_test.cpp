@@ -662,6 +662,8 @@ class Walk {
             case 0:
                 return plan();
             case 1:
+                if (chance(4)) return event::OffersWeighed{chance(2)};
+                if (chance(4)) return event::MayOvertake{chance(2)};
                 return event::NoPlan{"no zone is free", chance(5)};
             case 2:
                 return event::NoneElsewhere{1s};
