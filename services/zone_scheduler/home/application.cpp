@@ -7,6 +7,8 @@
 namespace zbs {
 namespace {
 
+constexpr Duration kReleaseRetryMax = std::chrono::seconds{30};
+
 /// Whether outstanding answers say how it goes on.
 bool is_asking(const Phase& phase) {
     return is_one_of<phase::Holding, phase::Committing, phase::AskingTurn, phase::AskingElsewhere, phase::SendingFiles,
@@ -18,7 +20,7 @@ bool is_asking(const Phase& phase) {
 /// The next step by the stored state.
 void Stepper::on(const event::Advance&) {
     // What is to be replaced stays until the new parts are held.
-    if (!status_.releasing.empty() && !is_swapping(run_.phase)) add(effect::Release{.is_new = false});
+    if (!status_.releasing.empty() && !is_swapping(run_.phase)) add(effect::Release{{.is_new = false}});
     if (is_final(status_.state) || is_asking(run_.phase)) return;
     if (cancel_if_blocked()) return add(effect::Advance{});
     if (status_.cancel_requested && status_.state < ApplicationState::kLaunching) {
@@ -93,6 +95,45 @@ void Stepper::on(const event::PartAnswered& came) {
     if (came.question == Question::kState) state_answered(*part, came.answer);
 }
 
+/// What is to be replaced is among them, and stays until the new parts are held.
+void Stepper::on(const event::ReleaseDue& due) {
+    ApplicationRun::Releases& releases = run_.releases;
+    if (is_swapping(run_.phase) || !releases.missing.empty() || (!due.is_new && now_.steady < releases.until)) return;
+    releases.gone.clear();
+    for (const ApplicationPart& part : status_.releasing)
+        if (releases.missing.insert(part.id).second) add(effect::ReleasePart{part.id});
+}
+
+/// A zone that is away keeps its part until it receives the request or until the part ends by itself.
+void Stepper::on(const event::ReleaseAnswered& came) {
+    ApplicationRun::Releases& releases = run_.releases;
+    if (releases.missing.erase(came.part) == 0) return;
+    const Result<PartStatus>& answer = came.answer;
+    const bool is_unknown = !answer && answer.error().code == ErrorCode::kNotFound;
+    const auto released = std::ranges::find(status_.releasing, came.part, &ApplicationPart::id);
+    if (released != status_.releasing.end())
+        record(*released, "release", answer || is_unknown,
+               answer       ? to_string(answer->state)
+               : is_unknown ? "has no such part"
+                            : answer.error().message);
+    if (is_unknown || (answer && is_final(answer->state))) releases.gone.insert(came.part);
+    if (ApplicationPart* shown = find_part(status_, came.part); shown != nullptr && answer)
+        shown->status.state = answer->state;  // stored with the next change below
+    if (!releases.missing.empty()) return;
+    if (releases.gone.empty()) {
+        releases.rest = std::min(releases.rest * 2, kReleaseRetryMax);
+        releases.until = now_.steady + releases.rest;
+        return add(effect::Release{{.is_new = false}, releases.rest});
+    }
+    releases.rest = kReleaseRetry;
+    ApplicationStatus changed = status_;
+    std::erase_if(changed.releasing, [&](const ApplicationPart& part) { return releases.gone.contains(part.id); });
+    const bool is_done = changed.releasing.empty();
+    save(std::move(changed));
+    add(effect::BeginCycle{});  // for what they leave
+    if (!is_done) add(effect::Release{{.is_new = false}, kReleaseRetry});
+}
+
 ApplicationStep step(ApplicationRun run, const ApplicationInput& event, const Moment& now, const ZoneConfig& config) {
     Stepper stepper(std::move(run), now, config);
     std::visit([&stepper](const auto& one) { stepper.on(one); }, event);
@@ -122,6 +163,12 @@ bool is_swapping(const Phase& phase) {
     if (const auto* planned = std::get_if<phase::Planned>(&phase)) return planned->swap.has_value();
     const auto* holding = std::get_if<phase::Holding>(&phase);
     return holding != nullptr && holding->plan.swap;
+}
+
+bool may_overtake(const Phase& phase) {
+    if (const auto* waiting = std::get_if<phase::Waiting>(&phase)) return waiting->may_overtake;
+    const auto* awaiting = std::get_if<phase::AwaitingStart>(&phase);
+    return awaiting == nullptr || awaiting->may_overtake;
 }
 
 bool has_turn(const Phase& phase) {

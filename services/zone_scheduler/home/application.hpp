@@ -185,9 +185,14 @@ struct ApplicationRun {
     std::optional<Duration> launcher_until;  ///< it is stopped then, because the application is
     std::set<PartId> polled;                 ///< their states are being asked for
     std::set<PartId> silent;                 ///< their zones did not answer when they were asked last
-    enum class Releases { kNone, kAsking, kResting };
-    Releases releases = Releases::kNone;  ///< of what is in `releasing`: `kResting` until the next try
-    Duration release_retry = kReleaseRetry;
+    /// A round of requests that release what is in `releasing`.
+    struct Releases {
+        std::set<PartId> missing;  ///< answers
+        std::set<PartId> gone;
+        Duration rest = kReleaseRetry;  ///< before the next round, where nothing is gone
+        Duration until{};               ///< the end of that rest
+    };
+    Releases releases;
 };
 
 /// What the zones are asked about their parts. `kState`: while it is launched or runs; `kEnd`: once its launcher has
@@ -196,8 +201,14 @@ enum class Question { kHold, kCommit, kTurn, kReady, kLaunch, kState, kEnd };
 
 /// What came in.
 namespace event {
-struct Advance {};  ///< after every change, a fault and a restart
-struct NoPlan {     ///< of a cycle, for one that waits for a plan or an earlier start
+struct Advance {};      ///< after every change, a fault and a restart
+struct OffersWeighed {  ///< of a cycle, before a plan is made by them
+    bool needs_all = false;
+};
+struct MayOvertake {  ///< found by a cycle; `may` is false where it decided nothing
+    bool may = true;
+};
+struct NoPlan {  ///< of a cycle, for one that waits for a plan or an earlier start
     std::string reason;
     bool is_final = false;  ///< no zone could ever give what it needs
 };
@@ -258,6 +269,13 @@ struct LauncherOutlives {  ///< a part that has ended, and the time after it in 
 };
 struct Restarted {};     ///< home, with this state stored
 struct OwnerChecked {};  ///< whether it is blocked, in phases that take long
+struct ReleaseDue {
+    bool is_new = true;  ///< false: not before the next round is due
+};
+struct ReleaseAnswered {
+    PartId part;
+    Result<PartStatus> answer;
+};
 struct ProfileAnswered {
     PartId part;
     Result<ApplicationModel> answer;
@@ -275,10 +293,11 @@ struct ProfileStored {
 };
 }  // namespace event
 using ApplicationInput =
-    std::variant<event::Advance, event::NoPlan, event::PlanBegun, event::PlanMade, event::NoneElsewhere,
-                 event::PartAnswered, event::TimerFired, event::FilesSent, event::LauncherFailed, event::LauncherSeen,
-                 event::LauncherRemoved, event::LaunchFailed, event::StopAsked, event::Watched, event::OutputMeasured,
-                 event::LauncherOutlives, event::Restarted, event::OwnerChecked, event::ProfileAnswered,
+    std::variant<event::Advance, event::OffersWeighed, event::MayOvertake, event::NoPlan, event::PlanBegun,
+                 event::PlanMade, event::NoneElsewhere, event::PartAnswered, event::TimerFired, event::FilesSent,
+                 event::LauncherFailed, event::LauncherSeen, event::LauncherRemoved, event::LaunchFailed,
+                 event::StopAsked, event::Watched, event::OutputMeasured, event::LauncherOutlives, event::Restarted,
+                 event::OwnerChecked, event::ReleaseDue, event::ReleaseAnswered, event::ProfileAnswered,
                  event::ResultsFetched, event::EndFound, event::ProfileStored>;
 
 /// What is to be done. An answer, if there is one, comes as an event.
@@ -335,8 +354,12 @@ struct StoreProfile {  ///< the one in the phase
 };
 struct StopParts {};
 struct Watch {};
-struct Release {         ///< what is in `releasing`
-    bool is_new = true;  ///< false: not before the next try is due
+struct Release {  ///< what is in `releasing`
+    event::ReleaseDue due{};
+    Duration after{};
+};
+struct ReleasePart {
+    PartId part;
 };
 struct RecordKept {};  ///< its zones ran it to a good end
 struct RecheckPeer {
@@ -358,7 +381,8 @@ using ApplicationEffect =
                  effect::StartLauncher, effect::CheckLauncher, effect::StopLauncher, effect::RemoveLauncher,
                  effect::FindSuspect, effect::AwaitLauncher, effect::MeasureOutput, effect::FetchResults,
                  effect::FindEnd, effect::StoreProfile, effect::StopParts, effect::Watch, effect::Release,
-                 effect::RecordKept, effect::RecheckPeer, effect::RecordLaunchFailure, effect::Penalise>;
+                 effect::ReleasePart, effect::RecordKept, effect::RecheckPeer, effect::RecordLaunchFailure,
+                 effect::Penalise>;
 
 /// When an event came, and what is known then.
 struct Moment {
@@ -391,6 +415,8 @@ Phase phase_after_restart(ApplicationState state);
 
 /// Whether zones owe the answer of a plan that takes the place of a committed one.
 bool is_swapping(const Phase& phase);
+/// Whether the last cycle found that it could start before others that wait; true where nothing is to be confirmed.
+bool may_overtake(const Phase& phase);
 /// Whether its zones hold, or are being asked to hold, a plan of a cycle.
 bool has_turn(const Phase& phase);
 

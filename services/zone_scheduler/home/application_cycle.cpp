@@ -64,12 +64,6 @@ std::set<ZoneName> zones_in_backoff(const ApplicationRun& run, Duration now) {
     return zones;
 }
 
-bool* may_overtake(Phase& phase) {
-    if (auto* waiting = std::get_if<phase::Waiting>(&phase)) return &waiting->may_overtake;
-    auto* awaiting = std::get_if<phase::AwaitingStart>(&phase);
-    return awaiting == nullptr ? nullptr : &awaiting->may_overtake;
-}
-
 }  // namespace
 
 struct ApplicationService::PlanningCycle {
@@ -209,15 +203,15 @@ ApplicationService::Progress ApplicationService::decide_next() {
     const auto& [run, question] = next->second;
     const bool is_waiting = waiting_.contains(next->first);
     if (!is_waiting && !may_start_early(*run)) return Progress::kMore;
-    const std::vector<Offer> offers = offers_for(*run, cycle.questions[question].offers);
+    const std::vector<Offer> offers = offers_for(run, cycle.questions[question].offers);
     const MayWait may_wait = is_waiting ? may_wait_of(*run) : MayWait{};
     Result<StartOutline> start = choose_start(run->app.request, offers, may_wait);
     const bool is_impossible = is_waiting && !start && start.error().code != ErrorCode::kUnavailable;
     if (is_waiting && !start && !is_impossible && !cycle.taken.empty()) {
-        *may_overtake(run->phase) = false;
+        apply(run, event::MayOvertake{false});
         return Progress::kDone;
     }
-    if (start && !start->start_in && !start->queue && has_to_confirm(*run, cycle.passed_over)) {
+    if (start && !start->start_in && !start->queue && has_to_confirm(run, cycle.passed_over)) {
         cycle.passed_over.any = true;
         return Progress::kMore;
     }
@@ -261,15 +255,15 @@ ApplicationService::Progress ApplicationService::admit(const std::shared_ptr<Run
 }
 
 /// Of what the zones offer, what is left for this one behind those that have been planned before it.
-std::vector<Offer> ApplicationService::offers_for(Run& run, std::vector<Offer> offers) const {
+std::vector<Offer> ApplicationService::offers_for(const std::shared_ptr<Run>& run, std::vector<Offer> offers) {
     const Duration now = ports_.clock.steady_now();
-    const std::set<ZoneName> resting = zones_in_backoff(run, now);
+    const std::set<ZoneName> resting = zones_in_backoff(*run, now);
     for (Offer& offer : offers)
-        if (offer.capacity && run.launch_backoff.failures(offer.zone) > 0) offer.left_out = kFailedBefore;
-    run.needs_all = !leave_out_failed(offers, run.app.request.ranks);
+        if (offer.capacity && run->launch_backoff.failures(offer.zone) > 0) offer.left_out = kFailedBefore;
+    apply(run, event::OffersWeighed{!leave_out_failed(offers, run->app.request.ranks)});
     for (Offer& offer : offers) {
-        const bool has_failed = run.launch_backoff.left(offer.zone, now).has_value();
-        if (run.series.excluded.contains(offer.zone) || resting.contains(offer.zone) || has_failed)
+        const bool has_failed = run->launch_backoff.left(offer.zone, now).has_value();
+        if (run->series.excluded.contains(offer.zone) || resting.contains(offer.zone) || has_failed)
             offer = {offer.zone, {}, has_failed ? kFailedBefore : kRefusedBefore, true};
         if (const auto taken = cycle_->taken.find(offer.zone); taken != cycle_->taken.end() && offer.capacity)
             take(*offer.capacity, taken->second);
@@ -326,10 +320,10 @@ bool ApplicationService::take_plan(const std::shared_ptr<Run>& run, StartChoice 
 
 /// Zones answer at different moments: what a later one could have may be what an earlier one waits for. So it starts
 /// before that one only if the next cycle says the same.
-bool ApplicationService::has_to_confirm(Run& run, PassedOver& passed_over) {
-    bool* const overtakes = may_overtake(run.phase);
-    if (!passed_over.any || overtakes == nullptr || *overtakes) return false;
-    return *overtakes = passed_over.to_confirm = true;
+bool ApplicationService::has_to_confirm(const std::shared_ptr<Run>& run, PassedOver& passed_over) {
+    if (!passed_over.any || may_overtake(run->phase)) return false;
+    apply(run, event::MayOvertake{});
+    return passed_over.to_confirm = true;
 }
 
 /// Another zone may be able to start one that waits in a queue now: then it waits no more.

@@ -109,6 +109,11 @@ std::vector<ApplicationPart> parts_of(const ApplicationPlan& plan, const std::ve
 
 }  // namespace
 
+void Stepper::on(const event::MayOvertake& found) {
+    if (auto* waiting = std::get_if<phase::Waiting>(&run_.phase)) waiting->may_overtake = found.may;
+    if (auto* awaiting = std::get_if<phase::AwaitingStart>(&run_.phase)) awaiting->may_overtake = found.may;
+}
+
 void Stepper::on(const event::PlanBegun& begun) {
     const auto* waiting = std::get_if<phase::Waiting>(&run_.phase);
     if (waiting == nullptr) return;

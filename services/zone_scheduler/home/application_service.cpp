@@ -17,7 +17,6 @@
 namespace zbs {
 namespace {
 
-constexpr Duration kReleaseRetryMax = std::chrono::seconds{30};
 constexpr Duration kStoreRetry = std::chrono::seconds{1};
 constexpr Duration kCountedAfterEnd = std::chrono::hours{24};
 /// The answer to an id that is known already.
@@ -266,8 +265,10 @@ struct ApplicationService::Performer {
     }
     void operator()(const effect::Watch&) const { home.launcher_.watch(run); }
     void operator()(const effect::Release& release) const {
-        if (release.is_new || run->releases == Run::Releases::kNone) home.release(run);
+        if (release.after == Duration{0}) return home.apply(run, release.due);
+        home.ports_.clock.after(release.after, [home = &home, run = run, due = release.due] { home->apply(run, due); });
     }
+    void operator()(const effect::ReleasePart& release) const { home.calls_.release(run, release.part); }
     /// No zone can pretend that a program has ended well in every part.
     void operator()(const effect::RecordKept&) const {
         for (const ApplicationPart& part : run->app.status.parts) {
@@ -405,55 +406,6 @@ void ApplicationService::store_profile(const std::shared_ptr<Run>& run, std::opt
         return apply(run, event::ProfileStored{});
     }
     apply(run, event::ProfileStored{profile.id});
-}
-
-/// Releases what this application does not need any more, for as long as it takes: a zone that is away keeps its part
-/// until it receives the request or until the part ends by itself.
-void ApplicationService::release(const std::shared_ptr<Run>& run) {
-    if (run->releases == Run::Releases::kAsking || run->app.status.releasing.empty()) return;
-    if (!failpoint::reach(failpoint::Point::kHomeBeforeRelease)) return release_later(run);
-    run->releases = Run::Releases::kAsking;
-    const std::vector<ApplicationPart> parts = run->app.status.releasing;
-    auto pending = std::make_shared<std::size_t>(parts.size());
-    auto gone = std::make_shared<std::set<PartId>>();
-    for (const ApplicationPart& part : parts) {
-        ports_.transport.release_part(
-            zones_.address_of(part.zone), part.id, run->app.status.reason.substr(0, kMaxReason),
-            [this, run, pending, gone, id = part.id](const Result<PartStatus>& answer) {
-                const bool unknown = !answer && answer.error().code == ErrorCode::kNotFound;
-                for (const ApplicationPart& given : run->app.status.releasing) {
-                    if (given.id == id)
-                        record_answer(*run, ports_.clock.now(), given.zone, "release", answer.has_value() || unknown,
-                                      answer    ? to_string(answer->state)
-                                      : unknown ? "has no such part"
-                                                : answer.error().message);
-                }
-                if (unknown || (answer && is_final(answer->state))) gone->insert(id);
-                if (ApplicationPart* shown = find_part(run->app.status, id); shown != nullptr && answer)
-                    shown->status.state = answer->state;  // stored with the next change below
-                if (--*pending == 0) released(run, *gone);
-            });
-    }
-}
-
-void ApplicationService::released(const std::shared_ptr<Run>& run, const std::set<PartId>& gone) {
-    run->releases = Run::Releases::kNone;
-    ApplicationStatus changed = run->app.status;
-    std::erase_if(changed.releasing, [&](const ApplicationPart& part) { return gone.contains(part.id); });
-    if (!gone.empty()) begin_cycle(Duration{0});
-    run->release_retry = gone.empty() ? std::min(run->release_retry * 2, kReleaseRetryMax) : kReleaseRetry;
-    const bool saved = gone.empty() || store(run, {std::move(changed), run->phase, run->series});
-    if (!saved || !run->app.status.releasing.empty()) release_later(run);
-}
-
-void ApplicationService::release_later(const std::shared_ptr<Run>& run) {
-    run->releases = Run::Releases::kResting;
-    ports_.clock.after(run->release_retry, [this, run] {
-        if (run->releases != Run::Releases::kResting) return;
-        // What is to be replaced is among them, and stays until the new parts are held.
-        if (is_swapping(run->phase) && !is_final(run->app.status.state)) return release_later(run);
-        release(run);
-    });
 }
 
 /// In memory, without a look into the store; null where it is not there.

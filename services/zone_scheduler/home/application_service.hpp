@@ -99,9 +99,6 @@ class ApplicationService {
     void send_files(const std::shared_ptr<Run>& run);
     void fetch_results(const std::shared_ptr<Run>& run);
     void store_profile(const std::shared_ptr<Run>& run, std::optional<Duration> measured);
-    void release(const std::shared_ptr<Run>& run);
-    void released(const std::shared_ptr<Run>& run, const std::set<PartId>& gone);
-    void release_later(const std::shared_ptr<Run>& run);
 
     struct PlanningCycle;
     enum class Progress {
@@ -124,14 +121,14 @@ class ApplicationService {
     Progress decide_next();
     Progress admit(const std::shared_ptr<Run>& run, Result<StartChoice> made,
                    std::shared_ptr<const ApplicationModel> model, std::uint64_t number);
-    std::vector<Offer> offers_for(Run& run, std::vector<Offer> offers) const;
+    std::vector<Offer> offers_for(const std::shared_ptr<Run>& run, std::vector<Offer> offers);
     MayWait may_wait_of(const Run& run) const;
     void drop_plan(const std::shared_ptr<Run>& run);
     void end_cycle();
     bool may_start_early(const Run& run) const;
     bool take_plan(const std::shared_ptr<Run>& run, StartChoice made, std::shared_ptr<const ApplicationModel> model,
                    std::uint64_t number);
-    static bool has_to_confirm(Run& run, PassedOver& passed_over);
+    bool has_to_confirm(const std::shared_ptr<Run>& run, PassedOver& passed_over);
     Duration latest_reserved_before(const Run& run) const;
     void ask_elsewhere(const std::shared_ptr<Run>& run);
     const ProfileLibrary::Choice& choice_for(const Run& run);

@@ -33,6 +33,8 @@ class Stepper {
     ApplicationStep result() { return std::move(out_); }
 
     void on(const event::Advance&);
+    void on(const event::OffersWeighed& weighed) { run_.needs_all = weighed.needs_all; }
+    void on(const event::MayOvertake& found);
     void on(const event::NoPlan& none);
     void on(const event::PlanBegun& begun);
     void on(const event::PlanMade& made);
@@ -50,6 +52,8 @@ class Stepper {
     void on(const event::LauncherOutlives& part);
     void on(const event::Restarted&);
     void on(const event::OwnerChecked&) { static_cast<void>(cancel_if_blocked()); }
+    void on(const event::ReleaseDue& due);
+    void on(const event::ReleaseAnswered& came);
     void on(const event::ProfileAnswered& came);
     void on(const event::ResultsFetched& fetched);
     void on(const event::EndFound& found);

@@ -88,6 +88,17 @@ void ZoneCalls::ask_profile(const std::shared_ptr<ApplicationRun>& run, const Pa
                                       });
 }
 
+void ZoneCalls::release(const std::shared_ptr<ApplicationRun>& run, const PartId& id) {
+    const auto part = std::ranges::find(run->app.status.releasing, id, &ApplicationPart::id);
+    if (part == run->app.status.releasing.end()) return;
+    if (auto reached = failpoint::reach(failpoint::Point::kHomeBeforeRelease); !reached)
+        return apply_(run, event::ReleaseAnswered{id, reached.error()});
+    ports_.transport.release_part(zones_.address_of(part->zone), id, run->app.status.reason.substr(0, kMaxReason),
+                                  [this, run, id](const Result<PartStatus>& answer) {
+                                      apply_(run, event::ReleaseAnswered{id, answer});
+                                  });
+}
+
 void ZoneCalls::stop(const std::shared_ptr<ApplicationRun>& run, const ZoneName& zone, const PartId& id) {
     ports_.transport.release_part(zones_.address_of(zone), id, run->app.status.stop_reason.substr(0, kMaxReason),
                                   [this, run, zone, id](const Result<PartStatus>& answer) {

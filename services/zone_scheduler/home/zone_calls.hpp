@@ -19,6 +19,7 @@ class ZoneCalls {
     /// About one part. A launch is repeated under the same ids until it is answered: nothing starts twice.
     void ask(const std::shared_ptr<ApplicationRun>& run, Question question, const PartId& id);
     void ask_profile(const std::shared_ptr<ApplicationRun>& run, const PartId& id);
+    void release(const std::shared_ptr<ApplicationRun>& run, const PartId& id);
     /// A zone that is away for a while signals its ranks when it is back, if the launcher still runs then.
     void stop(const std::shared_ptr<ApplicationRun>& run, const ZoneName& zone, const PartId& id);
     void penalise(const std::shared_ptr<ApplicationRun>& run, const effect::Penalise& broken);

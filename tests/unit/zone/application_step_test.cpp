@@ -466,6 +466,62 @@ TEST(ApplicationStepTest, AnEndThatCannotBeStoredIsFoundAgain) {
     EXPECT_EQ(machine.state(), State::kCancelled);
 }
 
+/// How many zones are asked to release a part.
+std::ptrdiff_t count_released(const std::vector<ApplicationEffect>& effects) {
+    return std::ranges::count_if(effects,
+                                 [](const auto& one) { return std::holds_alternative<effect::ReleasePart>(one); });
+}
+
+/// The rest before parts are released again; none: they are not.
+std::optional<Duration> rest_of(const std::vector<ApplicationEffect>& effects) {
+    for (const ApplicationEffect& one : effects)
+        if (const auto* release = std::get_if<effect::Release>(&one)) return release->after;
+    return std::nullopt;
+}
+
+Machine releasing() {
+    Machine machine = Machine::with_parts(State::kHeld);
+    machine.status().cancel_requested = true;
+    EXPECT_EQ(rest_of(machine.apply(event::Advance{})), Duration{0});
+    EXPECT_EQ(count_released(machine.apply(event::ReleaseDue{})), 2);
+    EXPECT_EQ(count_released(machine.apply(event::ReleaseDue{})), 0) << "answers are outstanding";
+    return machine;
+}
+
+TEST(ApplicationStepTest, APartIsReleasedUntilItsZoneConfirmsThatItIsGone) {
+    Machine machine = releasing();
+    machine.apply(event::ReleaseAnswered{part(1), refusal(ErrorCode::kNotFound)});
+    const auto effects = machine.apply(event::ReleaseAnswered{part(2), refusal(ErrorCode::kTimeout)});
+    EXPECT_TRUE(has<effect::BeginCycle>(effects));
+    EXPECT_EQ(rest_of(effects), 1s);
+    ASSERT_EQ(machine.status().releasing.size(), 1U);
+    EXPECT_EQ(machine.status().releasing[0].id, part(2));
+    EXPECT_EQ(count_released(machine.apply(event::ReleaseDue{.is_new = false})), 1);
+    machine.apply(event::ReleaseAnswered{part(2), PartStatus{.id = part(2), .state = PartState::kReleased}});
+    EXPECT_THAT(machine.status().releasing, testing::IsEmpty());
+}
+
+TEST(ApplicationStepTest, AZoneThatIsAwayIsAskedToReleaseLessAndLessOften) {
+    Machine machine = releasing();
+    for (const Duration rest : {2s, 4s, 8s, 16s, 30s, 30s}) {
+        machine.apply(event::ReleaseAnswered{part(1), refusal(ErrorCode::kTimeout)});
+        EXPECT_EQ(rest_of(machine.apply(event::ReleaseAnswered{part(2), refusal(ErrorCode::kTimeout)})), rest);
+        EXPECT_EQ(count_released(machine.apply(event::ReleaseDue{.is_new = false})), 0) << "it rests";
+        machine.now.steady += rest;
+        EXPECT_EQ(count_released(machine.apply(event::ReleaseDue{.is_new = false})), 2);
+    }
+}
+
+TEST(ApplicationStepTest, AReleaseThatCannotBeStoredIsAskedForAgain) {
+    Machine machine = releasing();
+    machine.apply(event::ReleaseAnswered{part(1), refusal(ErrorCode::kNotFound)});
+    machine.store_fails = true;
+    machine.apply(event::ReleaseAnswered{part(2), refusal(ErrorCode::kNotFound)});
+    EXPECT_EQ(machine.status().releasing.size(), 2U);
+    EXPECT_EQ(rest_of(machine.apply(event::Advance{})), Duration{0});
+    EXPECT_EQ(count_released(machine.apply(event::ReleaseDue{.is_new = false})), 2);
+}
+
 TEST(ApplicationStepTest, WorkOfABlockedOwnerIsCancelled) {
     Machine machine = Machine::with_parts(State::kHeld);
     machine.now.is_blocked = true;
@@ -491,6 +547,8 @@ bool is_after_intent(const ApplicationEffect& effect, const ApplicationStatus& s
     if (is(effect::StopParts{})) return !stored.stop_reason.empty();
     if ((ask != nullptr && ask->question == Question::kEnd) || is(effect::FetchResults{}) || is(effect::FindEnd{}))
         return stored.state == State::kRunning || !stored.stop_reason.empty();
+    if (const auto* release = std::get_if<effect::ReleasePart>(&effect))
+        return std::ranges::count(stored.releasing, release->part, &ApplicationPart::id) > 0;
     return !is(effect::RecordKept{}) || stored.state == State::kCompleted;
 }
 
@@ -513,7 +571,6 @@ class Walk {
             const State before = machine_.state();
             const auto effects = machine_.apply(chance(3) ? any_event() : expected_event());
             follow(before, effects);
-            if (chance(3)) release_some();
         }
         machine_.store_fails = is_hostile_ = false;
         for (int i = 0; i < 3'000 && !is_final(machine_.state()); ++i) {
@@ -522,6 +579,9 @@ class Walk {
             follow(before, machine_.apply(chance(4) ? event::Advance{} : expected_event()));
         }
         EXPECT_TRUE(is_final(machine_.state())) << "it never ends, in phase " << machine_.run.phase.index();
+        for (int i = 0; i < 300 && !machine_.status().releasing.empty(); ++i)
+            follow(machine_.state(), machine_.apply(release_event()));
+        EXPECT_TRUE(machine_.status().releasing.empty()) << "a part is never released";
         entered.merge(machine_.entered);
     }
 
@@ -599,6 +659,14 @@ class Walk {
             if (fetched.results && chance(2)) fetched.complete.insert(part(number));
         return fetched;
     }
+    ApplicationInput release_event() {
+        const std::set<PartId>& missing = machine_.run.releases.missing;
+        if (missing.empty()) return event::ReleaseDue{chance(2)};
+        const PartId id = one_of(std::vector<PartId>(missing.begin(), missing.end()));
+        if (chance(3)) return event::ReleaseAnswered{id, refusal(ErrorCode::kTimeout)};
+        released_.insert(id);
+        return event::ReleaseAnswered{id, unknown_};
+    }
     ApplicationInput expected_event() {
         if (machine_.is_in<phase::Waiting>()) return chance(4) ? event::PlanBegun{1} : plan();
         if (machine_.is_in<phase::Planning>()) return plan(1);
@@ -624,10 +692,12 @@ class Walk {
         return event::Advance{};
     }
     ApplicationInput any_event() {
-        switch (rng_.below(18)) {
+        switch (rng_.below(21)) {
             case 0:
                 return plan();
             case 1:
+                if (chance(4)) return event::OffersWeighed{chance(2)};
+                if (chance(4)) return event::MayOvertake{chance(2)};
                 return event::NoPlan{"no zone is free", chance(5)};
             case 2:
                 return event::NoneElsewhere{1s};
@@ -669,6 +739,10 @@ class Walk {
                 return event::OutputMeasured{rng_.below(1'000), 1s};
             case 15:
                 return chance(6) ? ApplicationInput(event::LauncherOutlives{"b", "it failed"}) : event::Watched{true};
+            case 16:
+            case 17:
+            case 18:
+                return release_event();
             default:
                 return event::Advance{};
         }
@@ -685,7 +759,7 @@ class Walk {
             if (!std::holds_alternative<effect::AskZones>(effect)) continue;
             for (const ApplicationPart& one : now.parts) asked_.insert(one.id);
         }
-        for (const PartId& id : asked_) EXPECT_TRUE(is_known(id)) << "a part was forgotten";
+        for (const PartId& id : asked_) EXPECT_TRUE(is_known(id) || released_.contains(id)) << "a part was forgotten";
         EXPECT_TRUE(check_history(now).has_value());
         EXPECT_EQ(is_final(now.state), machine_.is_in<phase::Over>());
     }
@@ -694,21 +768,12 @@ class Walk {
         return std::ranges::any_of(machine_.status().parts, is_it) ||
                std::ranges::any_of(machine_.status().releasing, is_it);
     }
-    /// Zones confirm that some of the parts are released.
-    void release_some() {
-        if (is_swapping(machine_.run.phase)) return;
-        std::erase_if(machine_.status().releasing, [&](const ApplicationPart& one) {
-            const bool is_gone = chance(2);
-            if (is_gone) asked_.erase(one.id);
-            return is_gone;
-        });
-    }
-
     const Result<PartStatus> unknown_ = refusal(ErrorCode::kNotFound);
     Rng rng_;
     bool is_hostile_ = chance(2);  // zones deny most of what they are asked
     Machine machine_;
-    std::set<PartId> asked_;  // and not known to be released
+    std::set<PartId> asked_;     // for a hold, and not replaced since
+    std::set<PartId> released_;  // as their zones answered
 };
 
 TEST(ApplicationStepProperty, NoPartIsForgottenAndIntentIsStoredFirst) {
