@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <ostream>
 #include <string>
 #include <unordered_set>
@@ -112,6 +113,9 @@ Result<void> ZoneState::apply(Time at, const ZoneEvent& event) {
         Result<void> operator()(const JobResized& e) const { return state.resize(e.id, e.processors); }
         Result<void> operator()(const SharesChanged& e) const { return state.change_shares(e.shares); }
         Result<void> operator()(const DiagramChanged& e) const { return state.change_diagram(e.diagram); }
+        Result<void> operator()(const EndExpected& e) const { return state.expect_end(e); }
+        Result<void> operator()(const ZoneRecovered& e) const { return state.recover(e); }
+        Result<void> operator()(const WaitingOrdered& e) const { return state.order_waiting(e.jobs); }
         Result<void> operator()(const LoadFound& e) const {
             state.load_ = FoundLoad{e.load, state.now_};
             return {};
@@ -376,6 +380,93 @@ Result<void> ZoneState::change_diagram(const std::shared_ptr<const TraceDiagram>
         return true;
     });
     for (const JobHandle handle : turns) ++records_[handle].share;
+    return {};
+}
+
+Result<void> ZoneState::recover(const ZoneRecovered& zone) {
+    if (!waiting_.empty() || !running_.empty())
+        return Error{ErrorCode::kConflict, "a zone that has jobs takes those of no other", {}};
+    if (has_diagram() != (zone.diagram != nullptr) ||
+        (zone.diagram && zone.diagram->processors() != options_.processors))
+        return invalid("the slice matrix is of another zone");
+    std::unordered_set<JobId> ids;
+    std::unordered_set<std::uint64_t> places;
+    std::int64_t used = 0;
+    for (const JobRecord& record : zone.records) {
+        const std::string name = "job " + std::to_string(record.job.id.value);
+        if (record.job.id.value < 0 || !ids.insert(record.job.id).second || !places.insert(record.arrival).second)
+            return invalid(name + " has the number or the place of another one");
+        if (record.job.processors < 1 || record.allocated < 1 || record.allocated > options_.processors ||
+            record.job.walltime <= Duration::zero() || record.share < 0 || record.share_of < 1)
+            return invalid(name + " has a size, a time or a share that no job has");
+        if (record.phase == JobPhase::kLeaving) return invalid(name + " has left");
+        if (record.phase == JobPhase::kRunning) used += held(record);
+    }
+    if (used > options_.processors) return invalid("the running jobs have more processors than there are");
+    std::map<JobId, std::int32_t> slots;
+    for (std::int32_t row = 0; zone.diagram && row < zone.diagram->row_count(); ++row)
+        for (const TraceDiagram::Entry& entry : zone.diagram->entries(row)) slots[entry.job] = entry.processors;
+    for (const JobRecord& record : zone.records) {
+        const auto placed = slots.extract(record.job.id);
+        const std::int32_t wanted = has_diagram() && record.phase == JobPhase::kRunning ? record.allocated : 0;
+        if ((placed ? placed.mapped() : 0) != wanted)
+            return invalid("job " + std::to_string(record.job.id.value) + " has slots that it does not need, or none");
+    }
+    if (!slots.empty()) return invalid("the slice matrix has a job that is not there");
+    for (const JobRecord& record : zone.records) {
+        const auto handle = static_cast<JobHandle>(records_.size());
+        records_.push_back(record);
+        handles_.insert(record.job.id, handle);
+        next_arrival_ = std::max(next_arrival_, record.arrival + 1);
+        next_reservation_ = std::max(next_reservation_, record.reservation_order + 1);
+        if (record.phase == JobPhase::kRunning)
+            running_.insert({record.expected_end, record.allocated, handle});
+        else
+            waiting_.insert({record.arrival, record.walltime_left, record.job.processors, handle});
+    }
+    next_arrival_ = std::max(next_arrival_, zone.next_arrival);
+    free_ -= static_cast<std::int32_t>(used);
+    diagram_ = zone.diagram;
+    load_ = zone.load;
+    ++generation_;
+    return {};
+}
+
+Result<void> ZoneState::expect_end(const EndExpected& end) {
+    const JobHandle handle = handles_.find(end.id);
+    if (handle == HandleTable::kNone) return unknown_job(end.id);
+    JobRecord& record = records_[handle];
+    if (record.phase != JobPhase::kRunning) return wrong_phase(end.id, "runs", record.phase);
+    if (options_.sharing != Sharing::kSpace || end.at <= now_ || to_microseconds(end.at) > 2 * kMaxTimeUs)
+        return invalid("an end is expected where a job has its processors alone, and ahead");
+    running_.erase({record.expected_end, handle});
+    record.expected_end = end.at;
+    running_.insert({record.expected_end, record.allocated, handle});
+    ++generation_;
+    return {};
+}
+
+Result<void> ZoneState::order_waiting(const std::vector<JobId>& jobs) {
+    std::vector<JobHandle> handles;
+    std::vector<std::uint64_t> places;
+    for (const JobId id : jobs) {
+        const JobHandle handle = handles_.find(id);
+        if (handle == HandleTable::kNone) return unknown_job(id);
+        if (records_[handle].phase != JobPhase::kWaiting) return wrong_phase(id, "waits", records_[handle].phase);
+        handles.push_back(handle);
+        places.push_back(records_[handle].arrival);
+    }
+    if (std::ranges::adjacent_find(places, std::greater_equal<>{}) == places.end()) return {};
+    std::ranges::sort(places);
+    if (std::ranges::adjacent_find(places) != places.end())
+        return Error{ErrorCode::kConflict, "a job cannot have two places among those that wait", {}};
+    for (const JobHandle handle : handles) waiting_.erase(records_[handle].arrival);
+    for (std::size_t i = 0; i < handles.size(); ++i) {
+        JobRecord& record = records_[handles[i]];
+        record.arrival = places[i];
+        waiting_.insert({record.arrival, record.walltime_left, record.job.processors, handles[i]});
+    }
+    ++generation_;
     return {};
 }
 

@@ -46,6 +46,8 @@ struct JobRecord {
     Time start = kNever;  ///< of a running job
     /// Of a running job: start + what was left of its walltime, later once it is overdue; kNever where jobs take turns.
     Time expected_end = kNever;
+
+    bool operator==(const JobRecord&) const = default;
 };
 
 /// What a running job was given up to `now`, where jobs have shares or take turns.
@@ -182,13 +184,30 @@ struct SharesChanged {
 struct DiagramChanged {
     std::shared_ptr<const TraceDiagram> diagram;
 };
+/// A running job that has its processors alone is expected to end then.
+struct EndExpected {
+    JobId id;
+    Time at{};
+};
+/// These waiting jobs exchange their places: the first of them has the earliest of these from now on.
+struct WaitingOrdered {
+    std::vector<JobId> jobs;
+};
+/// All that another state had, taken by one that has no jobs: it goes on from there.
+struct ZoneRecovered {
+    std::vector<JobRecord> records;
+    std::shared_ptr<const TraceDiagram> diagram;  ///< of the running jobs; nullptr where they have no slots
+    std::optional<FoundLoad> load;
+    std::uint64_t next_arrival = 0;  ///< the place of the job that comes next, behind all others
+};
 /// A plan reported this load.
 struct LoadFound {
     Load load = Load::kNormal;
 };
 struct ClockAdvanced {};
 using ZoneEvent = std::variant<JobSubmitted, JobStarted, JobEnded, JobWithdrawn, JobPreempted, JobReserved,
-                               ProcessorsChanged, JobResized, SharesChanged, DiagramChanged, LoadFound, ClockAdvanced>;
+                               ProcessorsChanged, JobResized, SharesChanged, DiagramChanged, EndExpected,
+                               WaitingOrdered, LoadFound, ZoneRecovered, ClockAdvanced>;
 
 /// The queue and the processors of one zone (or partition) as a pure state machine: the live zone and the simulator are
 /// two drivers of it. Events cost O(log jobs) and move at most one block of 64 entries.
@@ -232,6 +251,7 @@ class ZoneState {
     void plan_refused() { ++generation_; }
 
     Time now() const { return now_; }
+    std::uint64_t next_arrival() const { return next_arrival_; }
     std::size_t waiting_count() const { return waiting_.size(); }
     std::size_t running_count() const { return running_.size(); }
     /// The job's record while it waits or runs, else nullptr; valid until the next event.
@@ -271,6 +291,9 @@ class ZoneState {
     Result<void> resize(JobId id, std::int32_t processors);
     Result<void> change_shares(const std::vector<ShareOfProcessors>& shares);
     Result<void> change_diagram(const std::shared_ptr<const TraceDiagram>& diagram);
+    Result<void> recover(const ZoneRecovered& zone);
+    Result<void> expect_end(const EndExpected& end);
+    Result<void> order_waiting(const std::vector<JobId>& jobs);
     void pass_walltimes();
     void serve(JobRecord& record) const;
     double speed_of(const JobRecord& record) const;

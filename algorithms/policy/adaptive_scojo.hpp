@@ -93,6 +93,7 @@ class AdaptiveScojo final : public Policy {
     using Policy::plan;
     void plan(const ZoneSnapshot& zone, Plan& plan) override;
     ZoneState::Sharing sharing() const override { return ZoneState::Sharing::kTime; }
+    Needs needs() const override { return {.level = options_.level}; }
     Result<void> serves(std::int32_t processors) const override;
 
     /// What the plans of this object have looked at while they gave places: the growth of their cost can be counted.

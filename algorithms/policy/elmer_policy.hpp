@@ -29,6 +29,7 @@ class ElmerPolicy final : public Policy {
     using Policy::plan;
     void plan(const ZoneSnapshot& zone, Plan& plan) override;
     ZoneState::Sharing sharing() const override { return ZoneState::Sharing::kPriority; }
+    Needs needs() const override { return {.level = options_.degree}; }
     Result<void> serves(std::int32_t processors) const override;
 
   private:

@@ -18,6 +18,9 @@ class GangSharing final : public Policy {
     using Policy::plan;
     void plan(const ZoneSnapshot& zone, Plan& plan) override;
     ZoneState::Sharing sharing() const override { return ZoneState::Sharing::kTime; }
+    Needs needs() const override {
+        return {.level = packing_.max_slices, .moves = packing_.repack != gang::Repack::kNever};
+    }
     Result<void> serves(std::int32_t processors) const override;
 
   private:

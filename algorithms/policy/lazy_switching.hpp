@@ -21,6 +21,7 @@ class LazySwitching final : public Policy {
     explicit LazySwitching(const Options& options) : options_(options) {}
     using Policy::plan;
     void plan(const ZoneSnapshot& zone, Plan& plan) override;
+    Needs needs() const override { return {.stops = true}; }
 
   private:
     Options options_;

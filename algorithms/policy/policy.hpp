@@ -26,6 +26,13 @@ class Policy {
 
     /// How running jobs share the processors under this policy.
     virtual ZoneState::Sharing sharing() const { return ZoneState::Sharing::kSpace; }
+    /// What a driver has to be able to do, besides starting jobs.
+    struct Needs {
+        std::int32_t level = 1;  ///< most jobs that one processor has at a time, without stopped ones; 0: no bound
+        bool stops = false;      ///< jobs that run are stopped, to go on later
+        bool moves = false;      ///< jobs that run go on on other processors
+    };
+    virtual Needs needs() const { return {}; }
     /// Error kInvalidArgument where the policy cannot run a zone of so many processors; to be asked before the first
     /// plan.
     virtual Result<void> serves(std::int32_t processors) const {

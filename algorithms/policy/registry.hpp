@@ -20,7 +20,6 @@ struct PolicyInfo {
     std::string_view starvation;  ///< what keeps jobs from waiting for ever, or that nothing does
     std::span<const PolicyOption> options;
     bool takes_turns = false;  ///< jobs share processors in time slices
-    bool preempts = false;     ///< stops jobs that run, to go on later
     bool takes_slice = false;  ///< the length of its slices, and the memory of a processor, are those of the machine
 };
 

@@ -56,6 +56,7 @@ class Scojo final : public Policy {
     using Policy::plan;
     void plan(const ZoneSnapshot& zone, Plan& plan) override;
     ZoneState::Sharing sharing() const override { return ZoneState::Sharing::kShare; }
+    Needs needs() const override { return {.level = options_.level}; }
 
     /// Starts that could be reserved for `job` now, by time, at most `count`; each keeps its promise whatever running
     /// jobs do within their walltimes, and no reservation made before is touched.

@@ -7,7 +7,7 @@
 
 namespace zbs {
 
-Result<ZoneQueue::MakePolicy> queue_discipline(std::string_view text, std::int32_t processors) {
+Result<Discipline> queue_discipline(std::string_view text, std::int32_t processors) {
     const std::string name(text.substr(0, text.find(':')));
     PolicyOptions options;
     while (text.find(':') != std::string_view::npos) {
@@ -20,13 +20,27 @@ Result<ZoneQueue::MakePolicy> queue_discipline(std::string_view text, std::int32
     }
     const Result<std::unique_ptr<Policy>> made = make_policy(name, options);
     if (!made) return made.error();
-    if ((*made)->sharing() != ZoneState::Sharing::kSpace || find_policy(name)->preempts)
-        return invalid("policy '" + name +
-                       "' lets jobs share processors by time; a queue needs one that gives each its own, such as "
-                       "fcfs, easy, conservative or los");
     if (auto serves = (*made)->serves(processors); !serves) return serves.error();
-    return ZoneQueue::MakePolicy(
-        [name, options = std::move(options)] { return std::move(make_policy(name, options)).value(); });
+    const Policy::Needs needs = (*made)->needs();
+    if (needs.moves)
+        return invalid("policy '" + std::string(name) +
+                       "' with these options moves jobs that run to other processors, which works in simulations only; "
+                       "write migration=never, and another packing than ffd");
+    if (needs.level < 1 || needs.level > kMostRows)
+        return invalid("policy '" + std::string(name) + "' with these options lets " +
+                       (needs.level < 1 ? "any number of" : std::to_string(needs.level)) +
+                       " jobs share a processor; a zone takes at most " + std::to_string(kMostRows));
+    return Discipline{
+        .make = [name, options = std::move(options)] { return std::move(make_policy(name, options)).value(); },
+        .sharing = (*made)->sharing(),
+        .stops = needs.stops,
+        .rows = needs.level};
+}
+
+Error takes_own_processors(std::string_view text) {
+    return invalid("policy '" + std::string(text.substr(0, text.find(':'))) +
+                   "' lets jobs share processors by time; a queue needs one that gives each its own, such as "
+                   "fcfs, easy, conservative or los");
 }
 
 }  // namespace zbs

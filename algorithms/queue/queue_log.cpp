@@ -1,7 +1,6 @@
 #include "algorithms/queue/queue_log.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -16,17 +15,24 @@ class Replayer {
     Result<void> operator()(const QueueOpened& event) {
         if (event.processors < 1 || event.processors > ZoneState::kMaxProcessors)
             return invalid("a zone has 1 to " + std::to_string(ZoneState::kMaxProcessors) + " processors");
+        if (event.rows < 1 || event.processors % event.rows != 0)
+            return invalid("each row of a zone has as many processors");
         processors_ = event.processors;
-        auto made = queue_discipline("fcfs", processors_);
+        row_size_ = event.processors / event.rows;
+        auto made = queue_discipline("fcfs", row_size_);
         if (!made) return made.error();
-        queue_ = std::make_unique<ZoneQueue>(static_cast<std::size_t>(processors_), *std::move(made));
+        queue_ = std::make_unique<ZoneQueue>(static_cast<std::size_t>(processors_), std::move(made->make),
+                                             static_cast<std::size_t>(event.rows));
         return {};
     }
     Result<void> operator()(const DisciplineChosen& event) {
         if (queue_ == nullptr) return no_queue();
-        auto made = queue_discipline(event.discipline, processors_);
+        auto made = queue_discipline(event.discipline, row_size_);
         if (!made) return made.error();
-        queue_->use_policy(*std::move(made), event.discipline);
+        if (std::cmp_not_equal(made->rows, queue_->rows()))
+            return invalid("policy '" + event.discipline + "' takes " + std::to_string(made->rows) +
+                           " rows, the zone has " + std::to_string(queue_->rows()));
+        queue_->use_policy(std::move(made->make), event.discipline);
         return {};
     }
     Result<void> operator()(const PartWaits& event) {
@@ -34,6 +40,7 @@ class Replayer {
         if (queue_->has(event.part.id)) return invalid("part " + to_string(event.part.id) + " waits already");
         if (event.part.processors < 1 || event.part.length <= Duration{0})
             return invalid("a part that waits wants processors, for a time");
+        if (event.part.share < 0 || event.part.share > 100) return invalid("a share is 0 to 100 per cent");
         if (auto good = check_time(event.part.since); !good) return good;
         if (auto good = check_time(event.part.length); !good) return good;
         queue_->add(event.part);
@@ -82,14 +89,7 @@ class Replayer {
     Result<void> operator()(const QueueContinued& event) {
         if (queue_ == nullptr) return no_queue();
         if (auto good = check_time(event.at); !good) return good;
-        for (const auto& [party, used] : event.used)
-            if (!(used >= 0) || !std::isfinite(used)) return invalid("the use of '" + party + "' is out of range");
-        for (const auto& [id, start] : event.promised) {
-            if (!queue_->has(id)) return invalid("part " + to_string(id) + " does not wait");
-            if (auto good = check_time(start); !good) return good;
-        }
-        queue_->recover(event);
-        return {};
+        return queue_->recover(event);
     }
 
     QueueDecision replayed;
@@ -102,6 +102,7 @@ class Replayer {
     }
 
     std::int32_t processors_ = 0;
+    std::int32_t row_size_ = 0;
     std::unique_ptr<ZoneQueue> queue_;
 };
 

@@ -21,6 +21,9 @@ struct WaitingPart {
     Duration since{};             ///< when it came
     std::int32_t processors = 1;  ///< >= 1
     Duration length{};            ///< > 0: from its start on its processors are promised for as long
+    /// For policies whose parts share processors or are stopped: 0 is usual; larger goes first.
+    std::int32_t priority = 0;
+    std::int32_t share = 0;  ///< per cent of each processor that it asks for, at least; 0: as the policy has it
     bool operator==(const WaitingPart&) const = default;
 };
 
@@ -42,10 +45,25 @@ struct Outlook {
     bool operator==(const Outlook&) const = default;
 };
 
+/// How the parts that run share processors, where the policy has them share.
+struct Turns {
+    /// Of the slice matrix, in their order: the parts of each. A part may be in several. Where parts have ranks, the
+    /// first row goes first. None where parts have shares, or each has processors of its own.
+    std::vector<std::vector<PartId>> rows;
+    std::map<PartId, std::int32_t> shares;  ///< per cent of each processor
+    std::vector<PartId> stopped;            ///< by id: they stay on their processors, and go on there later
+    Duration slice{};                       ///< of a row; 0: as the machine has it
+    bool operator==(const Turns&) const = default;
+};
+
 /// What is to be done now, in this order, and what the others can expect, by place.
 struct QueueDecision {
     std::vector<PartId> starts;
     std::vector<Outlook> outlooks;
+    /// Where parts share processors: by start, those of which it gets its own. Empty: any that are free.
+    std::vector<std::vector<std::int32_t>> places{};
+    Turns turns{};                ///< from now on
+    Duration wake_at = kNoStart;  ///< the policy has to be asked again by then
     bool operator==(const QueueDecision&) const = default;
 };
 

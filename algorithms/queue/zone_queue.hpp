@@ -12,18 +12,27 @@
 namespace zbs {
 
 /// The line of parts before one zone, as a pure state machine: the live zone and the replay of its log drive the same
-/// code. A space-sharing `Policy` of the simulator says who starts; what is promised to others from a later instant on
-/// (advance reservations of co-allocated applications) is in a calendar, and stands.
+/// code. A `Policy` of the simulator says who starts; what is promised to others from a later instant on (advance
+/// reservations of co-allocated applications) is in a calendar, and stands.
 ///
-/// A decision is made anew from all that is known, by a fresh policy object:
-/// - The policy sees what occupies processors now as running jobs that end when their promise ends, and who waits in
-///   fair order: the organisation that has had least for its weight comes first, each one's parts in order of arrival.
-///   What it has had is processors x seconds, of all that ran here, and halves with each day.
-/// - A start for which the calendar has no room as long as it takes is not carried out. That part gets the first time
-///   the calendar has, as a promise behind which everybody else has to stay, and the policy is asked again without it.
-///   So a reservation holds nobody up who can end before it, and cannot make anybody wait for ever.
+/// A decision is made by a fresh policy object, which sees the `ZoneState` that the simulator would have:
+/// - What occupies processors now runs, and is expected to end when its promise ends; where parts share processors,
+/// with
+///   its slots, shares and service. Those who wait come in fair order: the organisation that has had least for its
+///   weight comes first, each one's parts in order of arrival. What it has had is processors x seconds, of all that ran
+///   here, and halves with each day.
+/// - A plan is carried out whole. A start for which the calendar has no room as long as it takes, or the right is
+///   missing, makes another plan: that part gets the first time the calendar has, as a promise behind which everybody
+///   else has to stay, and the policy is asked again without it. So a reservation holds nobody up who can end before
+///   it, and cannot make anybody wait for ever.
 /// - Those still waiting get the earliest start in that order that the calendar has, `kMaxOutlooks` of them: what they
 ///   can expect, and what who comes later has to leave alone (`promised()`).
+///
+/// The calendar has each processor once in each row, so a processor can be promised to as many parts at a time as there
+/// are rows; its rows are not those of the slice matrix. What came without the queue (holds at once, reservations,
+/// parts of an earlier life) joins what runs when it begins: in the first row of the matrix where its processors are
+/// idle, or in a new one. A part that was stopped stays on its processors: it goes on when these are free, not any
+/// others.
 ///
 /// Cost of a decision: the policy's, times one more for each part that a reservation keeps from starting, and
 /// O(outlooks x promises x processors of a promise).
@@ -32,10 +41,12 @@ class ZoneQueue {
     using MakePolicy = std::function<std::unique_ptr<Policy>()>;
     static constexpr std::size_t kMaxOutlooks = 64;
 
-    /// Precondition: 1 <= processors; the policy shares by space, stops nothing that runs, and serves so many.
-    ZoneQueue(std::size_t processors, MakePolicy make_policy);
+    /// `processors`: of all rows. Precondition: `queue_discipline` would have made the policy for those of a row, and
+    /// for so many rows; or nobody ever waits.
+    ZoneQueue(std::size_t processors, MakePolicy make_policy, std::size_t rows = 1);
+    ~ZoneQueue();
 
-    /// From the next decision on; precondition as above.
+    /// From the next decision on; precondition as above. Parts that were stopped have their processors again.
     /// `text`: what `queue_discipline` made it from, for the log.
     void use_policy(MakePolicy make_policy, const std::string& text);
     /// Receives all events that follow, in order: the log that `replay` takes.
@@ -45,9 +56,9 @@ class ZoneQueue {
     /// Sends the observer all that a new log needs to continue without the earlier events. Not from inside of the
     /// observer, but after a decision. O(parts).
     void restate() const;
-    /// The rest of what `restate` emitted, in a queue that received all before it.
-    /// Precondition: the parts wait; use is finite and 0 or more.
-    void recover(const QueueContinued& rest);
+    /// The rest of what `restate` emitted, in a queue that received all before it. Errors, kInvalidArgument: parts,
+    /// slots or use that no queue has.
+    Result<void> recover(const QueueContinued& rest);
 
     /// Precondition of what takes an `id`: it waits, or does not, as the name says.
     void add(const WaitingPart& part);
@@ -60,8 +71,8 @@ class ZoneQueue {
     /// Beside the others' 1; > 0.
     void set_weight(const std::string& party, double weight);
 
-    /// Changes nothing but what it remembers of the policy's promises; who starts is taken out by `remove` and gets its
-    /// processors by `promise`.
+    /// The policy's plan counts as carried out, but that those who start are still taken out by `remove` and get their
+    /// processors by `promise`; who has none by the next decision waits again.
     /// Precondition: a mask has as many entries as there are processors.
     QueueDecision decide(Duration now, const UsableProcessors& usable = {});
 
@@ -69,30 +80,53 @@ class ZoneQueue {
     const ProcessorCalendar& calendar() const { return calendar_; }
     /// The same, and the starts that those who wait could expect at the last decision.
     const ProcessorCalendar& promised() const { return promised_; }
+    /// Also of a part that is stopped, which the calendar does not have. Null where there is none.
+    const ProcessorCalendar::Promise* find_promise(const PartId& id) const;
+    bool is_stopped(const PartId& id) const { return stopped_.contains(id); }
+    std::size_t row_size() const { return calendar_.processors() / rows_; }
+    std::size_t rows() const { return rows_; }
+    /// Whether parts share processors or are stopped here. Then a decision is due after each change, also where nobody
+    /// waits.
+    bool shares() const;
+    /// As the last decision has it.
+    const Turns& turns() const { return turns_; }
     /// Processors x seconds, faded: what the fair order goes by.
     double used(const std::string& party) const;
 
   private:
     struct Entry {
         WaitingPart part;
-        JobId number;                  ///< by arrival
-        Duration promised = kNoStart;  ///< by the policy, at the last decision
-        std::uint64_t promise_order = 0;
+        JobId number;  ///< by arrival
     };
     struct Round;
+    struct View;
 
     void emit(QueueEvent event) const {
         if (observer_) observer_(event);
     }
     void age(Duration now);
     std::vector<Entry*> fair_order();
-    Plan ask(const Round& round) const;
     void set_rest_aside(Round& round) const;
-    void record_promises(const Round& round, const Plan& plan);
+    Duration promised_start(const Entry& entry) const;
+    QueueDecision plan(Round& round);
+    void choose(MakePolicy make_policy);
+    void find_changes(Duration now);
+    void join(const PartId& id, const ProcessorCalendar::Promise& promise, Duration now);
+    Plan ask(const Round& round) const;
+    std::vector<std::int32_t> place_in_slots(const Round& round, const Entry& entry, TraceDiagram& diagram) const;
+    bool resume_in(Round& round, const PartId& id) const;
+    void carry_out(const Plan& plan);
+    Turns find_turns(Duration slice) const;
+    QueueView find_view() const;
+    Result<void> recover(const QueueView& known);
 
     MakePolicy make_policy_;
     std::string policy_text_;
     Observer observer_;
+    std::size_t rows_;
+    std::unique_ptr<View> view_;                              ///< what the policy sees, as of the last decision
+    std::map<PartId, ProcessorCalendar::Promise> stopped_{};  ///< not in the calendar
+    Turns turns_{};
     ProcessorCalendar calendar_;
     ProcessorCalendar promised_;
     std::map<PartId, std::string> party_of_;  ///< of what is in the calendar
@@ -101,7 +135,6 @@ class ZoneQueue {
     std::map<std::string, double> used_;
     Duration aged_{};  ///< `used_` is of this instant
     std::int64_t next_number_ = 0;
-    std::uint64_t next_promise_ = 0;
 };
 
 }  // namespace zbs

@@ -94,7 +94,11 @@ int main(int argc, char** argv) {
                     break;
                 case 5:
                     events.emplace_back(
-                        QueueContinued{now, {{"org-1", static_cast<double>(rng.below(100))}}, {{part(n), now}}});
+                        QueueContinued{now,
+                                       {{"org-1", static_cast<double>(rng.below(100))}},
+                                       {.parts = {{part(n), JobRecord{.job = {.id = JobId{0}, .walltime = 1s},
+                                                                      .walltime_left = 1s,
+                                                                      .allocated = 1}}}}});
                     break;
                 default:
                     events.emplace_back(Decided{now, {}, {}});

@@ -220,7 +220,9 @@ void read_planning(system::ConfigFile& file, ZoneConfig& zone) {
     zone.queue = file.text("queue", zone.queue);
     if (!zone.queue.empty()) {
         const auto count = static_cast<std::int32_t>(std::max<std::size_t>(zone.zone.processor_count(), 1));
-        if (const auto made = queue_discipline(zone.queue, count); !made) file.fail("queue", made.error().message);
+        const Result<Discipline> made = queue_discipline(zone.queue, count);
+        if (!made || made->needs_agents())
+            file.fail("queue", (made ? takes_own_processors(zone.queue) : made.error()).message);
     }
 }
 

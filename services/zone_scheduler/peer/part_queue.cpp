@@ -31,10 +31,11 @@ PartQueue::PartQueue(const ZoneConfig& config, const Clock& clock, PartTable& ta
 
 Result<void> PartQueue::use(const std::string& discipline) {
     if (!discipline.empty()) {
-        Result<ZoneQueue::MakePolicy> made =
+        Result<Discipline> made =
             queue_discipline(discipline, static_cast<std::int32_t>(table_.queue().calendar().processors()));
         if (!made) return made.error();
-        table_.queue().use_policy(*std::move(made), discipline);
+        if (made->needs_agents()) return takes_own_processors(discipline);
+        table_.queue().use_policy(std::move(made->make), discipline);
     }
     is_open_ = !discipline.empty();
     table_.note_change();

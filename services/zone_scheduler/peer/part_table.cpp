@@ -20,7 +20,7 @@ PartTable::PartTable(const ZoneConfig& config, const Clock& clock, ZoneQueue::Ob
     : config_(config),
       clock_(clock),
       queue_(config.zone.processor_count() * static_cast<std::size_t>(config.slots),
-             [] { return std::move(make_policy("fcfs")).value(); }),
+             [] { return std::move(make_policy("fcfs")).value(); }, static_cast<std::size_t>(config.slots)),
       ledger_({config.zone, config.slots, config.sharing, config.level_two_mapper}) {
     if (observer) queue_.observe(std::move(observer));
 }

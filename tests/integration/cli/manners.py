@@ -33,9 +33,9 @@ PROFILE = {"id": ONE, "application": ONE, "at_us": 1, "program": "/bin/a", "argu
 # All that a zone may report: tests/integration/cli/real_zone_test.py holds the golden files against real ones.
 WHOLE_PLAN = PLAN | {"digest": "0" * 64, "predicted_s": 4.5, "crossing_bytes": 1.5, "crossing_bytes_block": 2.5, "crossing_bytes_round_robin": 3.5, "learned": "l",
                      "zones": [{"zone": "x", "processors": 8, "ranks": 2, "reason": "", "start_from_s": 0.5, "start_to_s": 1.5}]}
-QUEUE_LOG = [{"event": "opened", "processors": 4}, {"event": "discipline", "policy": "easy"},
-             {"event": "waits", "part": ONE, "party": "org-a", "since_us": 1, "processors": 3, "length_us": 1_000_000},
-             {"event": "waits", "part": TWO, "party": "org-a", "since_us": 1, "processors": 2, "length_us": 1_000_000}]
+QUEUE_LOG = [{"event": "opened", "processors": 4, "rows": 1}, {"event": "discipline", "policy": "easy"},
+             {"event": "waits", "part": ONE, "party": "org-a", "since_us": 1, "processors": 3, "length_us": 1_000_000, "priority": 0, "share": 0},
+             {"event": "waits", "part": TWO, "party": "org-a", "since_us": 1, "processors": 2, "length_us": 1_000_000, "priority": 0, "share": 0}]
 
 
 class Zone(http.server.BaseHTTPRequestHandler):

@@ -250,6 +250,68 @@ TEST_F(ZoneStateTest, JobsWithRanksHaveSlots) {
     expect_refused(ranked.apply(at(1), ProcessorsChanged{5}), ErrorCode::kConflict, "share the slots");
 }
 
+TEST_F(ZoneStateTest, WaitingJobsExchangeTheirPlaces) {
+    for (const int id : {1, 2, 3, 4}) apply(0, JobSubmitted{job(id, 1)});
+    apply(0, JobStarted{JobId{2}});
+    apply(1, WaitingOrdered{{JobId{4}, JobId{1}}});
+    EXPECT_THAT(waiting(), testing::ElementsAre(4, 3, 1));
+    EXPECT_EQ(zone.find(JobId{4})->arrival, 0U);
+    apply(2, WaitingOrdered{{JobId{4}, JobId{3}, JobId{1}}});
+    EXPECT_THAT(waiting(), testing::ElementsAre(4, 3, 1));
+    expect_refused(zone.apply(at(3), WaitingOrdered{{JobId{1}, JobId{2}}}), ErrorCode::kConflict, "job 2 runs");
+    expect_refused(zone.apply(at(3), WaitingOrdered{{JobId{3}, JobId{3}}}), ErrorCode::kConflict, "two places");
+    EXPECT_THAT(waiting(), testing::ElementsAre(4, 3, 1));
+}
+
+TEST_F(ZoneStateTest, AnotherEndIsExpected) {
+    apply(0, JobSubmitted{job(1, 1)});
+    expect_refused(zone.apply(at(0), EndExpected{JobId{1}, at(5)}), ErrorCode::kConflict, "job 1 waits");
+    apply(0, JobStarted{JobId{1}});
+    apply(0, EndExpected{JobId{1}, at(25)});
+    EXPECT_EQ(zone.find(JobId{1})->expected_end, at(25));
+    apply(24, ClockAdvanced{});
+    EXPECT_EQ(zone.snapshot().running.front().expected_end, at(25));
+    expect_refused(zone.apply(at(24), EndExpected{JobId{1}, at(24)}), ErrorCode::kInvalidArgument, "ahead");
+}
+
+TEST(ZoneStateRecovery, AnotherStateGoesOn) {
+    const ZoneState::Options options{.processors = 4, .sharing = ZoneState::Sharing::kTime};
+    ZoneState zone(options);
+    const auto apply = [&zone](int seconds, const ZoneEvent& event) {
+        const Result<void> done = zone.apply(at(seconds), event);
+        ASSERT_TRUE(done.has_value()) << done.error().message;
+    };
+    for (const int id : {1, 2, 3}) apply(0, JobSubmitted{job(id, 2)});
+    for (const int id : {1, 2}) apply(1, JobStarted{JobId{id}});
+    auto diagram = std::make_shared<TraceDiagram>(4);
+    for (const int id : {1, 2}) diagram->place(diagram->add_row(), JobId{id}, std::vector{0, 1});
+    apply(1, DiagramChanged{diagram});
+    apply(3, LoadFound{Load::kHigh});
+    ZoneRecovered all{{}, diagram, zone.snapshot().load, zone.next_arrival()};
+    for (const int id : {1, 2, 3}) all.records.push_back(*zone.find(JobId{id}));
+    ZoneState other(options);
+    ASSERT_TRUE(other.apply(at(3), all));
+    for (const int id : {1, 2, 3}) EXPECT_EQ(*other.find(JobId{id}), *zone.find(JobId{id}));
+    EXPECT_EQ(other.snapshot().load, zone.snapshot().load);
+    EXPECT_EQ(served(*other.find(JobId{1}), at(11)), 5s);
+    EXPECT_EQ(other.next_arrival(), 3U);
+
+    expect_refused(other.apply(at(3), all), ErrorCode::kConflict, "takes those of no other");
+    ZoneRecovered wrong = all;
+    wrong.records[1].arrival = 0;
+    expect_refused(ZoneState(options).apply(at(3), wrong), ErrorCode::kInvalidArgument, "job 2 has the number or");
+    wrong = all;
+    wrong.records[0].phase = JobPhase::kWaiting;
+    expect_refused(ZoneState(options).apply(at(3), wrong), ErrorCode::kInvalidArgument, "job 1 has slots");
+    wrong = all;
+    wrong.records.pop_back();
+    wrong.records.pop_back();
+    expect_refused(ZoneState(options).apply(at(3), wrong), ErrorCode::kInvalidArgument, "a job that is not there");
+    wrong = all;
+    wrong.diagram = nullptr;
+    expect_refused(ZoneState(options).apply(at(3), wrong), ErrorCode::kInvalidArgument, "of another zone");
+}
+
 TEST_F(ZoneStateTest, FindsEachOfManyJobs) {
     ZoneState large({.processors = 4});
     for (std::int64_t id = 0; id < 5'000; ++id)

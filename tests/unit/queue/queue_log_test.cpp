@@ -46,19 +46,25 @@ struct BadLog {
 class BadLogs : public testing::TestWithParam<BadLog> {};
 INSTANTIATE_TEST_SUITE_P(
     , BadLogs,
-    testing::Values(BadLog{{PartWaits{waits(1, 1)}}, "event 1: the log has to begin"},
-                    BadLog{{QueueOpened{0}}, "event 1: a zone has 1 to"},
-                    BadLog{{QueueOpened{1}, DisciplineChosen{"gang"}}, "event 2: policy 'gang'"},
-                    BadLog{{QueueOpened{1}, PartWaits{waits(1, 1)}, PartWaits{waits(1, 1)}}, "event 3: part"},
-                    BadLog{{QueueOpened{1}, PartLeaves{logged_part(1)}}, "does not wait"},
-                    BadLog{{QueueOpened{1}, ProcessorsPromised{logged_part(1), "o", {{1}, {0s, 1s}, 1s}, 0s}},
-                           "there is no processor 1"},
-                    BadLog{{QueueOpened{2}, Decided{0s, {{logged_part(1), {true}}}, {}}}, "each of the 2 processors"},
-                    BadLog{{QueueContinued{}}, "event 1: the log has to begin"},
-                    BadLog{{QueueOpened{1}, QueueContinued{0s, {{"o", -1.0}}, {}}}, "use of 'o' is out of range"},
-                    BadLog{{QueueOpened{1}, QueueContinued{0s, {}, {{logged_part(1), 1s}}}}, "does not wait"},
-                    BadLog{{QueueOpened{1}, WeightSet{"o", 0}}, "a weight is more than 0"},
-                    BadLog{{QueueOpened{1}, Decided{Duration::max(), {}, {}}}, "out of range"}));
+    testing::Values(
+        BadLog{{PartWaits{waits(1, 1)}}, "event 1: the log has to begin"},
+        BadLog{{QueueOpened{0}}, "event 1: a zone has 1 to"},
+        BadLog{{QueueOpened{1}, DisciplineChosen{"gang"}}, "event 2: policy 'gang' takes 5 rows"},
+        BadLog{{QueueOpened{3, 2}}, "event 1: each row"},
+        BadLog{{QueueOpened{1}, PartWaits{waits(1, 1)}, PartWaits{waits(1, 1)}}, "event 3: part"},
+        BadLog{{QueueOpened{1}, PartLeaves{logged_part(1)}}, "does not wait"},
+        BadLog{{QueueOpened{1}, ProcessorsPromised{logged_part(1), "o", {{1}, {0s, 1s}, 1s}, 0s}},
+               "there is no processor 1"},
+        BadLog{{QueueOpened{2}, Decided{0s, {{logged_part(1), {true}}}, {}}}, "each of the 2 processors"},
+        BadLog{{QueueContinued{}}, "event 1: the log has to begin"},
+        BadLog{{QueueOpened{1}, QueueContinued{0s, {{"o", -1.0}}, {}}}, "use of 'o' is out of range"},
+        BadLog{{QueueOpened{1}, QueueContinued{0s, {}, {.parts = {{logged_part(1), {}}}}}}, "does not wait"},
+        BadLog{{QueueOpened{1}, PartWaits{waits(1, 1)}, QueueContinued{0s, {}, {.parts = {{logged_part(1), {}}}}}},
+               "job -1"},
+        BadLog{{QueueOpened{1}, QueueContinued{0s, {}, {.rows = {{{logged_part(1), {0}}}}}}}, "has slots"},
+        BadLog{{QueueOpened{1}, QueueContinued{0s, {}, {.stopped = {logged_part(1)}}}}, "was not stopped"},
+        BadLog{{QueueOpened{1}, WeightSet{"o", 0}}, "a weight is more than 0"},
+        BadLog{{QueueOpened{1}, Decided{Duration::max(), {}, {}}}, "out of range"}));
 
 TEST_P(BadLogs, AreRefusedWithThePlace) {
     const auto done = replay(GetParam().log);

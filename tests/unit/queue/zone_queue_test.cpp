@@ -22,9 +22,7 @@ PartId queued(std::uint64_t n) {
     return PartId{id};
 }
 
-ZoneQueue::MakePolicy discipline(const std::string& name) {
-    return [name] { return std::move(make_policy(name)).value(); };
-}
+Discipline discipline(const std::string& text) { return queue_discipline(text, 16).value(); }
 
 /// A zone that does at once what the queue decides; times in seconds.
 struct QueueWorld {
@@ -34,7 +32,9 @@ struct QueueWorld {
     std::map<PartId, Duration> started;
     QueueDecision last;
 
-    explicit QueueWorld(std::size_t processors, const std::string& policy) : queue(processors, discipline(policy)) {}
+    explicit QueueWorld(std::size_t processors, const std::string& policy)
+        : queue(processors * static_cast<std::size_t>(discipline(policy).rows), discipline(policy).make,
+                static_cast<std::size_t>(discipline(policy).rows)) {}
 
     void add(std::uint64_t n, int processors, Duration length, const std::string& party = "org-a") {
         const WaitingPart part{queued(n), party, now, processors, length};
@@ -47,13 +47,18 @@ struct QueueWorld {
         for (int p = 0; p < processors; ++p) list.push_back(p);
         queue.promise(queued(n), "org-b", {list, {begin, end}, end}, now);
     }
-    void start(const PartId& id) {
+    /// On its place of the decision; else on the first free ones of a row.
+    void start(const PartId& id, const std::vector<std::int32_t>& place) {
         const WaitingPart& part = parts.at(id);
         const ProcessorCalendar::Interval when{now, now + part.length};
         const std::vector<bool> busy = queue.calendar().busy(when);
         std::vector<std::int32_t> list;
-        for (std::size_t p = 0; p < busy.size() && std::cmp_less(list.size(), part.processors); ++p)
+        for (std::size_t p = 0; place.empty() && p < busy.size() && std::cmp_less(list.size(), part.processors); ++p) {
+            if (p % queue.row_size() == 0) list.clear();
             if (!busy[p]) list.push_back(static_cast<std::int32_t>(p));
+        }
+        for (const std::int32_t p : place)
+            if (!busy[static_cast<std::size_t>(p)]) list.push_back(p);
         ASSERT_EQ(list.size(), static_cast<std::size_t>(part.processors)) << "a start without room";
         queue.remove(id);
         queue.promise(id, part.party, {list, when, when.end}, now);
@@ -61,7 +66,8 @@ struct QueueWorld {
     }
     void decide(const UsableProcessors& usable = {}) {
         last = queue.decide(now, usable);
-        for (const PartId& id : last.starts) start(id);
+        for (std::size_t i = 0; i < last.starts.size(); ++i)
+            start(last.starts[i], last.places.empty() ? std::vector<std::int32_t>{} : last.places[i]);
     }
     void end(std::uint64_t n) { queue.withdraw_promise(queued(n), now); }
     const Outlook& outlook(std::uint64_t n) {
@@ -231,17 +237,18 @@ TEST(ZoneQueue, LongLineIsLookedAheadSoFar) {
     EXPECT_EQ(world.last.outlooks[ZoneQueue::kMaxOutlooks].start, kNoStart);
 }
 
-/// Every space-sharing policy, under random arrivals, ends, reservations and rights.
+/// Every policy, under random arrivals, ends, reservations and rights.
 class EveryDiscipline : public testing::TestWithParam<std::string> {};
-std::vector<std::string> space_sharing() {
-    std::vector<std::string> names;
-    for (const PolicyInfo& info : policies())
-        if (queue_discipline(info.name, 16)) names.emplace_back(info.name);
+std::vector<std::string> disciplines() {
+    std::vector<std::string> names = {"gang:packing=buddy", "gang:packing=memory-fit:slices=3", "elmer:threshold=1",
+                                      "elmer:rule=v1:degree=3", "lazy-gang:patience=1s,5s,20s"};
+    for (const PolicyInfo& info : policies()) names.emplace_back(info.name);
     return names;
 }
-INSTANTIATE_TEST_SUITE_P(, EveryDiscipline, testing::ValuesIn(space_sharing()), [](const auto& tested) {
+INSTANTIATE_TEST_SUITE_P(, EveryDiscipline, testing::ValuesIn(disciplines()), [](const auto& tested) {
     std::string name = tested.param;
-    std::replace(name.begin(), name.end(), '-', '_');
+    for (char& c : name)
+        if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
     return name;
 });
 
@@ -272,7 +279,7 @@ std::pair<std::vector<QueueDecision>, std::size_t> live(const std::string& polic
             const Duration begin = world.now + 1s * rng.below(200), end = begin + 1s * (1 + rng.below(60));
             const std::vector<bool> busy = world.queue.promised().busy({begin, end});
             std::vector<std::int32_t> list;
-            for (std::size_t p = 0; p < busy.size(); ++p)
+            for (std::size_t p = 0; p < world.queue.row_size(); ++p)
                 if (!busy[p]) list.push_back(static_cast<std::int32_t>(p));
             if (!list.empty()) {
                 const PartId id = queued(next++);
@@ -302,7 +309,10 @@ TEST_P(EveryDiscipline, StartsHaveRoomNobodyWaitsForEverAndAReplayDecidesTheSame
 
 /// A log that begins in the middle of a queue's life decides as the whole log does.
 class ToldAgain : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(, ToldAgain, testing::Values("fcfs", "easy", "conservative", "los"));
+INSTANTIATE_TEST_SUITE_P(, ToldAgain,
+                         testing::Values("fcfs", "easy", "conservative", "los", "gang:slices=3",
+                                         "lazy-gang:patience=1s,5s,20s", "scojo", "adaptive-scojo",
+                                         "elmer:threshold=1"));
 
 TEST_P(ToldAgain, GoesOnAsIfAllHadBeenTold) {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -312,7 +322,7 @@ TEST_P(ToldAgain, GoesOnAsIfAllHadBeenTold) {
         std::vector<QueueEvent> whole;
         std::vector<QueueEvent> rest;
         world.queue.observe([&](const QueueEvent& event) { whole.push_back(event); });
-        world.queue.use_policy(discipline(GetParam()), GetParam());
+        world.queue.use_policy(discipline(GetParam()).make, GetParam());
         world.queue.set_weight("org-b", 3);
         std::uint64_t number = 100;
         const auto live_on = [&](int steps) {

@@ -12,6 +12,8 @@ constexpr std::int64_t kMaxProcessors = 10'000'000;
 /// Of all masks of one decision, 32 MiB: a few ranges in the text are millions of processors in memory.
 constexpr std::size_t kMaxMaskBits = std::size_t{1} << 28;
 constexpr std::int64_t kFarAwayUs = kMaxQueueTime.count();
+constexpr std::int64_t kMostNumber = std::int64_t{1} << 53;
+constexpr std::int64_t kMostPriority = 1'000'000;
 
 /// The processors that are in it, as [first, last] pairs.
 Json encode_mask(const std::vector<bool>& mask) {
@@ -51,8 +53,186 @@ Duration read_start(JsonReader& in, const char* key) {
 }
 Duration read_steady(JsonReader& in, const char* key) { return Duration{in.integer(key, -kFarAwayUs, kFarAwayUs)}; }
 
+Json encode_ids(const std::vector<PartId>& ids) {
+    Json list = Json::array();
+    for (const PartId& id : ids) list.push_back(to_string(id));
+    return list;
+}
+
+std::vector<PartId> read_ids(JsonReader& in, const std::string& key, const Json& list) {
+    std::vector<PartId> ids;
+    for (std::size_t i = 0; i < list.size() && in.ok(); ++i) {
+        const auto id = list[i].is_string() ? parse_id128(list[i].get<std::string>()) : std::nullopt;
+        if (id)
+            ids.push_back(PartId{*id});
+        else
+            in.fail(key + "/" + std::to_string(i), "must be a part's id");
+    }
+    return ids;
+}
+
+std::vector<std::int32_t> read_processors(JsonReader& in, const std::string& key, const Json& list) {
+    std::vector<std::int32_t> processors;
+    for (std::size_t i = 0; i < list.size() && in.ok(); ++i) {
+        if (!list[i].is_number_unsigned() || list[i].get<std::uint64_t>() >= kMaxProcessors)
+            in.fail(key + "/" + std::to_string(i), "must be a processor's number");
+        else
+            processors.push_back(list[i].get<std::int32_t>());
+    }
+    return processors;
+}
+
+/// Of a list of lists; fails where it is something else.
+const Json& inner(JsonReader& in, const std::string& key, const Json& list) {
+    static const Json kNone = Json::array();
+    if (list.is_array()) return list;
+    in.fail(key, "must be an array");
+    return kNone;
+}
+
+Json encode_turns(const Turns& turns) {
+    Json rows = Json::array(), shares = Json::object();
+    for (const std::vector<PartId>& row : turns.rows) rows.push_back(encode_ids(row));
+    for (const auto& [id, percent] : turns.shares) shares[to_string(id)] = percent;
+    return {{"rows", std::move(rows)},
+            {"shares", std::move(shares)},
+            {"stopped", encode_ids(turns.stopped)},
+            {"slice_us", turns.slice.count()}};
+}
+
+Result<Turns> decode_turns(JsonReader in) {
+    Turns turns;
+    const Json& rows = in.array("rows", limits::kMaxPartsInQueue);
+    for (std::size_t i = 0; i < rows.size() && in.ok(); ++i) {
+        const std::string key = "rows/" + std::to_string(i);
+        turns.rows.push_back(read_ids(in, key, inner(in, key, rows[i])));
+    }
+    const Json& shares = in.object("shares");
+    for (auto it = shares.begin(); it != shares.end() && in.ok(); ++it) {
+        const auto id = parse_id128(it.key());
+        if (!id || !it.value().is_number_unsigned() || it.value().get<std::uint64_t>() > 100)
+            in.fail("shares", "must have per cent by the ids of parts");
+        else
+            turns.shares.emplace(PartId{*id}, it.value().get<std::int32_t>());
+    }
+    turns.stopped = read_ids(in, "stopped", in.array("stopped", limits::kMaxPartsInQueue));
+    turns.slice = Duration{in.integer("slice_us", 0, kFarAwayUs)};
+    return in.finish(std::move(turns));
+}
+
+Json encode_time(Time at) { return at == kNever ? Json(nullptr) : Json(at.time_since_epoch().count()); }
+
+Time read_instant(JsonReader& in, const char* key) {
+    if (in.any(key).is_null()) return kNever;
+    return Time{Duration{in.integer(key, -kFarAwayUs, kFarAwayUs)}};
+}
+
+Json encode_view(const QueueView& view) {
+    Json parts = Json::array(), rows = Json::array();
+    for (const auto& [id, record] : view.parts)
+        parts.push_back({{"part", to_string(id)},
+                         {"number", record.job.id.value},
+                         {"place", record.arrival},
+                         {"runs", record.phase == JobPhase::kRunning},
+                         {"submitted_us", record.job.submit.time_since_epoch().count()},
+                         {"walltime_us", record.job.walltime.count()},
+                         {"processors", record.job.processors},
+                         {"priority", record.job.priority},
+                         {"least_share", record.job.least_share},
+                         {"waiting_since_us", record.waiting_since.time_since_epoch().count()},
+                         {"left_us", record.walltime_left.count()},
+                         {"promised_us", encode_time(record.reserved)},
+                         {"latest_us", encode_time(record.latest_start)},
+                         {"promise", record.reservation_order},
+                         {"share", record.share},
+                         {"share_of", record.share_of},
+                         {"served_us", record.served.count()},
+                         {"served_until_us", record.served_until.time_since_epoch().count()},
+                         {"started_us", encode_time(record.start)},
+                         {"expected_end_us", encode_time(record.expected_end)}});
+    for (const std::vector<QueueView::Slots>& row : view.rows) {
+        Json slots = Json::array();
+        for (const auto& [id, processors, is_alternative] : row)
+            slots.push_back({{"part", to_string(id)}, {"processors", processors}, {"alternative", is_alternative}});
+        rows.push_back(std::move(slots));
+    }
+    Json load = nullptr;
+    if (view.load)
+        load = {{"load", static_cast<int>(view.load->load)}, {"at_us", view.load->at.time_since_epoch().count()}};
+    return {{"parts", std::move(parts)},           {"rows", std::move(rows)},        {"load", std::move(load)},
+            {"stopped", encode_ids(view.stopped)}, {"slice_us", view.slice.count()}, {"next_number", view.next_number},
+            {"next_place", view.next_arrival}};
+}
+
+Result<QueueView::Known> decode_known(JsonReader in) {
+    QueueView::Known known{.id = read_id<PartId>(in, "part"), .record = {}};
+    JobRecord& record = known.record;
+    const auto at = [&in](const char* key) { return Time{read_steady(in, key)}; };
+    record.job = {.id = JobId{in.integer("number", 0, kMostNumber)},
+                  .submit = at("submitted_us"),
+                  .walltime = Duration{in.integer("walltime_us", 1, kFarAwayUs)},
+                  .processors = static_cast<std::int32_t>(in.integer("processors", 1, kMaxProcessors)),
+                  .priority = static_cast<std::int32_t>(in.integer("priority", -kMostPriority, kMostPriority)),
+                  .least_share = static_cast<std::int8_t>(in.integer("least_share", 0, 100))};
+    record.allocated = record.job.processors;
+    record.arrival = static_cast<std::uint64_t>(in.integer("place", 0, kMostNumber));
+    record.phase = in.boolean("runs") ? JobPhase::kRunning : JobPhase::kWaiting;
+    record.waiting_since = at("waiting_since_us");
+    record.walltime_left = Duration{in.integer("left_us", 1, kFarAwayUs)};
+    record.reserved = read_instant(in, "promised_us");
+    record.latest_start = read_instant(in, "latest_us");
+    record.reservation_order = static_cast<std::uint64_t>(in.integer("promise", 0, kMostNumber));
+    record.share = static_cast<std::int32_t>(in.integer("share", 0, 100'000));
+    record.share_of = static_cast<std::int32_t>(in.integer("share_of", 1, 100'000));
+    record.served = Duration{in.integer("served_us", 0, kFarAwayUs)};
+    record.served_until = at("served_until_us");
+    record.start = read_instant(in, "started_us");
+    record.expected_end = read_instant(in, "expected_end_us");
+    return in.finish(std::move(known));
+}
+
+Result<QueueView> decode_view(JsonReader in) {
+    QueueView view;
+    const Json& parts = in.array("parts", limits::kMaxPartsInQueue);
+    for (std::size_t i = 0; i < parts.size() && in.ok(); ++i) {
+        Result<QueueView::Known> known =
+            decode_known(JsonReader(parts[i], in.pointer_of("parts/" + std::to_string(i))));
+        if (!known) return known.error();
+        view.parts.push_back(*std::move(known));
+    }
+    const Json& rows = in.array("rows", limits::kMaxPartsInQueue);
+    for (std::size_t i = 0; i < rows.size() && in.ok(); ++i) {
+        const std::string key = "rows/" + std::to_string(i);
+        const Json& row = inner(in, key, rows[i]);
+        std::vector<QueueView::Slots>& slots = view.rows.emplace_back();
+        for (std::size_t k = 0; k < row.size() && in.ok(); ++k) {
+            JsonReader one(row[k], in.pointer_of(key + "/" + std::to_string(k)));
+            QueueView::Slots each{.id = read_id<PartId>(one, "part"), .processors = {}};
+            each.processors = read_processors(one, "processors", one.array("processors", kMaxProcessors));
+            each.is_alternative = one.boolean("alternative");
+            Result<QueueView::Slots> done = one.finish(std::move(each));
+            if (!done) return done.error();
+            slots.push_back(*std::move(done));
+        }
+    }
+    if (!in.any("load").is_null()) {
+        JsonReader one(in.object("load"), in.pointer_of("load"));
+        const FoundLoad load{static_cast<Load>(one.integer("load", 0, 2)), Time{read_steady(one, "at_us")}};
+        const Result<FoundLoad> done = one.finish(load);
+        if (!done) return done.error();
+        view.load = *done;
+    }
+    view.stopped = read_ids(in, "stopped", in.array("stopped", limits::kMaxPartsInQueue));
+    view.slice = Duration{in.integer("slice_us", 0, kFarAwayUs)};
+    view.next_number = in.integer("next_number", 0, kMostNumber);
+    view.next_arrival = static_cast<std::uint64_t>(in.integer("next_place", 0, kMostNumber));
+    return in.finish(std::move(view));
+}
+
 struct Writer {
-    Json operator()(const QueueOpened& e) const { return {{"event", "opened"}, {"processors", e.processors}}; }
+    Json operator()(const QueueOpened& e) const {
+        return {{"event", "opened"}, {"processors", e.processors}, {"rows", e.rows}};
+    }
     Json operator()(const DisciplineChosen& e) const { return {{"event", "discipline"}, {"policy", e.discipline}}; }
     Json operator()(const PartWaits& e) const {
         return {{"event", "waits"},
@@ -60,7 +240,9 @@ struct Writer {
                 {"party", e.part.party},
                 {"since_us", e.part.since.count()},
                 {"processors", e.part.processors},
-                {"length_us", e.part.length.count()}};
+                {"length_us", e.part.length.count()},
+                {"priority", e.part.priority},
+                {"share", e.part.share}};
     }
     Json operator()(const PartLeaves& e) const { return {{"event", "leaves"}, {"part", to_string(e.id)}}; }
     Json operator()(const ProcessorsPromised& e) const {
@@ -94,25 +276,19 @@ struct Writer {
                 {"at_us", e.at.count()},
                 {"usable", std::move(usable)},
                 {"starts", std::move(starts)},
-                {"outlooks", std::move(outlooks)}};
+                {"places", e.decision.places},
+                {"outlooks", std::move(outlooks)},
+                {"turns", encode_turns(e.decision.turns)},
+                {"wake_at_us", encode_start(e.decision.wake_at)}};
     }
     Json operator()(const QueueContinued& e) const {
-        Json promised = Json::array();
-        for (const auto& [id, start] : e.promised)
-            promised.push_back({{"part", to_string(id)}, {"start_us", start.count()}});
-        return {{"event", "continued"}, {"at_us", e.at.count()}, {"used", e.used}, {"promised", std::move(promised)}};
+        return {{"event", "continued"}, {"at_us", e.at.count()}, {"used", e.used}, {"view", encode_view(e.view)}};
     }
 };
 
 Result<QueueEvent> read_promised(JsonReader& in) {
     ProcessorsPromised event{read_id<PartId>(in, "part"), in.text("party", 256), {}, read_steady(in, "at_us")};
-    const Json& processors = in.array("processors", kMaxProcessors);
-    for (std::size_t i = 0; i < processors.size() && in.ok(); ++i) {
-        if (!processors[i].is_number_unsigned() || processors[i].get<std::uint64_t>() >= kMaxProcessors)
-            in.fail("processors/" + std::to_string(i), "must be a processor's number");
-        else
-            event.promise.processors.push_back(processors[i].get<std::int32_t>());
-    }
+    event.promise.processors = read_processors(in, "processors", in.array("processors", kMaxProcessors));
     event.promise.when = {read_steady(in, "begin_us"), read_steady(in, "end_us")};
     event.promise.expected_end = read_steady(in, "expected_end_us");
     if (in.ok() && event.promise.when.end < event.promise.when.begin) in.fail("end_us", "is before begin_us");
@@ -140,14 +316,17 @@ Result<QueueEvent> read_decided(JsonReader& in) {
         }
         event.usable.emplace(PartId{*id}, *std::move(mask));
     }
-    const Json& starts = in.array("starts", limits::kMaxPartsInQueue);
-    for (std::size_t i = 0; i < starts.size() && in.ok(); ++i) {
-        const auto id = starts[i].is_string() ? parse_id128(starts[i].get<std::string>()) : std::nullopt;
-        if (id)
-            event.decision.starts.push_back(PartId{*id});
-        else
-            in.fail("starts/" + std::to_string(i), "must be a part's id");
+    event.decision.starts = read_ids(in, "starts", in.array("starts", limits::kMaxPartsInQueue));
+    const Json& places = in.array("places", limits::kMaxPartsInQueue);
+    for (std::size_t i = 0; i < places.size() && in.ok(); ++i) {
+        const std::string key = "places/" + std::to_string(i);
+        event.decision.places.push_back(read_processors(in, key, inner(in, key, places[i])));
     }
+    if (!in.ok()) return in.error();
+    Result<Turns> turns = decode_turns(JsonReader(in.object("turns"), in.pointer_of("turns")));
+    if (!turns) return turns.error();
+    event.decision.turns = *std::move(turns);
+    event.decision.wake_at = read_start(in, "wake_at_us");
     const Json& outlooks = in.array("outlooks", limits::kMaxPartsInQueue);
     for (std::size_t i = 0; i < outlooks.size() && in.ok(); ++i) {
         JsonReader o(outlooks[i], in.pointer_of("outlooks/" + std::to_string(i)));
@@ -164,7 +343,7 @@ Result<QueueEvent> read_decided(JsonReader& in) {
 }
 
 Result<QueueEvent> read_continued(JsonReader& in) {
-    QueueContinued event{.at = read_steady(in, "at_us"), .used = {}, .promised = {}};
+    QueueContinued event{.at = read_steady(in, "at_us"), .used = {}, .view = {}};
     const Json& used = in.object("used");
     for (auto it = used.begin(); it != used.end() && in.ok(); ++it) {
         const bool good = it.key().size() <= 256 && it.value().is_number() && it.value().get<double>() >= 0;
@@ -173,14 +352,10 @@ Result<QueueEvent> read_continued(JsonReader& in) {
         else
             in.fail("used/" + pointer_step(it.key()), "must be processors times seconds, 0 or more");
     }
-    const Json& promised = in.array("promised", limits::kMaxPartsInQueue);
-    for (std::size_t i = 0; i < promised.size() && in.ok(); ++i) {
-        JsonReader one(promised[i], in.pointer_of("promised/" + std::to_string(i)));
-        const PartId id = read_id<PartId>(one, "part");
-        const Result<Duration> start = one.finish(read_steady(one, "start_us"));
-        if (!start) return start.error();
-        event.promised.emplace_back(id, *start);
-    }
+    if (!in.ok()) return in.error();
+    Result<QueueView> view = decode_view(JsonReader(in.object("view"), in.pointer_of("view")));
+    if (!view) return view.error();
+    event.view = *std::move(view);
     return in.finish(QueueEvent(std::move(event)));
 }
 
@@ -193,15 +368,17 @@ Result<QueueEvent> decode_queue_event(const Json& json) {
     const std::string kind = in.text("event", 32);
     if (!in.ok()) return in.error();
     if (kind == "opened")
-        return in.finish(
-            QueueEvent(QueueOpened{static_cast<std::int32_t>(in.integer("processors", 1, kMaxProcessors))}));
+        return in.finish(QueueEvent(QueueOpened{static_cast<std::int32_t>(in.integer("processors", 1, kMaxProcessors)),
+                                                static_cast<std::int32_t>(in.integer("rows", 1, kMaxProcessors))}));
     if (kind == "discipline") return in.finish(QueueEvent(DisciplineChosen{in.text("policy", 1024)}));
     if (kind == "waits") {
         WaitingPart part{.id = read_id<PartId>(in, "part"),
                          .party = in.text("party", 256),
                          .since = read_steady(in, "since_us"),
                          .processors = static_cast<std::int32_t>(in.integer("processors", 1, kMaxProcessors)),
-                         .length = Duration{in.integer("length_us", 1, kFarAwayUs)}};
+                         .length = Duration{in.integer("length_us", 1, kFarAwayUs)},
+                         .priority = static_cast<std::int32_t>(in.integer("priority", -kMostPriority, kMostPriority)),
+                         .share = static_cast<std::int32_t>(in.integer("share", 0, 100))};
         return in.finish(QueueEvent(PartWaits{std::move(part)}));
     }
     if (kind == "leaves") return in.finish(QueueEvent(PartLeaves{read_id<PartId>(in, "part")}));
