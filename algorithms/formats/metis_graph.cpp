@@ -29,7 +29,7 @@ class Reader {
     Reader(std::string_view text, const std::string& source, std::uint64_t first)
         : text_(text), source_(source), first_(first), lines_(text) {}
 
-    std::uint64_t weights_per_task() const { return head_.task_weights; }
+    const Header& head() const { return head_; }
     Result<TaskGraph> read() {
         if (!header() || !tasks() || !symmetric()) return error_;
         Result<TaskGraph> graph = TaskGraph::make(std::move(compute_), std::move(edges_));
@@ -269,8 +269,9 @@ Result<GraphFile> read_graph_file(std::string_view text, const std::string& sour
         file.warnings.push_back("counts tasks from 0, METIS from 1; it is read from 0");
     }
     file.graph = *std::move(graph);
-    if (reader.weights_per_task() > 1)
-        file.warnings.push_back("has " + std::to_string(reader.weights_per_task()) +
+    if (reader.head().vertex_sizes) file.warnings.push_back("has vertex sizes, which are not used");
+    if (reader.head().task_weights > 1)
+        file.warnings.push_back("has " + std::to_string(reader.head().task_weights) +
                                 " weights per task; only the first of them is balanced");
     return file;
 }

@@ -45,7 +45,7 @@ void add_agent(MachineView& machine, const ReplyView& agent) {
 
 NodesView decode_nodes_view(const Json& answer) {
     const ReplyView all(answer);
-    NodesView view{all.text("zone"), all.text("organisation"), all.text("sharing"), {}};
+    NodesView view{all.text("zone"), all.text("organisation"), all.text("sharing"), all.texts("categories"), {}};
     std::map<std::string, ReplyView> agents;
     for (const Json& agent : all.array("agents"))
         agents.emplace(ReplyView(agent).object("description").text("name"), ReplyView(agent));
@@ -109,6 +109,7 @@ Json encode_home_zone(const NodesView& home, const std::string& url, const std::
             {"processors", processors},
             {"used", used},
             {"url", url},
+            {"categories", home.categories},
             {"usable", true},
             {"condition", {{"state", state}, {"age_s", 0.0}}}};
 }
@@ -117,6 +118,7 @@ Json encode_other_zone(const codec::PeerView& zone) {
     return {{"zone", zone.zone},
             {"organisation", zone.organisation},
             {"url", zone.url},
+            {"categories", zone.categories},
             {"usable", is_usable(zone)},
             {"reason", zone.reason},
             {"condition", ReplyView(zone.item).has("condition") ? zone.item["condition"] : Json::object()},

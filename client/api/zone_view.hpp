@@ -41,6 +41,7 @@ struct MachineView {
 struct NodesView {
     std::string zone, organisation;
     std::string sharing;  ///< empty: parts do not share processors
+    std::vector<std::string> categories;
     std::vector<MachineView> machines;
 };
 NodesView decode_nodes_view(const codec::Json& answer);

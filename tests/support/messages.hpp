@@ -241,7 +241,8 @@ inline Peer some_peer() {
             .reason = "not listed",
             .last_heard = time_from_microseconds(123),
             .leased_until = time_from_microseconds(456),
-            .condition = PeerCondition{PeerState::kRefusesUs, std::chrono::seconds{3}, -std::chrono::seconds{75}}};
+            .condition = PeerCondition{PeerState::kRefusesUs, std::chrono::seconds{3}, -std::chrono::seconds{75}},
+            .categories = {{"mpi", "policy=easy"}}};
 }
 inline Profile some_profile(std::uint64_t low, bool complete = true, TaskIndex ranks = 4) {
     Profile profile{

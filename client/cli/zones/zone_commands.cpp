@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdint>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,7 +11,10 @@
 #include "client/api/zone_view.hpp"
 #include "client/cli/applications/application_view.hpp"
 #include "client/cli/context.hpp"
+#include "client/cli/zones/zone_expression.hpp"
+#include "services/common/adapters/command_line/values.hpp"
 #include "services/common/listing/peer_listing.hpp"
+#include "services/common/messages/zone_offer.hpp"
 
 namespace zbs::cli {
 namespace {
@@ -28,7 +32,33 @@ Listing zone_listing() {
              {"YOU MAY USE IT", "usable"},
              {"ADDRESS", "url"},
              {"OUTBOUND", true},
-             {"INBOUND", true}}};
+             {"INBOUND", true},
+             {"OFFERS", "categories", true}}};
+}
+
+/// What an expression may ask about any zone.
+struct KnownZone {
+    std::string zone, organisation, state;
+    bool usable = false;
+    const std::vector<std::string>& categories;
+};
+
+/// A category is KIND=VALUE of an offer; what has no such kind stays a category, so that no zone can describe itself as
+/// another one.
+ZoneAttributes attributes_of(const KnownZone& known) {
+    ZoneAttributes attributes;
+    attributes.emplace("zone", known.zone);
+    attributes.emplace("organisation", known.organisation);
+    attributes.emplace("state", known.state);
+    attributes.emplace("usable", known.usable ? "yes" : "no");
+    for (const std::string& category : known.categories) {
+        const std::size_t equals = category.find('=');
+        if (equals != std::string::npos && find_word<ZoneOffer>(category.substr(0, equals)))
+            attributes.emplace(category.substr(0, equals), category.substr(equals + 1));
+        else
+            attributes.emplace("category", category);
+    }
+    return attributes;
 }
 
 Listing link_listing() {
@@ -53,8 +83,15 @@ Listing node_listing() {
              {"MEMORY", "memory_bytes", true}}};
 }
 
-/// The own zone with its machines, then the zones it knows; of those nothing but their address.
-void list_zones(Context& context) {
+/// The own zone with its machines, then the zones it knows; of those nothing but their address and what they offer.
+/// Only zones for which `where` holds, if it is given.
+void list_zones(Context& context, const std::string& where) {
+    std::optional<ZoneExpression> condition;
+    if (!where.empty()) {
+        auto parsed = ZoneExpression::parse(where);
+        if (!parsed) return context.fail(parsed.error());
+        condition = *std::move(parsed);
+    }
     const auto zone = context.connect();
     if (!zone) return;
     const Result<Json> own = zone->get("/v1/nodes");
@@ -71,14 +108,22 @@ void list_zones(Context& context) {
     if (!why_not) return context.fail(why_not.error());
     const char* const state = why_not->empty() ? "up" : "draining";  // it answered, so it can only drain
     Listing listing = zone_listing();
-    listing.items.push_back(client::encode_home_zone(home, zone->url(), state));
-    listing.rows.push_back(
-        {home.zone, home.organisation, processors, used, state, "0s", "yes (home)", zone->url(), "-", "-"});
+    ZoneAttributes attributes = attributes_of({home.zone, home.organisation, state, true, home.categories});
+    attributes.emplace("processors", std::to_string(processors));
+    attributes.emplace("used", std::to_string(used));
+    if (!condition || condition->holds(attributes)) {
+        listing.items.push_back(client::encode_home_zone(home, zone->url(), state));
+        listing.rows.push_back({home.zone, home.organisation, processors, used, state, "0s", "yes (home)", zone->url(),
+                                "-", "-", joined(home.categories, " ")});
+    }
     for (const codec::PeerView& peer : codec::decode_peerings_view(*peers).peers) {
+        const bool usable = client::is_usable(peer);
+        attributes = attributes_of({peer.zone, peer.organisation, peer.state, usable, peer.categories});
+        if (condition && !condition->holds(attributes)) continue;
         listing.items.push_back(client::encode_other_zone(peer));
         listing.rows.push_back({peer.zone, peer.organisation, "-", "-", listing::state_of(peer), listing::age_of(peer),
-                                client::is_usable(peer) ? "yes" : "no: " + peer.reason, peer.url, peer.outbound,
-                                peer.inbound});
+                                usable ? "yes" : "no: " + peer.reason, peer.url, peer.outbound, peer.inbound,
+                                joined(peer.categories, " ")});
     }
     print(context, listing);
 }
@@ -206,7 +251,18 @@ void add_zone_commands(CLI::App& app, Context& context) {
         add_list_options(*command, context, empty);
         command->callback([&context, show] { show(context); });
     };
-    listing("list", "zones and whether you may use them", list_zones, zone_listing());
+    CLI::App* list = zone->add_subcommand("list",
+                                          "zones, whether you may use them, and what they offer\n\n"
+                                          "Example: zbs zone list\n"
+                                          "Example: zbs zone list --where 'usable = yes and mpi >= 4'");
+    add_list_options(*list, context, zone_listing());
+    const auto where = std::make_shared<std::string>();
+    list->add_option("--where", *where,
+                     "only zones for which this holds: comparisons (=, !=, <, <=, >, >=) of " +
+                         joined(zone_attribute_names(), ", ", " or ") +
+                         " with a word, number or version, joined by and, or, not and parentheses")
+        ->check(command_line::something("write a condition as 'policy = easy'"));
+    list->callback([&context, where] { list_zones(context, *where); });
     listing("links",
             "delay and bandwidth from your home zone to others: what plans are made with, and what was measured",
             show_links, link_listing());

@@ -63,6 +63,7 @@ PeerView decode_peer_view(const Json& peer) {
                   std::nullopt,
                   time_in(row, "last_heard_us"),
                   time_in(row, "leased_until_us"),
+                  row.texts("categories"),
                   peer};
     if (condition.has("age_s")) view.age_s = condition.number("age_s");
     return view;

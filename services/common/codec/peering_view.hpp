@@ -17,6 +17,7 @@ struct PeerView {
     std::string state;            ///< empty: not sent
     std::optional<double> age_s;  ///< of that state
     Time last_heard{}, leased_until{};
+    std::vector<std::string> categories;
     Json item;  ///< as it was sent
 };
 PeerView decode_peer_view(const Json& peer);

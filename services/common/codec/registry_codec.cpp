@@ -68,7 +68,7 @@ constexpr auto kZoneEntry = fields<ZoneEntry>(
     name("organisation", &ZoneEntry::organisation),
     text("contact", &ZoneEntry::contact, 256),
     Field{"url", &ZoneEntry::url, kAsIs, read_url},
-    texts("categories", &ZoneEntry::categories, 32, 2048),
+    texts("categories", &ZoneEntry::categories, limits::kMaxCategories, limits::kMaxCategoriesBytes),
     integer("interface_version", &ZoneEntry::interface_version, 1, 1'000),
     seconds("lease_s", &ZoneEntry::lease, 3'600),
     word("standing", &ZoneEntry::standing),
@@ -144,7 +144,8 @@ constexpr auto kPeer = fields<Peer>(
     cut_text("reason", &Peer::reason),
     time("last_heard_us", &Peer::last_heard),
     time("leased_until_us", &Peer::leased_until),
-    nested("condition", &Peer::condition, kPeerCondition));
+    nested("condition", &Peer::condition, kPeerCondition),
+    texts("categories", &Peer::categories, limits::kMaxCategories, limits::kMaxCategoriesBytes));
 // clang-format on
 
 }  // namespace

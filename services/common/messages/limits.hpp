@@ -56,6 +56,7 @@ inline constexpr std::size_t kMaxDelegationsPerUser = 10'000;
 inline constexpr std::size_t kMaxChainBytes = 64 * 1024;  ///< PEM of a certificate chain
 inline constexpr int kMaxChainCertificates = 8;           ///< proxies, end entity and intermediates together
 inline constexpr int kMaxProxies = 5;                     ///< in one chain
+inline constexpr std::size_t kMaxCategories = 32, kMaxCategoriesBytes = 2048;  ///< of one zone, all together
 inline constexpr std::size_t kMaxBundleBytes = 64 * 1024;
 inline constexpr int kMaxBundleCertificates = 16;
 inline constexpr std::size_t kMaxKeyBytes = 16 * 1024;      ///< PEM of a private key

@@ -40,7 +40,7 @@ struct ZoneEntry {
     OrganisationName organisation;
     std::string contact;                  ///< for people
     std::string url;                      ///< where the zone listens
-    std::vector<std::string> categories;  ///< e.g. "mpi"
+    std::vector<std::string> categories;  ///< "mpi", and what it offers, see `ZoneOffer`
     int interface_version = kInterfaceVersion;
     Duration lease{};  ///< asked for; the registry may grant less
     ZoneStanding standing = ZoneStanding::kActive;
@@ -170,7 +170,8 @@ struct Peer {
     std::string reason;
     Time last_heard{};
     std::optional<Time> leased_until{};  ///< by the registry, at its last word; none: not listed there. Is not stored
-    std::optional<PeerCondition> condition{};  ///< of this moment. Is not stored
+    std::optional<PeerCondition> condition{};              ///< of this moment. Is not stored
+    std::optional<std::vector<std::string>> categories{};  ///< in the registry; none: not listed there. Is not stored
     bool operator==(const Peer&) const = default;
 };
 

@@ -95,21 +95,16 @@ void read_database(system::ConfigFile& file, ZoneSettings& settings) {
     settings.database = std::move(database);
 }
 
-constexpr std::array kSharingModes = {std::pair{std::string_view("gang"), SharingMode::kGang},
-                                      std::pair{std::string_view("concurrent-gang"), SharingMode::kConcurrentGang},
-                                      std::pair{std::string_view("priority"), SharingMode::kPriority},
-                                      std::pair{std::string_view("shares"), SharingMode::kShares}};
-
 /// Where the file has a table [time_sharing]. To be read after the machines.
 void read_time_sharing(system::ConfigFile& file, ZoneConfig& zone) {
     if (!file.has("time_sharing")) return;
     const std::string mode = file.text("time_sharing.mode", "gang");
-    const auto known = std::ranges::find(kSharingModes, mode, &std::pair<std::string_view, SharingMode>::first);
-    if (known == kSharingModes.end())
+    const auto known = find_word<SharingMode>(mode);
+    if (!known)
         file.fail("time_sharing.mode", "'mode' of [time_sharing] is '" + mode +
                                            "', but must be one of gang, concurrent-gang, priority, shares");
     else
-        zone.sharing = known->second;
+        zone.sharing = *known;
     zone.slots = static_cast<int>(file.integer("time_sharing.slots", 2, 2, 16));
     zone.slice = seconds_to_duration(file.number("time_sharing.slice_s", to_seconds(zone.slice), 0.05, 60));
     if (zone.agents.size() < zone.zone.machines.size() || zone.agents.empty())

@@ -77,7 +77,8 @@ Json encode(const NodeList& list) {
     Json json = {{"zone", list.zone},
                  {"organisation", list.organisation},
                  {"nodes", std::move(rows)},
-                 {"agents", std::move(agents)}};
+                 {"agents", std::move(agents)},
+                 {"categories", list.categories}};
     if (!list.sharing.empty()) {
         json["sharing"] = list.sharing;
         json["slices"] = list.slices;

@@ -30,8 +30,9 @@ struct NodeList {
     std::vector<ProcessorLedger::NodeView> nodes;
     std::vector<NodeDirectory::Node> agents;
     bool has_addresses = false;  ///< addresses of agents are for operators
-    std::string sharing;         ///< by which means parts share processors; empty: they do not
-    int slices = 0;              ///< rows of the slice matrix, if they do
+    std::vector<std::string> categories;
+    std::string sharing;  ///< by which means parts share processors; empty: they do not
+    int slices = 0;       ///< rows of the slice matrix, if they do
 };
 Json encode(const NodeList& list);
 

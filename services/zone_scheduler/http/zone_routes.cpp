@@ -276,6 +276,7 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
                                           .nodes = services.parts.table().nodes(),
                                           .agents = services.nodes.nodes(),
                                           .has_addresses = request.call.caller().kind == CallerKind::kOperator,
+                                          .categories = categories_of(services.config),
                                           .sharing = services.parts.sharing_mode(),
                                           .slices = services.config.slots}));
     });

@@ -30,10 +30,11 @@ void reload_settings(const std::string& config_path, ServiceHost& host, ZoneCore
         log.warn("grid_users_not_reloaded", {{"reason", named.error().message}});
     else
         running.grid_users = again->grid_users;
-    const bool new_contact = running.zone.contact != again->zone.contact;
-    if (auto set = zone.set_queue(again->zone.queue); set)
+    bool new_entry = running.zone.contact != again->zone.contact;
+    if (auto set = zone.set_queue(again->zone.queue); set) {
+        new_entry = new_entry || running.zone.queue != again->zone.queue;
         running.zone.queue = again->zone.queue;
-    else
+    } else
         log.warn("setting_not_reloaded", {{"key", "queue"}, {"reason", set.error().message}});
     running.zone.contact = again->zone.contact;
     running.zone.public_metrics = again->zone.public_metrics;
@@ -45,7 +46,7 @@ void reload_settings(const std::string& config_path, ServiceHost& host, ZoneCore
     running.zone.asks = again->zone.asks;
     running.zone.results_kept = again->zone.results_kept;
     running.rates = again->rates;
-    if (new_contact) zone.sign_anew();
+    if (new_entry) zone.sign_anew();
     edge.door.set_rates(again->rates);
     zone.set_accounts(again->zone.accounts);
     zone.set_rules(again->zone.rules);

@@ -6,6 +6,7 @@
 #include "services/common/adapters/system/spd_log.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/zone_scheduler/program/active_zone.hpp"
+#include "services/zone_scheduler/program/mpi_versions.hpp"
 #include "services/zone_scheduler/program/preload_path.hpp"
 #include "services/zone_scheduler/program/reload.hpp"
 #include "services/zone_scheduler/program/standby.hpp"
@@ -176,6 +177,7 @@ int run(const std::string& config_path) {
     Result<std::string> profiler = preload_path(settings->zone.profiler);
     if (!profiler) return fail(profiler.error());
     settings->zone.profiler = *std::move(profiler);
+    find_mpi_versions(settings->zone);  // here, so that a standby takes over without it
     make_state_folder(*settings, state);
     const std::unique_ptr<Log> log = system::make_log("zbs-zone." + settings->zone.zone.name);
     Result<std::optional<Storage>> storage = open_at_start(*settings, state, *log);

@@ -6,10 +6,10 @@
 #include "algorithms/base/duration_text.hpp"
 #include "services/common/messages/clock_difference.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/common/messages/zone_offer.hpp"
 
 namespace zbs {
 namespace {
-constexpr const char* kCategory = "mpi";
 constexpr Duration kRetry = std::chrono::seconds{2};
 constexpr Duration kMaxRetry = std::chrono::seconds{30};
 constexpr std::size_t kMaxWarnings = 1'000;
@@ -44,7 +44,7 @@ Result<SignedText> RegistrySession::entry(ZoneStanding standing) {
                           .organisation = config_.organisation,
                           .contact = config_.contact,
                           .url = config_.url,
-                          .categories = {kCategory},
+                          .categories = categories_of(config_),
                           .interface_version = kInterfaceVersion,
                           .lease = config_.lease,
                           .standing = standing,
@@ -154,7 +154,7 @@ void RegistrySession::discover() { check_on({}); }
 void RegistrySession::check_on(const ZoneName& after) {
     if (leaving_) return;
     const ZoneQuery query{
-        .category = kCategory, .interface_version = kInterfaceVersion, .after = after, .leases = true};
+        .category = kMpiCategory, .interface_version = kInterfaceVersion, .after = after, .leases = true};
     transport_.list_zones(config_.registry, query, [this, after](const Result<ZonePage>& page) {
         if (page) {
             std::vector<ZoneEntry> good = verified(*page);

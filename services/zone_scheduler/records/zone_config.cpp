@@ -2,12 +2,49 @@
 
 #include <algorithm>
 
+#include "services/common/messages/zone_offer.hpp"
+
 namespace zbs {
 
 const LinkToZone* declared_link(const ZoneConfig& config, const ZoneName& zone) {
     const auto at = std::find_if(config.links.begin(), config.links.end(),
                                  [&](const LinkToZone& link) { return link.zone == zone; });
     return at == config.links.end() ? nullptr : &*at;
+}
+
+namespace {
+
+/// The name of the queue's policy, or of the one by which processors are shared.
+std::string policy_of(const ZoneConfig& config) {
+    if (!config.queue.empty()) return config.queue.substr(0, config.queue.find(':'));
+    if (config.slots == 1 || config.sharing == SharingMode::kShares) return "none";
+    return config.sharing == SharingMode::kPriority ? "elmer" : "gang";
+}
+
+}  // namespace
+
+std::vector<std::string> categories_of(const ZoneConfig& config) {
+    const bool shares = config.slots > 1;
+    std::vector<std::string> categories = {kMpiCategory, offer_text(ZoneOffer::kPolicy, policy_of(config)),
+                                           offer_text(ZoneOffer::kSharing, shares ? to_string(config.sharing) : "none"),
+                                           offer_text(ZoneOffer::kBackEnd, config.has_slurm        ? "slurm"
+                                                                           : config.agents.empty() ? "local"
+                                                                                                   : "agents")};
+    const auto add_launcher = [&categories](const char* name, ZoneOffer kind, const std::string& version) {
+        categories.push_back(offer_text(ZoneOffer::kLauncher, name));
+        categories.push_back(offer_text(ZoneOffer::kMpi, version));
+        categories.push_back(offer_text(kind, version));
+    };
+    // Launchers of the home zone only write the output of ranks into its folder.
+    const bool home_can_launch = !config.has_slurm || config.staging.nodes_share_state;
+    if (!config.mpich_version.empty()) add_launcher("mpich", ZoneOffer::kMpich, config.mpich_version);
+    if (!config.openmpi_version.empty() && !config.orted.empty() && home_can_launch)
+        add_launcher("openmpi", ZoneOffer::kOpenMpi, config.openmpi_version);
+    if (config.has_slurm && home_can_launch) categories.push_back(offer_text(ZoneOffer::kLauncher, "srun"));
+    if (config.staging.job_bytes > 0) categories.push_back(offer_text(ZoneOffer::kFeature, "staging"));
+    if (!config.profiler.empty()) categories.push_back(offer_text(ZoneOffer::kFeature, "profiles"));
+    if (config.run_as_accounts) categories.push_back(offer_text(ZoneOffer::kFeature, "accounts"));
+    return categories;
 }
 
 std::vector<std::string> partitions_of(const ZoneConfig& config) {

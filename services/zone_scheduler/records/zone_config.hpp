@@ -42,6 +42,7 @@ enum class SharingMode {
     kPriority,        ///< all run, by nice levels: who has the higher priority, or came first, goes first
     kShares,          ///< each has its share
 };
+constexpr auto words_of(SharingMode) { return std::array{"gang", "concurrent-gang", "priority", "shares"}; }
 
 /// What an operator settles for a zone. Read at start; what `settings_table` says of SIGHUP changes on the strand.
 struct ZoneConfig {
@@ -83,6 +84,7 @@ struct ZoneConfig {
     std::string mpi_proxy = "/usr/bin/hydra_pmi_proxy";
     std::string mpirun = "/usr/bin/mpirun.openmpi";  ///< of Open MPI; empty: none here
     std::string orted = "/usr/bin/orted";            ///< its daemon
+    std::string mpich_version, openmpi_version;      ///< as the programs print them; empty: not known
     /// Output of all ranks of one application, bytes: whose is more is stopped. 0: no limit.
     std::uint64_t max_output_bytes = std::uint64_t{10} << 30;
     std::optional<Duration> max_walltime;  ///< of a part, by the site's own scheduler; none: only rights bound it
@@ -118,6 +120,9 @@ inline Duration window_for_files(const ZoneConfig& config) {
 
 /// What the operator has declared of the link to another zone; null where nothing is.
 const LinkToZone* declared_link(const ZoneConfig& config, const ZoneName& zone);
+
+/// The yellow pages of the zone: kMpiCategory, and what it offers, as `ZoneOffer` has it.
+std::vector<std::string> categories_of(const ZoneConfig& config);
 
 /// The partitions that machines are in, sorted; "main" where the zone has none yet.
 std::vector<std::string> partitions_of(const ZoneConfig& config);

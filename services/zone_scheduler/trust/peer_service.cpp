@@ -294,7 +294,10 @@ std::vector<Peer> PeerService::peers() const {
         const auto listed = std::ranges::find_if(listed_, [&](const ZoneEntry& entry) {
             return entry.name == peer.zone && entry.organisation == peer.organisation;
         });
-        if (listed != listed_.end()) peer.leased_until = listed->leased_until;
+        if (listed != listed_.end()) {
+            peer.leased_until = listed->leased_until;
+            peer.categories = listed->categories;
+        }
         peer.condition = condition_of(peer);
         if (const auto last = attempts_.find(name); last != attempts_.end() && last->second.fault) {
             peer.reason = last->second.fault->message;

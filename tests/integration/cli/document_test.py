@@ -107,7 +107,7 @@ class Golden(Manners):
 
     def commands(self):
         """Of every golden file the command that prints it, before a zone that tells all there is."""
-        Zone.answers |= {"/v1/nodes": {"zone": "x", "organisation": "org-a", "nodes": [{"name": name, "processors": 8, "used": 3, "speed": 1.5} for name in ("n1", "n2")],
+        Zone.answers |= {"/v1/nodes": {"zone": "x", "organisation": "org-a", "categories": ["policy=easy"], "nodes": [{"name": name, "processors": 8, "used": 3, "speed": 1.5} for name in ("n1", "n2")],
                                        "agents": [{"description": {"name": "n1", "cores": 4, "memory_bytes": 1 << 30}, "available": SERIES}]},
                          "/v1/whoami": {"zone": "spiffe://org-a/zone/x", "name": "spiffe://org-a/user/ana", "via_proxy": False, "limited": False, "groups": ["g"], "serial": "1", "not_after_us": 1},
                          "/openapi.json": {"info": {"version": "1"}},
@@ -116,7 +116,7 @@ class Golden(Manners):
                          "/v1/peerings/org-b": {"peerings": [PEERING]},
                          "/v1/applications/" + ONE: WHOLE_VIEW, "/v1/applications/" + ONE + "/explain": {"id": ONE, "state": "planned", "reason": "", "events": [EVENT], "plan": WHOLE_PLAN},
                          "/v1/applications?dry_run=true": {key: value for key, value in WHOLE_PLAN.items() if key != "queued"}, "/v1/profiles": {"profiles": [PROFILE]},
-                         "/v1/peerings": {"peers": [{"zone": "y", "organisation": "org-b", "outbound": "accepted", "inbound": "accepted", "url": "https://y:1", "reason": "", "last_heard_us": 1, "leased_until_us": 1, "condition": {"state": "up", "age_s": 0.5, "clock_ahead_s": 0.0}}]}}
+                         "/v1/peerings": {"peers": [{"zone": "y", "organisation": "org-b", "outbound": "accepted", "inbound": "accepted", "url": "https://y:1", "reason": "", "last_heard_us": 1, "leased_until_us": 1, "categories": ["mpi", "policy=gang"], "condition": {"state": "up", "age_s": 0.5, "clock_ahead_s": 0.0}}]}}
         Zone.answers |= {"/v1/applications/" + TWO: dict(WHOLE_VIEW, id=TWO, state="completed"), "/v1/applications/" + ONE + "/assignment": ASSIGNMENT, "/v1/delegations/" + ONE: {},
                          "/v1/applications/" + ONE + "/results": {"complete": True, "notes": [], "files": [{"name": "out", "digest": hashlib.sha256(b"7").hexdigest(), "size": 1, "zone": "x"}]}}
         Zone.answers |= {"/v1/applications": {"applications": [JOBS[0] | {"owner": "spiffe://org-a/user/ana", "name": "n", "started_us": 2, "ended_us": 3, "expected_start_us": 4, "waits_for": "turn"}, *(job | {"owner": "spiffe://org-a/user/ana"} for job in JOBS[1:])]},

@@ -207,6 +207,7 @@ class Story(unittest.TestCase):
             shutil.copy(PROGRAMS / "apps/messages", self.folder / "ana" / name)
         (self.folder / "ana/input.dat").write_text("")
         self.try_example("zbs zone list", "org-b-one")
+        self.try_example("zbs zone list --where 'usable = yes and mpi >= 4'", "org-b-one")
         self.try_example("zbs zone show", "m0")
         self.try_example("zbs zone links")
         self.try_example("zbs zone machine-links")

@@ -41,6 +41,20 @@ class Formats(Manners):
             self.assertIn(column, self.good(*words, "-o", "wide"), words)
             self.assertRegex(self.good(*words, "--help"), "-o wide has also [a-z]")
 
+    def test_zones_are_found_by_what_they_offer(self):
+        Zone.answers |= {"/v1/nodes": {"zone": "x", "organisation": "org-a", "nodes": [{"name": "n1", "processors": 8, "used": 3, "speed": 1.5}],
+                                       "categories": ["policy=easy", "launcher=mpich", "mpi=4.0.2", "mpich=4.0.2"]},
+                         "/v1/peerings": {"peers": [{"zone": "y", "organisation": "org-b", "outbound": "accepted", "condition": {"state": "up"}, "categories": ["mpi", "policy=gang", "mpi=4.1", "zone=x"]},
+                                                    {"zone": "z", "organisation": "org-b", "outbound": "accepted"}]}}
+        for where, zones in (("policy = gang and mpi >= 4", ["y"]), ("mpi >= 4.0.2", ["x", "y"]), ("processors > 7", ["x"]), ("category = mpi or zone = z", ["y", "z"]),
+                             ("not (organisation = org-b)", ["x"]), ("policy != easy", ["y", "z"]), ("zone = x", ["x"]), ("state = down", [])):
+            self.assertEqual(self.good("zone", "list", "-o", "name", "--where", where).split(), zones, where)
+        self.assertIn("policy=gang", self.good("zone", "list", "-o", "wide", "--where", "zone = y"))
+        self.assertEqual([zone["categories"] for zone in json.loads(self.good("zone", "list", "-o", "json", "--where", "zone != x"))["zones"]], [["mpi", "policy=gang", "mpi=4.1", "zone=x"], []])
+        Zone.answers.clear()
+        for where, fault in (("polcy = gang", "--where: character 1, 'polcy': there is no such attribute; did you mean 'policy'?"), ("mpi >= new", "--where: character 8, 'new': "), ("", "--where: it is empty")):
+            self.assertIn(fault, self.refused("zone", "list", "--where", where))
+
     def test_a_profile_that_lacks_messages_is_not_complete(self):
         Zone.answers["/v1/profiles"] = {"profiles": [PROFILE, PROFILE | {"unseen": {"MPI_Psend_init": 4, "MPI_Bcast_c": 1}}]}
         self.assertEqual(self.good("profile", "list", "--no-header", "--columns", "complete,missing", "-o", "csv"),

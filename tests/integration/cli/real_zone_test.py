@@ -71,6 +71,8 @@ class RealZone(unittest.TestCase):
         self.f.restart("a", lambda text: 'queue = "easy"\n' + text)
         self.f.environment["ZBS_CREDENTIALS"] = self.f.log_in("a", "ana", "--group", "physics")
         until(lambda: sum(zone["usable"] for zone in self.ask("zone", "list")["zones"]) == 3, DEADLINE_S, "the zones do not accept each other")
+        until(lambda: len(self.ask("zone", "list", "--where", "usable = yes and mpich >= 4")["zones"]) == 3, DEADLINE_S, lambda: f"offers are missing: {self.ask('zone', 'list')}")
+        self.assertEqual([zone["zone"] for zone in self.ask("zone", "list", "--where", "policy = easy and mpi >= 4 and launcher = mpich")["zones"]], ["a"])
         until(lambda: all("bandwidth" in link for link in self.ask("zone", "links")["links"]), DEADLINE_S, "the links are not measured")
 
     def run_jobs(self):

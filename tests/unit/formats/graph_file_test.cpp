@@ -48,6 +48,12 @@ TEST(GraphFile, AFurtherWeightOfTasksIsNotDroppedInSilence) {
     EXPECT_THAT(file->warnings, ElementsAre("has 2 weights per task; only the first of them is balanced"));
 }
 
+TEST(GraphFile, VertexSizesAreNotDroppedInSilence) {
+    const Result<GraphFile> file = read_graph_file("2 1 100\n3 2\n4 1\n", "f");
+    ASSERT_TRUE(file) << file.error();
+    EXPECT_THAT(file->warnings, ElementsAre("has vertex sizes, which are not used"));
+}
+
 struct Bad {
     const char* name;
     const char* text;

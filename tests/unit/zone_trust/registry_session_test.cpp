@@ -132,6 +132,41 @@ TEST_F(RegistrySessionTest, TheCodeIsUsedOnceAndThenForgotten) {
     EXPECT_EQ(forgotten, 1);
 }
 
+TEST_F(RegistrySessionTest, TheEntryHoldsTheOffersOfTheZone) {
+    home.config.queue = "gang:packing=best-fit";
+    home.config.mpich_version = "4.0.2";
+    home.config.openmpi_version = "4.1.4";
+    home.config.run_as_accounts = true;
+    session->start();
+    clock.advance(seconds{1});
+    const auto published = codec::verify_entry(home.trust, transport.published.back());
+    ASSERT_TRUE(published) << published.error();
+    EXPECT_THAT(
+        published->categories,
+        ElementsAre("mpi", "policy=gang", "sharing=none", "backend=local", "launcher=mpich", "mpi=4.0.2", "mpich=4.0.2",
+                    "launcher=openmpi", "mpi=4.1.4", "openmpi=4.1.4", "feature=staging", "feature=accounts"));
+}
+
+TEST(CategoriesOf, AZoneOffersOnlyWhatItHas) {
+    ZoneConfig config;
+    config.staging.job_bytes = 0;
+    EXPECT_THAT(categories_of(config), ElementsAre("mpi", "policy=none", "sharing=none", "backend=local"));
+    config.agents = {MachineName("n1")};
+    config.slots = 2;
+    config.sharing = SharingMode::kPriority;
+    EXPECT_THAT(categories_of(config), ElementsAre("mpi", "policy=elmer", "sharing=priority", "backend=agents"));
+    config.sharing = SharingMode::kConcurrentGang;
+    EXPECT_THAT(categories_of(config), ElementsAre("mpi", "policy=gang", "sharing=concurrent-gang", "backend=agents"));
+    config = {};
+    config.has_slurm = true;
+    config.openmpi_version = "4.1.4";  // its ranks could not write their output
+    config.staging.job_bytes = 0;
+    EXPECT_THAT(categories_of(config), ElementsAre("mpi", "policy=none", "sharing=none", "backend=slurm"));
+    config.staging.nodes_share_state = true;
+    EXPECT_THAT(categories_of(config), ElementsAre("mpi", "policy=none", "sharing=none", "backend=slurm",
+                                                   "launcher=openmpi", "mpi=4.1.4", "openmpi=4.1.4", "launcher=srun"));
+}
+
 /// The answer was lost, and by now the code has run out.
 TEST_F(RegistrySessionTest, ACodeThatWasUsedUnheardDoesNotKeepTheZoneOut) {
     home.config.registry_code = "secret";

@@ -1,0 +1,45 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "algorithms/base/result.hpp"
+
+namespace zbs::cli {
+
+/// What is known of a zone, by attribute; one that has several values stands several times.
+using ZoneAttributes = std::multimap<std::string, std::string, std::less<>>;
+
+/// Names that an expression may use: of columns (zone, usable, ...), of offers (policy, mpi, ...), and "category".
+std::vector<std::string_view> zone_attribute_names();
+
+/// A condition on zones, as `policy = gang and (mpi >= 4 or not sharing = none)`: comparisons of an attribute with a
+/// word, a text in quotes, a number or a version, joined by `and`, `or`, `not` and parentheses; `not` binds closest,
+/// then `and`. `=`, `<`, `<=`, `>` and `>=` hold where one value of the attribute does, `!=` where none is equal; a
+/// zone of which nothing is known under that name has no value. Numbers and versions compare part by part: 4.10 > 4.9,
+/// 4 = 4.0, and the letters behind a version (4.2rc1) do not count.
+class ZoneExpression {
+  public:
+    /// Errors have the pointer "--where", and say at which character. At most kMaxBytes.
+    static Result<ZoneExpression> parse(std::string_view text);
+    bool holds(const ZoneAttributes& zone) const { return holds(zone, root_); }
+
+    static constexpr std::size_t kMaxBytes = 4'096;
+
+  private:
+    friend class ZoneExpressionParser;
+    enum class Kind { kCompare, kNot, kAnd, kOr };
+    struct Node {
+        Kind kind = Kind::kCompare;
+        std::size_t left = 0, right = 0;  ///< nodes; kNot has only the first, kCompare none
+        std::string name, operation, value;
+    };
+    bool holds(const ZoneAttributes& zone, std::size_t at) const;
+
+    std::vector<Node> nodes_;
+    std::size_t root_ = 0;
+};
+
+}  // namespace zbs::cli
