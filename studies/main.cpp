@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -37,6 +38,7 @@ using OrderedJson = nlohmann::ordered_json;
 
 struct ClaimsCommand {
     std::vector<std::string> sources;  ///< empty: all
+    std::vector<std::string> studies;  ///< empty: all of the sources
     int seeds = 10;
     double length = 1;
     int threads = 0;  ///< 0: one per processor
@@ -54,7 +56,7 @@ std::vector<Study> all_studies() {
     return all;
 }
 
-/// Studies of the sources that are wanted, in the order of the list.
+/// Studies that are wanted, in the order of the list.
 Result<std::vector<Study>> studies_of(const ClaimsCommand& command) {
     const std::vector<Study> all = all_studies();
     std::vector<std::string_view> known;
@@ -63,10 +65,17 @@ Result<std::vector<Study>> studies_of(const ClaimsCommand& command) {
     for (const std::string& source : command.sources)
         if (std::ranges::find(known, source) == known.end())
             return invalid("there are no claims of '" + source + "'" + did_you_mean(source, known), "--source");
+    std::vector<std::string_view> names;
+    for (const Study& study : all) names.push_back(study.name);
+    for (const std::string& name : command.studies)
+        if (std::ranges::find(names, name) == names.end())
+            return invalid("there is no study '" + name + "'" + did_you_mean(name, names), "--study");
+    const auto wanted = [](const std::vector<std::string>& words, std::string_view word) {
+        return words.empty() || std::ranges::find(words, word) != words.end();
+    };
     std::vector<Study> found;
     for (const Study& study : all)
-        if (command.sources.empty() || std::ranges::find(command.sources, study.source) != command.sources.end())
-            found.push_back(study);
+        if (wanted(command.sources, study.source) && wanted(command.studies, study.name)) found.push_back(study);
     return found;
 }
 
@@ -112,7 +121,7 @@ std::vector<Part> run_all(const std::vector<Study>& studies, const Effort& effor
     return parts;
 }
 
-OrderedJson json_of(const std::vector<SourceReport>& reports, bool details) {
+OrderedJson json_of(const std::vector<SourceReport>& reports, const ClaimsCommand& command) {
     OrderedJson all = OrderedJson::array();
     for (const SourceReport& report : reports)
         for (const Claim& claim : report.claims) {
@@ -123,10 +132,21 @@ OrderedJson json_of(const std::vector<SourceReport>& reports, bool details) {
                            {"ours", claim.ours},
                            {"spread", claim.spread},
                            {"verdict", to_string(claim.verdict)},
-                           {"test", claim.test}});
-            if (details) all.back()["remark"] = claim.remark;
+                           {"test", kRowTest}});
+            OrderedJson& entry = all.back();
+            if (claim.reason_test)
+                entry["reason_test"] = {{"name", claim.reason_test->name},
+                                        {"figures", claim.reason_test->figures},
+                                        {"passes", claim.reason_test->passes}};
+            if (command.quick) entry["quick"] = true;
+            if (!command.details) continue;
+            entry["remark"] = claim.remark;
+            if (!claim.see.empty()) entry["see"] = claim.see;
         }
-    return {{"version", codec::kDocumentVersion}, {"claims", std::move(all)}};
+    OrderedJson document = {{"version", codec::kDocumentVersion}};
+    if (command.quick) document["quick"] = true;
+    document["claims"] = std::move(all);
+    return document;
 }
 
 Result<void> write_file(const std::string& path, const std::string& text) {
@@ -179,7 +199,8 @@ Result<void> list_studies(const command_line::Output& output, const std::vector<
     Listing listing{"studies", {"SOURCE", "STUDY"}, {}, codec::Json::array()};
     for (const Study& study : studies) {
         listing.rows.push_back({std::string(study.source), std::string(study.name)});
-        listing.items.push_back({{"source", study.source}, {"study", study.name}});
+        listing.items.push_back(
+            {{"source", study.source}, {"study", study.name}, {"cost", study.cost}, {"measures", study.measures}});
     }
     return output.print(listing);
 }
@@ -187,7 +208,7 @@ Result<void> list_studies(const command_line::Output& output, const std::vector<
 Result<void> print_claims(const command_line::Output& output, const ClaimsCommand& command,
                           const std::vector<SourceReport>& reports) {
     if (output.for_json()) {
-        const OrderedJson all = json_of(reports, command.details);
+        const OrderedJson all = json_of(reports, command);
         const auto text = [](const OrderedJson& json) {
             return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
         };
@@ -216,7 +237,12 @@ Result<int> report_claims(const command_line::Output& output, const ClaimsComman
     const bool page = command.page || output.for_people();
     if (Result<void> good = check_places(command, page); !good) return good.error();
     const Effort effort = command.quick ? Effort::quick() : Effort{.seeds = command.seeds, .length = command.length};
-    const std::vector<SourceReport> reports = by_source(*studies, run_all(*studies, effort, command.threads));
+    std::vector<SourceReport> reports = by_source(*studies, run_all(*studies, effort, command.threads));
+    if (effort.is_quick) withhold_verdicts(reports);
+    for (SourceReport& report : reports) {
+        std::ifstream table(command.root + "/tests/golden/claims/horizons/" + std::string(report.source) + ".csv");
+        add_long_runs(report, std::string(std::istreambuf_iterator<char>(table), {}));
+    }
     if (!command.directory.empty())
         if (Result<void> done = write_directory(command.directory, reports, effort); !done) return done.error();
     if (page)
@@ -242,12 +268,15 @@ void add_options(CLI::App& command, ClaimsCommand& options) {
             .add_option("--source", options.sources, "claims of this source only; may be repeated; --list names them")
             ->delimiter(','),
         sources);
+    command.add_option("--study", options.studies, "this study only; may be repeated; --list names them");
     command
         .add_option("--html", options.html, "the page; with -o json, jsonl or csv it is written only if this is given")
         ->capture_default_str();
     command.add_option("--directory", options.directory,
                        "also write the tables and plots, and a page for each source, below this folder");
-    command.add_option("--root", options.root, "path or address of the source tree, for links to tests")
+    command
+        .add_option("--root", options.root,
+                    "path or address of the source tree, for links to tests; from a path also the table of long runs")
         ->capture_default_str();
     CLI::Option* seeds = command.add_option("--seeds", options.seeds, "number of seeds")
                              ->check(command_line::whole_number_in(2, 1000))
@@ -255,12 +284,14 @@ void add_options(CLI::App& command, ClaimsCommand& options) {
     CLI::Option* length = command.add_option("--length", options.length, "times the usual lengths (jobs, horizons)")
                               ->check(command_line::number_in(0.001, 100.0))
                               ->capture_default_str();
-    command.add_flag("--quick", options.quick, "2 seeds and a twentieth of the lengths: shows that all studies run")
+    command
+        .add_flag("--quick", options.quick,
+                  "2 seeds and a twentieth of the lengths: shows that all studies run, and judges nothing")
         ->excludes(seeds)
         ->excludes(length);
     command.add_option("--threads", options.threads, "studies at a time (default: as many as there are cores)")
         ->check(command_line::whole_number_in(1, 1024));
-    command.add_flag("--details", options.details, "JSON: also the remark, with the reason of a difference");
+    command.add_flag("--details", options.details, "JSON: also the remark, and a test of the same rule elsewhere");
     command.add_flag("--list", options.list, "show the sources and their studies");
 }
 

@@ -1,6 +1,7 @@
 #include "studies/claims/dasilva_support.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 #include "algorithms/sim/workload_generators.hpp"
 
@@ -28,6 +29,19 @@ const std::vector<SizeClass>& size_classes() {
 }
 }  // namespace
 
+std::string without_nan(std::string text) {
+    const auto letter = [&text](std::size_t at) {
+        return at < text.size() && std::isalpha(static_cast<unsigned char>(text[at])) != 0;
+    };
+    for (const std::string_view word : {"nan", "inf"})
+        for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+            if (letter(at + word.size()) || (at > 0 && letter(at - 1))) continue;
+            const std::size_t sign = at > 0 && text[at - 1] == '-' ? 1 : 0;
+            text.replace(at - sign, word.size() + sign, kUndefined);
+        }
+    return text;
+}
+
 Workload jann_workload(std::int32_t processors, std::int64_t jobs, std::uint64_t seed, double gap_factor) {
     return generate(HyperErlangWorkload{.common = {.jobs = jobs, .processors = processors, .seed = seed},
                                         .classes = size_classes(),
@@ -36,20 +50,17 @@ Workload jann_workload(std::int32_t processors, std::int64_t jobs, std::uint64_t
 }
 
 void Findings::add(std::string id, std::string claim, std::string published, std::string ours,
-                   std::initializer_list<bool> parts, std::string_view reason, std::string test) {
-    const bool all = std::ranges::all_of(parts, std::identity{}), any = std::ranges::any_of(parts, std::identity{});
-    if (test.empty()) test = "tests/golden/DaSilva2000/claims_test.cpp#GangClaims.QuickReportIsAsCommittedToTheByte";
-    part_.claims.push_back(judged(
-        {.id = "DaSilva-" + std::move(id),
-         .source = "DaSilva2000",
-         .claim = std::move(claim),
-         .published = std::move(published),
-         .ours = ours,
-         .spread = spreads_of(ours),
-         .test = std::move(test)},
-        all, note_,
-        reason.empty() ? std::string()
-                       : (any ? "in part: " : "") + std::string(reason) + (note_.empty() ? "" : " (" + note_ + ")")));
+                   const Conditions& conditions, const Reason& reason, std::string see, std::string_view remark) {
+    std::string known(remark);
+    if (!note_.empty()) known += (known.empty() ? "" : "; ") + note_;
+    Claim entry{.id = "DaSilva-" + std::move(id),
+                .source = "DaSilva2000",
+                .claim = std::move(claim),
+                .published = std::move(published),
+                .ours = ours,
+                .spread = spreads_of(ours),
+                .see = std::move(see)};
+    part_.claims.push_back(judged(std::move(entry), conditions, known, reason));
 }
 
 void Findings::add_table(const std::string& name, std::string text) {

@@ -1,7 +1,6 @@
 #pragma once
 #include <array>
 #include <cstdio>
-#include <initializer_list>
 #include <string>
 
 #include "algorithms/model/workload.hpp"
@@ -11,11 +10,14 @@
 // What the studies of [DaSilva2000] have in common.
 namespace zbs::claims::dasilva {
 
+/// `text` with kUndefined in place of what printf makes of numbers that there are not.
+std::string without_nan(std::string text);
+
 template <class... Values>
 std::string format(const char* pattern, Values... values) {
     std::array<char, 512> text{};
     std::snprintf(text.data(), text.size(), pattern, values...);
-    return text.data();
+    return without_nan(text.data());
 }
 
 /// The stream of example_size_classes(), sizes up to the machine: the thesis's own has no public parameters.
@@ -31,11 +33,9 @@ class Findings {
     /// What is to be known of every claim that follows.
     void note(std::string text) { note_ = std::move(text); }
     const Effort& effort() const { return effort_; }
-    /// `parts`: the claim holds if all of them do; where not, `reason` explains why. Spreads are in `ours`, as "mean ±
-    /// deviation". `test`: of tests/golden/DaSilva2000 where empty.
-    void add(std::string id, std::string claim, std::string published, std::string ours,
-             std::initializer_list<bool> parts, std::string_view reason, std::string test = {});
-    void add(Claim claim) { part_.claims.push_back(std::move(claim)); }
+    /// Spreads are in `ours`, as "mean ± deviation".
+    void add(std::string id, std::string claim, std::string published, std::string ours, const Conditions& conditions,
+             const Reason& reason = {}, std::string see = {}, std::string_view remark = {});
     /// `text` in CSV.
     void add_table(const std::string& name, std::string text);
 

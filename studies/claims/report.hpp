@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,9 +15,18 @@ struct SourceReport {
     std::string_view source;  ///< key in REFERENCES.md
     std::vector<Claim> claims;
     std::vector<File> files;
+    /// By claim, figures and verdict of a run at the horizons of the source; empty: there is none.
+    std::map<std::string, std::string> long_runs = {};
+    std::string made = {};  ///< which command, commit and date they are of
 };
 /// The parts of `studies`, in their order, by source. Precondition: as many parts as studies.
 std::vector<SourceReport> by_source(std::span<const Study> studies, std::vector<Part> parts);
+
+/// Adds the long runs of a table that scripts/studies made: id, figures, verdict and more in CSV.
+void add_long_runs(SourceReport& report, std::string_view csv);
+
+/// Makes every claim "not testable", as after a quick run.
+void withhold_verdicts(std::vector<SourceReport>& reports);
 
 /// A row of `claims_page`.
 std::string claim_row(const Claim& claim);

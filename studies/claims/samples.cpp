@@ -53,6 +53,7 @@ bool clearly_more(const Samples& a, const Samples& b) {
 }
 
 std::string number(double value, int decimals) {
+    if (!std::isfinite(value)) return std::string(kUndefined);
     std::array<char, 64> text{};
     std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
     return text.data();

@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace zbs::claims {
@@ -21,7 +22,9 @@ bool at_least(const Samples& a, const Samples& b);
 /// Whether a > b by more than two standard errors of the paired difference.
 bool clearly_more(const Samples& a, const Samples& b);
 
-/// With so many decimals.
+/// In place of a number that there is not: a mean of nothing, a quotient by zero.
+constexpr std::string_view kUndefined = "undefined";
+/// With so many decimals, or kUndefined.
 std::string number(double value, int decimals = 2);
 /// "mean ± deviation".
 std::string text_of(const Samples& samples, int decimals = 2);

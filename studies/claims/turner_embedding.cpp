@@ -21,14 +21,14 @@ constexpr const char* kHistoryTests = "tests/property/allocation/auxiliary_free_
 
 /// Nothing is drawn.
 Claim exact(std::string id, std::string place, std::string claim, std::string published, std::string ours,
-            std::string test) {
+            std::string see) {
     return {.id = std::move(id),
             .source = "Turner1995, " + std::move(place),
             .claim = std::move(claim),
             .published = std::move(published),
             .ours = std::move(ours),
             .spread = "exact",
-            .test = std::move(test)};
+            .see = std::move(see)};
 }
 
 /// How often each node of 2^dimensions is covered.
@@ -78,7 +78,7 @@ Claim worked_example(const char* id, const MeshShape& mesh, const std::vector<in
                             std::to_string(host_dimension(mesh)) + " dimensions: cubes left over",
                         text(dimensions, total), text(ours, nodes),
                         "tests/golden/Turner1995/partition_test.cpp#PartitionExamples.CubesAreThoseOfTheTable"),
-                  ours == dimensions && nodes == total);
+                  {ours == dimensions, nodes == total});
 }
 
 Claim tilings() {
@@ -165,7 +165,7 @@ Claim side_by_side() {
               std::string("that message ") + (used ? "uses" : "does not use") + " it; the placement is " +
                   (flagged ? "flagged" : "not flagged"),
               std::string(kEcubeTests) + "FindContention.FlagsTwoMeshesPackedSideBySide"),
-        used && flagged);
+        {used, flagged});
 }
 
 Claim two_in_one_cube() {
@@ -183,7 +183,7 @@ Claim two_in_one_cube() {
     return judged(exact("AFL-8", "section 4.1", "4 x 6 and 4 x 2 in one 5-cube", "both under AFL, one under FL",
                         "AFL places " + std::to_string(with_afl) + ", FL " + std::to_string(with_list),
                         std::string(kListTests) + "AuxiliaryFreeList.PairsOfTheConstantWorkloadShareAFiveCube"),
-                  with_afl == 2 && with_list == 1);
+                  {with_afl == 2, with_list == 1});
 }
 
 /// What random histories of jobs that come and go make of the allocator.
@@ -330,15 +330,23 @@ Part turner_embedding(const Effort& effort) {
                                  aware.contended == 0,
                                  "with the owner-aware release; the rule as printed does not keep the promise"));
     const BetweenLeftovers literal = between_leftovers(Deallocation::kLiteral);
-    const BetweenLeftovers kept = between_leftovers(Deallocation::kOwnerAware);
-    Claim printed = exact(
-        "AFL-10b", "figure 3.9, as printed", "released pieces may all go to FL, without contention", "no contention",
-        "a job " + literal.host + " across two leftovers of a running mesh and shares " +
-            std::to_string(literal.shared_channels) + " channels with it; owner-aware it " + kept.host,
-        std::string(kListTests) + "TwoLeftovers.AreMergedByTheLiteralRuleOnly");
-    printed.verdict = literal.shared_channels > 0 && kept.shared_channels == 0 ? Verdict::kContested : Verdict::kFails;
-    printed.remark = "the rule merges cubes that the theorem says nothing of";
-    part.claims.push_back(std::move(printed));
+    part.claims.push_back(
+        judged(exact("AFL-10b", "figure 3.9, as printed", "released pieces may all go to FL, without contention",
+                     "no contention",
+                     "a job " + literal.host + " across two leftovers of a running mesh and shares " +
+                         std::to_string(literal.shared_channels) + " channels with it",
+                     std::string(kListTests) + "TwoLeftovers.AreMergedByTheLiteralRuleOnly"),
+               literal.shared_channels == 0, "",
+               {.name = "owner-aware release",
+                .statement = "the rule merges cubes that the theorem says nothing of; without that the job waits",
+                .evaluate =
+                    [] {
+                        const BetweenLeftovers kept = between_leftovers(Deallocation::kOwnerAware);
+                        return Evidence{
+                            "a job " + kept.host + ", " + std::to_string(kept.shared_channels) + " shared channels",
+                            kept.shared_channels == 0};
+                    },
+                .verdict = Verdict::kContested}));
     const int complete = whole_after_draining(FreeCubes::Coalescing::kComplete, effort);
     const int pairwise = whole_after_draining(FreeCubes::Coalescing::kPairwise, effort);
     part.claims.push_back(judged(
@@ -347,7 +355,7 @@ Part turner_embedding(const Effort& effort) {
                   "; a free list of 6 dimensions: " + std::to_string(complete) + " of " + std::to_string(effort.seeds) +
                   " seeds, merged by pairs as printed " + std::to_string(pairwise),
               std::string(kHistoryTests) + "FreeCubesProperty.PairwiseMergingLosesLargeCubes"),
-        aware.whole_again && complete == effort.seeds && pairwise < effort.seeds,
+        {aware.whole_again, complete == effort.seeds, pairwise < effort.seeds},
         "with complete coalescing; merging by pairs loses the large cubes"));
     return part;
 }

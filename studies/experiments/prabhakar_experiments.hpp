@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,11 +29,13 @@ struct Claim {
     bool asserted = false;       ///< the test fails where it does not hold
     std::string ours;            ///< the figures behind it
     std::string published = {};  ///< empty: stated, or the figure's values are lost
+    claims::Reason reason = {};  ///< why it may not hold
 };
 struct Experiment {
     std::string id;  ///< "Z1"
     std::string title;
-    std::string setup;  ///< what was run, with the choices where the thesis is silent
+    std::string remark = {};  ///< of every claim
+    std::string setup;        ///< what was run, with the choices where the thesis is silent
     std::vector<Table> tables;
     std::vector<Plot> plots;
     std::vector<Claim> claims;
@@ -47,6 +50,16 @@ Experiment granularity();                       ///< Z5: figure 5.6
 Experiment information_over_wide_area_links();  ///< Z6: section 5.5.1
 /// Z7: figure 5.7. Measured: another run gives other figures. `largest` is the largest number of tasks.
 Experiment scheduling_time(int largest);
+
+/// The times that Z7 is judged by.
+struct SchedulingTimes {
+    int tasks = 0, processors = 0;
+    /// Of clustering alone, GLOBAL with an edge for every pair, and each heuristic; empty: not measured.
+    std::vector<std::optional<double>> seconds;
+};
+std::vector<SchedulingTimes> measure_scheduling(int largest);
+/// Z7 by these times. Precondition: a time of every kind at two sizes at least.
+Experiment scheduling_time(const std::vector<SchedulingTimes>& measured);
 
 std::vector<Experiment> deterministic_experiments();
 

@@ -29,7 +29,6 @@ TEST(ScojoExample, EveryClaimHoldsButTheContestedOne) {
 }
 
 TEST(ScojoCases, CoschedulingBeatsFcfs) {  // T11
-    for (const auto& [id, claim] : cases()) EXPECT_NE(claim.verdict, Verdict::kFails) << id << ": " << claim.ours;
     for (const char* id : {"scojo-T11-case1-response", "scojo-T11-case1-relative", "scojo-T11-case1-over-runtime",
                            "scojo-T11-case2-response", "scojo-T11-case2-relative", "scojo-T11-case2-over-runtime",
                            "scojo-T11-case2-total"})

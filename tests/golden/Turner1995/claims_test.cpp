@@ -41,11 +41,5 @@ TEST(TurnerClaims, ACellOfTheIntervalsIsAsCommitted) {
     EXPECT_GT(mean(cell.afl_utilization), mean(cell.fl_utilization));
 }
 
-TEST(TurnerClaims, NoClaimOfThePageFails) {
-    const std::string page = golden("claims.md");
-    EXPECT_EQ(page.find("| fails |"), std::string::npos);
-    EXPECT_NE(page.find("| contested |"), std::string::npos);
-}
-
 }  // namespace
 }  // namespace zbs::claims

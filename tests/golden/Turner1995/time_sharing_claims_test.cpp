@@ -9,7 +9,7 @@
 #include "studies/claims/turner_time_sharing.hpp"
 #include "tests/support/source_folder.hpp"
 
-// What chapters 5 and 6 of the source claim, judged with a quick effort. What does not hold is named below.
+// What chapters 5 and 6 of the source claim, judged with a quick effort. Claims that do not hold are named below.
 namespace zbs::claims {
 namespace {
 
@@ -25,15 +25,24 @@ const std::vector<Claim>& all_claims() {
 
 std::string text_of(const Claim& claim) { return claim.id + " (" + claim.claim + "): " + claim.ours; }
 
-TEST(TurnerTimeSharing, NoClaimFails) {
-    for (const Claim& claim : all_claims()) EXPECT_NE(claim.verdict, Verdict::kFails) << text_of(claim);
+/// What the realtime kernel adds to messages is not modelled.
+TEST(TurnerTimeSharing, OnlyTheTimeOfMessagesOnThePreemptiveKernelFails) {
+    for (const Claim& claim : all_claims())
+        EXPECT_EQ(claim.verdict == Verdict::kFails, claim.id == "elmer-21f") << text_of(claim);
+}
+
+TEST(TurnerTimeSharing, FittedAndCopiedValuesAreInputs) {
+    std::set<std::string> inputs;
+    for (const Claim& claim : all_claims())
+        if (claim.verdict == Verdict::kInput) inputs.insert(claim.id);
+    EXPECT_THAT(inputs, testing::ElementsAre("elmer-21b", "elmer-21c", "elmer-21d", "elmer-21e", "elmer-36a"));
 }
 
 TEST(TurnerTimeSharing, GapsAreTheKnownOnes) {
     std::set<std::string> gaps;
     for (const Claim& claim : all_claims())
         if (claim.verdict == Verdict::kGap || claim.verdict == Verdict::kContested) gaps.insert(claim.id);
-    EXPECT_THAT(gaps, testing::ElementsAre("elmer-21f", "elmer-23a", "elmer-26d", "elmer-33a"));
+    EXPECT_THAT(gaps, testing::ElementsAre("elmer-23a", "elmer-26d", "elmer-33a"));
 }
 
 TEST(TurnerTimeSharing, EveryClaimFrom21To36IsJudgedOnce) {
@@ -57,15 +66,16 @@ TEST(TurnerTimeSharing, EveryClaimFrom21To36IsJudgedOnce) {
 
 TEST(TurnerTimeSharing, TestsThatClaimsNameExist) {
     for (const Claim& claim : all_claims()) {
-        const std::size_t hash = claim.test.find('#');
+        if (claim.see.empty()) continue;
+        const std::size_t hash = claim.see.find('#');
         ASSERT_NE(hash, std::string::npos) << claim.id;
         const std::filesystem::path path =
-            std::filesystem::path(zbs::test::source_folder()) / claim.test.substr(0, hash);
+            std::filesystem::path(zbs::test::source_folder()) / claim.see.substr(0, hash);
         std::ifstream file(path);
         ASSERT_TRUE(file.good()) << claim.id << " names " << path;
         std::stringstream text;
         text << file.rdbuf();
-        std::string name = claim.test.substr(hash + 1);
+        std::string name = claim.see.substr(hash + 1);
         name.replace(name.find('.'), 1, ", ");
         EXPECT_THAT(text.str(), testing::HasSubstr("TEST(" + name + ")")) << claim.id;
     }
