@@ -157,6 +157,9 @@ Result<LoadedWorkload> load_log(const WorkloadSource& source) {
     Result<formats::CleanedSwf> cleaned = formats::clean_swf(*trace, log_path(source), *rules);
     if (!cleaned) {
         Error fault = cleaned.error();
+        // Fields are those of the other format.
+        for (std::size_t at = 0; !source.sacct.empty() && (at = fault.message.find(" (field ")) != std::string::npos;)
+            fault.message.erase(at, fault.message.find(')', at) + 1 - at);
         if (source.processors == 0 && !trace->processors() && !trace->records.empty())
             fault.message += source.sacct.empty() ? " with --processors" : " with --slurm-conf or --processors";
         if (trace->skipped_lines > 0)

@@ -465,6 +465,7 @@ class RealLogs(Simulate):
         self.write("default.txt", "JobID|JobName|Partition|Account|AllocCPUS|State|ExitCode\n")
         for arguments, text in ((log, "name the number with --slurm-conf or --processors"), (("--trace", "x.swf", *log), "not from several"),
                                 (("--trace", "x.swf", *machine), "--slurm-conf: goes with --from-sacct"),
+                                ((*log, *machine, "--refuse", "no-runtime"), "sacct.txt:3: job 2 has no run time above zero: correct it"),
                                 ((*log, "--slurm-conf", "x.swf"), "x.swf: the file has no line NodeName"),
                                 (("--from-sacct", "default.txt"), "default.txt:1: the header has no column Submit: write the file with sacct")):
             done = self.run_zbs(*arguments, "--policy", "easy")
