@@ -133,8 +133,10 @@ Result<void> check_files(const SimulateCommand& command, const std::vector<Named
         for (const OutputFile& file : files)
             if (file.path.find(kPlaceholder) == std::string::npos)
                 return invalid("writes a file for each policy of --compare: put {policy} into its name", file.option);
-    if (auto good =
-            check_outputs(written, {{"--trace", command.source.trace}, {"--params", command.source.parameters}});
+    if (auto good = check_outputs(written, {{"--trace", command.source.trace},
+                                            {"--from-sacct", command.source.sacct},
+                                            {"--slurm-conf", command.source.slurm_conf},
+                                            {"--params", command.source.parameters}});
         !good)
         return good;
     for (std::size_t i = 0; i < files.size(); ++i) {
@@ -332,6 +334,7 @@ void report_assumptions(const formats::CleanedSwf& cleaned) {
 void report_cleaning(const LoadedWorkload& loaded) {
     if (!loaded.trace) return;
     const formats::SwfTrace& trace = *loaded.trace;
+    for (const std::string& note : loaded.notes) std::cerr << "zbs: note: " << note << "\n";
     if (loaded.damage)
         std::cerr << "zbs: warning: " << printable(loaded.damage->pointer) << ": " << printable(loaded.damage->message)
                   << "; the lines before it are used\n";
@@ -525,11 +528,16 @@ OrderedJson settings_of(const SimulateCommand& command, const SimulationOptions&
         return given.empty() ? std::string(otherwise) : given;
     };
     OrderedJson out = OrderedJson::object();
-    if (source.trace.empty()) {
+    if (!source.generate.empty()) {
         out["generate"] = source.generate;
         if (!source.parameters.empty()) out["params"] = source.parameters;
     } else {
-        out["trace"] = source.trace;
+        if (source.sacct.empty()) {
+            out["trace"] = source.trace;
+        } else {
+            out["sacct"] = source.sacct;
+            out["slurm_conf"] = source.slurm_conf;
+        }
         out["size"] = or_default(source.size, "requested");
         out["estimates"] = or_default(source.estimates, "kill");
         out["zero_runtime"] = or_default(source.zero_runtime, "drop");
@@ -639,6 +647,12 @@ std::vector<std::string> offered_names(const Infos& infos) {
 void add_workload_options(CLI::App& command, WorkloadSource& source) {
     command.add_option("--trace", source.trace,
                        "jobs: a log in the Standard Workload Format, plain or gzip; - reads standard input");
+    command.add_option(
+        "--from-sacct", source.sacct,
+        "jobs: the output of sacct --parsable2 with columns JobIDRaw, Submit, Eligible, Start, End, "
+        "Timelimit, ReqCPUS, AllocCPUS, State, User, Account, Partition; options of --trace hold for it");
+    command.add_option("--slurm-conf", source.slurm_conf,
+                       "--from-sacct: the slurm.conf of the machine, for its processors and the limits of partitions");
     command_line::offer(
         command.add_option("--generate", source.generate,
                            "jobs: NAME[:option=value,...] of a workload model; --list-generators shows all"),
@@ -750,7 +764,8 @@ void add_simulate_command(CLI::App& app, Context& context) {
         "Logs are in the Standard Workload Format (.swf, .swf.gz). Jobs without size or run time and those larger than "
         "the machine are dropped and counted (--refuse makes them errors); a job is killed at its estimate.\n\n"
         "Example: zbs simulate --trace log.swf.gz --policy easy\n"
-        "Example: zbs simulate --generate lublin:jobs=5000,processors=128 --compare fcfs,easy,conservative");
+        "Example: zbs simulate --generate lublin:jobs=5000,processors=128 --compare fcfs,easy,conservative\n"
+        "Example: zbs simulate --from-sacct year.txt --slurm-conf slurm.conf --compare easy,conservative");
     add_workload_options(*command, options->source);
     add_policy_options(*command, *options);
     add_log_options(*command, options->source);

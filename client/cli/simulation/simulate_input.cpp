@@ -5,6 +5,7 @@
 
 #include "algorithms/base/suggestion.hpp"
 #include "algorithms/base/text.hpp"
+#include "algorithms/formats/sacct.hpp"
 #include "algorithms/sim/flexibility.hpp"
 #include "algorithms/sim/workload_generators.hpp"
 #include "client/cli/input.hpp"
@@ -13,6 +14,7 @@ namespace zbs::cli {
 namespace {
 
 constexpr std::size_t kMaxTraceBytes = std::size_t{2} << 30;
+constexpr std::size_t kMaxConfBytes = std::size_t{16} << 20;
 constexpr std::size_t kMaxParameterBytes = std::size_t{1} << 20;
 
 class Stopwatch {
@@ -28,14 +30,16 @@ class Stopwatch {
 };
 
 Result<void> check_source(const WorkloadSource& source) {
-    const bool log = !source.trace.empty();
-    if (log == !source.generate.empty())
-        return log ? invalid("the jobs come from --trace or from --generate, not from both")
-                   : invalid(
-                         "where do the jobs come from? give --trace FILE or --generate NAME; "
-                         "--list-generators names them");
+    const int sources = !source.trace.empty() + !source.sacct.empty() + !source.generate.empty();
+    const bool log = source.generate.empty();
+    if (sources != 1)
+        return sources > 1 ? invalid("the jobs come from one of --trace, --from-sacct and --generate, not from several")
+                           : invalid(
+                                 "where do the jobs come from? give --trace FILE, --from-sacct FILE or --generate "
+                                 "NAME; --list-generators names them");
+    if (!source.slurm_conf.empty() && source.sacct.empty()) return invalid("goes with --from-sacct", "--slurm-conf");
     if (source.processors < 0) return invalid("must be 1 or more", "--processors");
-    if (log && !source.parameters.empty()) return invalid("goes with --generate jann, not with --trace", "--params");
+    if (log && !source.parameters.empty()) return invalid("goes with --generate jann, not with a log", "--params");
     if (log) return {};
     for (const auto& [given, option] :
          {std::pair{source.lenient, "--lenient"}, std::pair{!source.refuse.empty(), "--refuse"},
@@ -43,7 +47,7 @@ Result<void> check_source(const WorkloadSource& source) {
           std::pair{!source.estimates.empty(), "--estimates"},
           std::pair{!source.zero_runtime.empty(), "--zero-runtime"}, std::pair{source.shift, "--shift"},
           std::pair{source.renumber, "--renumber"}})
-        if (given) return invalid("says how a log is cleaned, and goes with --trace only", option);
+        if (given) return invalid("says how a log is cleaned, and goes with --trace or --from-sacct only", option);
     return {};
 }
 
@@ -94,16 +98,19 @@ Result<formats::SwfCleaning> cleaning_of(const WorkloadSource& source) {
     return rules;
 }
 
+/// The file of the log.
+const std::string& log_path(const WorkloadSource& source) { return source.sacct.empty() ? source.trace : source.sacct; }
+
 /// The log's text. Compressed data that is cut off or damaged is an error that names the last good line; a lenient
 /// reader takes the whole lines before, and describes the damage in `damage`.
 Result<std::string> read_text(const WorkloadSource& source, std::optional<Error>& damage) {
     std::string before;
-    Result<std::string> text = read_all(source.trace, kMaxTraceBytes, &before);
+    Result<std::string> text = read_all(log_path(source), kMaxTraceBytes, &before);
     if (text || before.empty()) return text;
     before.resize(before.rfind('\n') == std::string::npos ? 0 : before.rfind('\n') + 1);
     Error fault = text.error();
     const auto lines = std::ranges::count(before, '\n');
-    fault.pointer = source.trace + ":" + std::to_string(lines + 1);
+    fault.pointer = log_path(source) + ":" + std::to_string(lines + 1);
     fault.message += "; " + std::to_string(lines) + " whole lines come before";
     if (!source.lenient) {
         fault.message += ": get the file again, or use those with --lenient";
@@ -111,6 +118,24 @@ Result<std::string> read_text(const WorkloadSource& source, std::optional<Error>
     }
     damage = std::move(fault);
     return before;
+}
+
+/// The log in `text`; notes of its reader go to `loaded`.
+Result<formats::SwfTrace> read_trace(const std::string& text, const WorkloadSource& source, LoadedWorkload& loaded) {
+    const formats::SwfReadOptions options{.lenient = source.lenient};
+    if (source.sacct.empty()) return formats::read_swf(text, source.trace, options);
+    std::optional<formats::SlurmMachine> machine;
+    if (!source.slurm_conf.empty()) {
+        const Result<std::string> conf = read_all(source.slurm_conf, kMaxConfBytes);
+        if (!conf) return conf.error();
+        Result<formats::SlurmMachine> found = formats::read_slurm_conf(*conf, source.slurm_conf);
+        if (!found) return found.error();
+        machine = *std::move(found);
+    }
+    Result<formats::SacctLog> log = formats::read_sacct(text, source.sacct, machine ? &*machine : nullptr, options);
+    if (!log) return log.error();
+    loaded.notes = std::move(log->notes);
+    return std::move(log->trace);
 }
 
 Result<LoadedWorkload> load_log(const WorkloadSource& source) {
@@ -122,17 +147,21 @@ Result<LoadedWorkload> load_log(const WorkloadSource& source) {
     if (!text) return text.error();
     loaded.read_s = watch.lap();
     loaded.bytes = text->size();
-    Result<formats::SwfTrace> trace = formats::read_swf(*text, source.trace, {.lenient = source.lenient});
+    Result<formats::SwfTrace> trace = read_trace(*text, source, loaded);
     if (!trace) {
         Error fault = trace.error();
-        if (fault.code == ErrorCode::kInvalidArgument) fault.message += ", or skip such lines with --lenient";
+        if (source.sacct.empty() && fault.code == ErrorCode::kInvalidArgument)
+            fault.message += ", or skip such lines with --lenient";
         return fault;
     }
-    Result<formats::CleanedSwf> cleaned = formats::clean_swf(*trace, source.trace, *rules);
+    Result<formats::CleanedSwf> cleaned = formats::clean_swf(*trace, log_path(source), *rules);
     if (!cleaned) {
         Error fault = cleaned.error();
+        // Fields are those of the other format.
+        for (std::size_t at = 0; !source.sacct.empty() && (at = fault.message.find(" (field ")) != std::string::npos;)
+            fault.message.erase(at, fault.message.find(')', at) + 1 - at);
         if (source.processors == 0 && !trace->processors() && !trace->records.empty())
-            fault.message += " with --processors";
+            fault.message += source.sacct.empty() ? " with --processors" : " with --slurm-conf or --processors";
         if (trace->skipped_lines > 0)
             fault.message += " (" + std::to_string(trace->skipped_lines) + " lines were skipped, the first at " +
                              trace->first_skipped->pointer + ": " + trace->first_skipped->message + ")";
@@ -220,7 +249,7 @@ Result<LoadedWorkload> load_workload(const WorkloadSource& source) {
         std::ranges::find(kFlexibilityRules, source.flexibility) == std::end(kFlexibilityRules))
         return invalid("there is no '" + source.flexibility + "'" + did_you_mean(source.flexibility, kFlexibilityRules),
                        "--flexibility");
-    Result<LoadedWorkload> loaded = source.trace.empty() ? load_generated(source) : load_log(source);
+    Result<LoadedWorkload> loaded = source.generate.empty() ? load_log(source) : load_generated(source);
     if (loaded)
         if (Result<void> done = make_flexible(source, loaded->workload); !done) return done.error();
     return loaded;

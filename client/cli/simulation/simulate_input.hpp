@@ -15,6 +15,8 @@ namespace zbs::cli {
 /// Where the jobs come from, as the command line says it.
 struct WorkloadSource {
     std::string trace;        ///< a log in the Standard Workload Format, plain or gzip
+    std::string sacct;        ///< the same as sacct printed it
+    std::string slurm_conf;   ///< with sacct: the machine; empty: not known
     std::string generate;     ///< NAME[:option=value,...]
     std::string parameters;   ///< file of generator jann
     std::string flexibility;  ///< rigid, moldable, malleable, mix or group; empty: as the log or the generator has it
@@ -35,11 +37,12 @@ struct LoadedWorkload {
     Workload workload;
     /// Of a log only.
     std::optional<formats::SwfTrace> trace;
-    formats::CleanedSwf cleaned;  ///< without its workload
-    std::optional<Error> damage;  ///< where a lenient reader stopped unpacking
-    double read_s = 0;            ///< wall time of reading and unpacking the file
-    double parse_s = 0;           ///< of parsing and cleaning the text, or of generating
-    std::size_t bytes = 0;        ///< of text
+    formats::CleanedSwf cleaned;     ///< without its workload
+    std::vector<std::string> notes;  ///< what a reader left out or assumed
+    std::optional<Error> damage;     ///< where a lenient reader stopped unpacking
+    double read_s = 0;               ///< wall time of reading and unpacking the file
+    double parse_s = 0;              ///< of parsing and cleaning the text, or of generating
+    std::size_t bytes = 0;           ///< of text
 };
 
 /// Errors name the option, or the file and line.

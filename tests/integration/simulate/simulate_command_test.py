@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,7 @@ import xml.etree.ElementTree
 
 ZBS, SOURCE = sys.argv[1:3]
 TRACES = os.path.join(SOURCE, "..", "shared", "data", "swf")
+RECORDED = os.path.join(SOURCE, "tests", "unit", "formats", "recorded")  # by a Slurm
 HEADER = "; Version: 2.2\n; MaxProcs: 8\n"
 KEYS = ["policy", "trace", "processors", "jobs", "makespan_s", "utilization", "wait_s", "response_s", "slowdown",
         "bounded_slowdown", "seconds", "jobs_per_second"]
@@ -361,6 +363,8 @@ class Schedules(Simulate):
     def test_documented_commands(self):
         self.write("log.swf", SMALL)
         self.write("log.swf.gz", gzip.compress(SMALL.encode()))
+        for name, copy in (("sacct.txt", "year.txt"), ("slurm.conf", "slurm.conf")):
+            shutil.copy(os.path.join(RECORDED, name), self.path(copy))
         documented = re.findall(r"Example: (zbs simulate .*)", self.good("--help").stdout)
         self.assertGreaterEqual(len(documented), 2)
         for command in documented:
@@ -446,6 +450,27 @@ class RealLogs(Simulate):
         self.assertIn("--memory: of 1 job the memory is unknown", notes)
         # A class of walltimes is no priority of a job.
         self.assertEqual(self.run_log(HEADER + job(1), "--option", "order=priority", policy="scojo")[0]["assumptions"]["no_priority"], 0)
+
+    def test_jobs_that_slurm_accounted_for(self):
+        log = ("--from-sacct", RECORDED + "/sacct.txt")
+        machine = ("--slurm-conf", RECORDED + "/slurm.conf")
+        found = self.json(*log, *machine, "--policy", "easy", "--details", "--waits", "w.txt", "--export-swf", "x.swf")
+        self.assertEqual((found["processors"], found["jobs"], found["dropped"]["without run time"]), (10, 12, 5))
+        self.assertEqual((found["settings"]["sacct"], found["settings"]["slurm_conf"]), (log[1], machine[1]))
+        self.assertIn("; Queue: 2 long\n", self.read("x.swf"))
+        self.good("--trace", "x.swf", "--policy", "easy", "--waits", "again.txt")
+        self.assertEqual(self.read("again.txt"), self.read("w.txt"))
+        done = self.good(*log, "--processors", "16", "--compare", "fcfs,conservative")
+        self.assertIn("zbs: note: 2 jobs became eligible after their submission", done.stderr)
+        self.write("default.txt", "JobID|JobName|Partition|Account|AllocCPUS|State|ExitCode\n")
+        for arguments, text in ((log, "name the number with --slurm-conf or --processors"), (("--trace", "x.swf", *log), "not from several"),
+                                (("--trace", "x.swf", *machine), "--slurm-conf: goes with --from-sacct"),
+                                ((*log, *machine, "--refuse", "no-runtime"), "sacct.txt:3: job 2 has no run time above zero: correct it"),
+                                ((*log, "--slurm-conf", "x.swf"), "x.swf: the file has no line NodeName"),
+                                (("--from-sacct", "default.txt"), "default.txt:1: the header has no column Submit: write the file with sacct")):
+            done = self.run_zbs(*arguments, "--policy", "easy")
+            self.assertEqual(done.returncode, 2, arguments)
+            self.assertIn(text, done.stderr)
 
     def test_hints_fit_the_options_given(self):
         self.write("log.swf", "1 2\n" + job(1))
@@ -617,8 +642,8 @@ class BadInput(Simulate):
         os.symlink(".", f"{self.folder}/here")
         log, made = ("--trace", "log.swf"), ("--generate", "uniform")
         for arguments, *says in (
-                (("--policy", "easy"), "--trace FILE or --generate NAME"),
-                ((*log, *made, "--policy", "easy"), "not from both"),
+                (("--policy", "easy"), "--trace FILE, --from-sacct FILE or --generate NAME"),
+                ((*log, *made, "--policy", "easy"), "not from several"),
                 (log, "which policy?"),
                 ((*log, "--policy", "easy", "--compare", "fcfs"), "not both"),
                 ((*log, "--compare", "easy,fcfs", "--option", "order=estimate"), "--option: ", "easy:order=estimate"),
