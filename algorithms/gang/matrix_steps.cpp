@@ -80,14 +80,26 @@ void fill_matrix(TraceDiagram& diagram, std::span<const JobId> order, Migration 
     std::vector<std::size_t> by_need(candidates.size());
     std::iota(by_need.begin(), by_need.end(), std::size_t{0});
     std::ranges::stable_sort(by_need, {}, need_of);
+    std::unordered_map<std::int32_t, std::vector<std::size_t>> by_first;  // their lowest processor
+    if (migration == Migration::kNone)
+        for (const std::size_t candidate : by_need) by_first[candidates[candidate].own.front()].push_back(candidate);
     std::vector<std::size_t> fitting;
     for (std::int32_t row = 0; row < diagram.row_count(); ++row) {
         fitting.clear();
-        for (const std::size_t candidate : by_need) {
-            if (need_of(candidate) > diagram.free_counts()[static_cast<std::size_t>(row)]) break;
-            if (migration == Migration::kAllowed || diagram.all_free(row, candidates[candidate].own))
-                fitting.push_back(candidate);
-        }
+        const auto add_fitting = [&](const std::vector<std::size_t>& smallest_first) {
+            for (const std::size_t candidate : smallest_first) {
+                if (need_of(candidate) > diagram.free_counts()[static_cast<std::size_t>(row)]) break;
+                if (migration == Migration::kAllowed || diagram.all_free(row, candidates[candidate].own))
+                    fitting.push_back(candidate);
+            }
+        };
+        if (migration == Migration::kAllowed)
+            add_fitting(by_need);
+        else
+            visit_idle(diagram, row, [&](std::int32_t processor) {
+                if (const auto found = by_first.find(processor); found != by_first.end()) add_fitting(found->second);
+                return true;
+            });
         std::ranges::sort(fitting);
         for (const std::size_t number : fitting) {
             const Candidate& candidate = candidates[number];
