@@ -41,8 +41,20 @@ struct SizeClasses {
 
 struct Piece {
     std::size_t job;
-    std::int32_t begin, end;  ///< processors
+    std::int64_t begin, end;  ///< processors
 };
+
+/// Pieces of jobs whose processors are known; nothing if the pieces are too many.
+std::optional<std::vector<Piece>> given_places(const SchedulePicture& picture) {
+    std::vector<Piece> pieces;
+    for (std::size_t job = 0; job < picture.jobs.size(); ++job) {
+        for (const auto& [first, last] : picture.jobs[job].ranges) {
+            if (pieces.size() == SchedulePicture::kMaxRectangles) return std::nullopt;
+            pieces.push_back({job, first, last + 1});
+        }
+    }
+    return pieces;
+}
 
 /// Which processors each job takes; nothing if there are too few or the pieces are too many.
 std::optional<std::vector<Piece>> place(const SchedulePicture& picture) {
@@ -50,7 +62,7 @@ std::optional<std::vector<Piece>> place(const SchedulePicture& picture) {
     std::vector<std::size_t> order(jobs.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, {}, [&](std::size_t i) { return jobs[i].start; });
-    std::map<std::int32_t, std::int32_t> free = {{0, picture.processors}};  // begin -> end, apart from each other
+    std::map<std::int64_t, std::int64_t> free = {{0, picture.processors}};  // begin -> end, apart from each other
     std::vector<Piece> pieces;
     using End = std::pair<Time, std::size_t>;  // a piece
     std::priority_queue<End, std::vector<End>, std::greater<>> running;
@@ -71,10 +83,10 @@ std::optional<std::vector<Piece>> place(const SchedulePicture& picture) {
     for (const std::size_t job : order) {
         for (; !running.empty() && running.top().first <= jobs[job].start; running.pop())
             give_back(pieces[running.top().second]);
-        for (std::int32_t wanted = jobs[job].processors; wanted > 0;) {
+        for (std::int64_t wanted = jobs[job].processors; wanted > 0;) {
             if (free.empty() || pieces.size() == SchedulePicture::kMaxRectangles) return std::nullopt;
             const auto [begin, end] = *free.begin();
-            const std::int32_t taken = std::min(wanted, end - begin);
+            const std::int64_t taken = std::min(wanted, end - begin);
             free.erase(free.begin());
             if (begin + taken < end) free.emplace(begin + taken, end);
             running.emplace(jobs[job].end, pieces.size());
@@ -151,13 +163,26 @@ void paint_size_classes(SvgWriter& svg, const SizeClasses& classes, std::int32_t
     }
 }
 
-void paint_processor_axis(SvgWriter& svg, const Frame& frame) {
+void paint_processor_axis(SvgWriter& svg, const Frame& frame, const char* name) {
     svg.rectangle(kLeft, kTop, kWidth, kHeight, "#f4f4f4");
     for (const double tick : axis_ticks(0, frame.most)) {
         svg.line(kLeft - 4, frame.y_of(tick), kLeft + kWidth, frame.y_of(tick), "#d8d8d8");
         svg.text(kLeft - 8, frame.y_of(tick) + 4, short_number(tick, 6), SvgWriter::Anchor::kEnd, 11);
     }
-    svg.text(kLeft - 8, kTop - 9, "processors", SvgWriter::Anchor::kEnd, 11);
+    svg.text(kLeft - 8, kTop - 9, name, SvgWriter::Anchor::kEnd, 11);
+}
+
+/// The rows of a slice matrix, each as high as the machine has processors.
+void paint_row_axis(SvgWriter& svg, const Frame& frame, std::int32_t processors, std::int32_t rows) {
+    constexpr std::int32_t kMostLabels = 30;
+    svg.rectangle(kLeft, kTop, kWidth, kHeight, "#f4f4f4");
+    const std::int32_t step = (rows + kMostLabels - 1) / kMostLabels;
+    for (std::int32_t row = 0; row < rows; row += step) {
+        const double below = static_cast<double>(row) * processors;
+        svg.line(kLeft - 4, frame.y_of(below), kLeft + kWidth, frame.y_of(below), "#a0a0a0");
+        svg.text(kLeft - 8, frame.y_of(below + processors / 2.0) + 4, "row " + std::to_string(row),
+                 SvgWriter::Anchor::kEnd, 11);
+    }
 }
 
 void paint_time_axis(SvgWriter& svg, const Frame& frame) {
@@ -177,7 +202,8 @@ void paint_jobs(SvgWriter& svg, const Frame& frame, const SizeClasses& classes, 
         const ScheduleBar& bar = picture.jobs[piece.job];
         const double x = frame.x_of(to_seconds(bar.start - frame.first)),
                      width = frame.x_of(to_seconds(bar.end - frame.first)) - x;
-        const double y = frame.y_of(piece.end), height = frame.y_of(piece.begin) - y;
+        const double y = frame.y_of(static_cast<double>(piece.end)),
+                     height = frame.y_of(static_cast<double>(piece.begin)) - y;
         // Outlines would hide what is only a pixel wide.
         const bool outlined = width > 3 && height > 3;
         svg.rectangle(x, y, std::max(width, 0.3), height, kColours[classes.of(bar.processors)],
@@ -217,20 +243,25 @@ std::string schedule_svg(const SchedulePicture& picture) {
     }
     const double span_s = picture.jobs.empty() ? 1 : to_seconds(last - first);
     const SizeClasses classes(picture.processors);
+    const bool known = std::ranges::any_of(picture.jobs, [](const ScheduleBar& bar) { return !bar.ranges.empty(); });
     std::optional<std::vector<Piece>> pieces;
-    if (picture.jobs.size() <= SchedulePicture::kMaxJobs) pieces = place(picture);
+    if (picture.jobs.size() <= SchedulePicture::kMaxJobs) pieces = known ? given_places(picture) : place(picture);
 
     // White ground: the picture brings its own contrast wherever it is shown.
     SvgWriter svg(kLeft + kWidth + 40, kTop + kHeight + 60, picture.title);
     svg.text(kLeft, 24, picture.title, SvgWriter::Anchor::kStart, 15);
     svg.text(kLeft, 42,
              std::to_string(count_jobs(picture.jobs)) + " jobs on " + std::to_string(picture.processors) +
-                 " processors" + (pieces ? "" : "; processors in use, stacked by size of the job"),
+                 " processors" +
+                 (picture.rows > 1 ? ", " + std::to_string(picture.rows) + " rows of the slice matrix" : "") +
+                 (pieces             ? ""
+                  : picture.rows > 1 ? "; slots in use, stacked by size of the job"
+                                     : "; processors in use, stacked by size of the job"),
              SvgWriter::Anchor::kStart, 11);
     paint_size_classes(svg, classes, picture.processors);
 
     // Jobs that take turns use more than the machine has: the axis reaches as far as they do.
-    double most = picture.processors;
+    double most = static_cast<double>(picture.processors) * (pieces && known ? picture.rows : 1);
     std::vector<std::vector<double>> stacked;
     if (!pieces) {
         stacked = usage(picture, classes, first, span_s);
@@ -238,7 +269,10 @@ std::string schedule_svg(const SchedulePicture& picture) {
     }
     const Frame frame{first, span_s, most};
 
-    paint_processor_axis(svg, frame);
+    if (pieces && known && picture.rows > 1)
+        paint_row_axis(svg, frame, picture.processors, picture.rows);
+    else
+        paint_processor_axis(svg, frame, picture.rows > 1 ? "slots" : "processors");
     if (pieces) {
         paint_jobs(svg, frame, classes, picture, *pieces);
     } else {

@@ -324,12 +324,14 @@ WorkloadChange GangPacking::leave(JobId job) {
     return finish();
 }
 
+void GangPacking::fill() {
+    std::vector<JobId> order;
+    for (const Resident& resident : residents_) order.push_back(resident.request.job);
+    fill_matrix(diagram_, order, Migration::kNone);
+}
+
 WorkloadChange GangPacking::finish() {
-    if (options_.fill) {
-        std::vector<JobId> order;
-        for (const Resident& resident : residents_) order.push_back(resident.request.job);
-        fill_matrix(diagram_, order, Migration::kNone);
-    }
+    if (options_.fill) fill();
     WorkloadChange change;
     change.placed = std::exchange(placed_, {});
     for (std::size_t p = 0; p < touched_.size(); ++p)

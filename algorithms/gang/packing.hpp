@@ -107,6 +107,10 @@ class GangPacking {
     /// A job has ended or was withdrawn; waiting jobs may get slots. Precondition: it is present.
     WorkloadChange leave(JobId job);
 
+    /// Gives left-over slots to further copies of jobs, as each change does with `fill`. For a front end without that
+    /// option that makes several changes at once.
+    void fill();
+
     const PackingOptions& options() const { return options_; }
     const TraceDiagram& diagram() const { return diagram_; }
     std::span<const Resident> residents() const { return residents_; }

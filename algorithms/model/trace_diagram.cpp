@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <ostream>
+#include <utility>
 
 namespace zbs {
 
@@ -107,8 +108,12 @@ std::vector<std::int32_t> TraceDiagram::rows_of(JobId job) const {
 
 std::vector<std::int32_t> TraceDiagram::processors_of(std::int32_t row, JobId job) const {
     std::vector<std::int32_t> found;
+    const std::span<const Entry> there = entries(row);
+    const auto entry = std::ranges::find(there, job, &Entry::job);
+    if (entry == there.end()) return found;
+    found.reserve(static_cast<std::size_t>(entry->processors));
     const std::span<const JobId> cells = slots(row);
-    for (std::size_t p = 0; p < cells.size(); ++p)
+    for (std::size_t p = 0; std::cmp_less(found.size(), entry->processors); ++p)
         if (cells[p] == job) found.push_back(static_cast<std::int32_t>(p));
     return found;
 }

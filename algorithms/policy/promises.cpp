@@ -18,8 +18,7 @@ bool PlanInMaking::start_if_room(const WaitingJob& job) {
 
 void PlanInMaking::promise(const WaitingJob& job, Duration slack) {
     const JobRecord& record = zone_.record(job.handle);
-    const Time at =
-        profile_.earliest_start({.from = zone_.now, .duration = job.walltime, .processors = job.processors});
+    const Time at = bounds_.earliest_start(profile_, zone_.now, job.processors, job.walltime);
     if (at == zone_.now && job.processors <= free_) return start(job);
     if (at != kNever) profile_.add(at, at + job.walltime, -job.processors);
     const Time latest = at == kNever || slack > kNever - at ? kNever : at + slack;

@@ -1,7 +1,7 @@
 #pragma once
 #include <vector>
 
-#include "algorithms/policy/backfill/capacity_profile.hpp"
+#include "algorithms/policy/backfill/start_bounds.hpp"
 #include "algorithms/policy/policy.hpp"
 
 namespace zbs {
@@ -33,6 +33,7 @@ class PlanInMaking {
     const ZoneSnapshot& zone_;
     Plan& plan_;
     CapacityProfile profile_;
+    StartBounds bounds_;
     std::int32_t free_;
 };
 

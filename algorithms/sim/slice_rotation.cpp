@@ -18,10 +18,28 @@ void SliceRotation::add(std::uint32_t job, Duration runtime) {
 
 std::uint32_t SliceRotation::pop_end() {
     std::pop_heap(ends_.begin(), ends_.end(), std::greater<>{});
-    const std::uint32_t job = ends_.back().job;
+    const auto [at, order, job] = ends_.back();
     ends_.pop_back();
+    note_service(*std::ranges::find(residents_, job, &Resident::job), at);
     std::erase_if(residents_, [job](const Resident& resident) { return resident.job == job; });
     return job;
+}
+
+/// Keeps when a job runs for the first time, if it does between synced_ and `until`.
+void SliceRotation::note_service(const Resident& resident, Time until) {
+    if (row_ < 0 || resident.rows.empty() || first_service(resident.job) != kNever) return;
+    const Time at = std::ranges::binary_search(resident.rows, row_)
+                        ? synced_
+                        : synced_ + left_of_slice_ + slice_ * rows_until(next_row(resident, 0));
+    if (at >= until) return;
+    if (first_service_.size() <= resident.job) first_service_.resize(resident.job + 1, kNever);
+    first_service_[resident.job] = at;
+}
+
+/// Of the rows of the job behind the running one, in the order in which they come, that of this number, from 0.
+std::int32_t SliceRotation::next_row(const Resident& resident, std::int64_t number) const {
+    const auto first = std::ranges::upper_bound(resident.rows, row_) - resident.rows.begin();
+    return resident.rows[static_cast<std::size_t>(first + number) % resident.rows.size()];
 }
 
 /// Service that a job gets within `elapsed` from synced_ on.
@@ -34,19 +52,23 @@ Duration SliceRotation::served(const Resident& resident, Duration elapsed) const
     const Duration period = slice_ * rows();
     service += elapsed / period * static_cast<std::int64_t>(resident.rows.size()) * slice_;
     elapsed %= period;
-    for (std::int32_t row = (row_ + 1) % rows(); elapsed > Duration::zero(); row = (row + 1) % rows()) {
-        const Duration part = std::min(elapsed, slice_);
-        if (runs_in(row)) service += part;
-        elapsed -= part;
-    }
+    // Whole slices of the rows from the next one on, then a part of one.
+    const auto whole = static_cast<std::int32_t>(elapsed / slice_);
+    const auto rows_before = [&](std::int32_t row) {
+        return std::ranges::lower_bound(resident.rows, row) - resident.rows.begin();
+    };
+    const std::int32_t begin = row_ + 1, end = begin + whole;
+    std::int64_t slices = rows_before(std::min(end, rows())) - rows_before(begin);
+    if (end > rows()) slices += rows_before(end - rows());
+    service += slices * slice_;
+    if (runs_in(end % rows())) service += elapsed % slice_;
     return service;
 }
 
 Time SliceRotation::end_of(const Resident& resident) const {
     if (row_ < 0 || resident.rows.empty()) return kNever;
-    const auto runs_in = [&](std::int32_t row) { return std::ranges::binary_search(resident.rows, row); };
     Duration left = resident.left;
-    if (runs_in(row_)) {
+    if (std::ranges::binary_search(resident.rows, row_)) {
         if (left <= left_of_slice_) return synced_ + left;
         left -= left_of_slice_;
     }
@@ -55,19 +77,17 @@ Time SliceRotation::end_of(const Resident& resident) const {
     // Too far to be represented, and some other job ends before: the machine serves a job at all times.
     if (periods > (std::int64_t{1} << 61) / (slice_.count() * rows())) return kNever;
     left -= per_period * periods;
-    Time at = synced_ + left_of_slice_ + slice_ * rows() * periods;
-    for (std::int32_t row = (row_ + 1) % rows();; row = (row + 1) % rows()) {
-        if (runs_in(row)) {
-            if (left <= slice_) return at + left;
-            left -= slice_;
-        }
-        at += slice_;
-    }
+    const std::int64_t whole = (left.count() - 1) / slice_.count();  // slices before the last
+    const Time at = synced_ + left_of_slice_ + slice_ * rows() * periods;
+    return at + slice_ * rows_until(next_row(resident, whole)) + left - slice_ * whole;
 }
 
 void SliceRotation::advance(Time now) {
     const Duration elapsed = now - synced_;
-    for (Resident& resident : residents_) resident.left -= served(resident, elapsed);
+    for (Resident& resident : residents_) {
+        note_service(resident, now);
+        resident.left -= served(resident, elapsed);
+    }
     if (row_ >= 0) {
         if (elapsed < left_of_slice_) {
             left_of_slice_ -= elapsed;

@@ -38,6 +38,9 @@ class SliceRotation {
     /// Takes the job that ends next out; of those that end together the one added first.
     std::uint32_t pop_end();
 
+    /// When the job first ran; kNever where it has not. Of a job that ended: known once it was taken out.
+    Time first_service(std::uint32_t job) const { return job < first_service_.size() ? first_service_[job] : kNever; }
+
     /// The row that runs at the instant of the last install; -1: none.
     std::int32_t row() const { return row_; }
 
@@ -55,7 +58,11 @@ class SliceRotation {
     };
 
     Duration served(const Resident& resident, Duration elapsed) const;
+    void note_service(const Resident& resident, Time until);
     Time end_of(const Resident& resident) const;
+    std::int32_t next_row(const Resident& resident, std::int64_t number) const;
+    /// Rows that run between the running one and this one.
+    std::int32_t rows_until(std::int32_t row) const { return (row - row_ - 1 + rows()) % rows(); }
     void advance(Time now);
     std::int32_t rows() const { return diagram_->row_count(); }
 
@@ -66,6 +73,7 @@ class SliceRotation {
     Duration left_of_slice_{};         ///< > 0 where a row runs
     std::vector<Resident> residents_;  ///< in the order of addition
     std::vector<End> ends_;            ///< min-heap
+    std::vector<Time> first_service_;  ///< by job
 };
 
 }  // namespace zbs

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,6 +46,7 @@ class Run {
         }
         if (has_shares() || by_rank()) shared_.emplace();
         if (rotation_ || has_shares()) outcome_.processor_seconds.assign(workload.jobs.size(), 0);
+        if (rotation_ || by_rank()) outcome_.first_service.assign(workload.jobs.size(), kNever);
         if (options.allocator != nullptr) allocator_ = options.allocator->unused();
         outcome_.processors = processors;
         outcome_.start.assign(workload.jobs.size(), kNever);
@@ -131,6 +133,8 @@ class Run {
     Result<void> finish(Time now) {
         const std::uint32_t job = pop_end();
         outcome_.end[job] = now;
+        if (rotation_) outcome_.first_service[job] = rotation_->first_service(job);
+        if (by_rank()) book_top(now);
         if (rotation_) use(job, zone_.find(JobId{job})->allocated, left_[job]);
         if (has_shares()) {
             book_parts(now);
@@ -204,11 +208,64 @@ class Run {
     }
 
     /// Whether the allocator has a place for the job, which is then taken.
-    bool place(std::uint32_t job) {
+    bool place(Time now, std::uint32_t job) {
         const Result<const Placement*> placed = allocator_->allocate(
             JobId{static_cast<std::int64_t>(job)}, {.processors = workload_.jobs[job].job.processors});
         ZBS_EXPECTS(placed.has_value());  // tried on an unused machine before the run
-        return *placed != nullptr;
+        if (*placed == nullptr) return false;
+        if (options_.record_places) {
+            PlacementChange change{.at = now, .job = job, .ranges = {}};
+            std::vector<NodeIndex> nodes = (*placed)->nodes;
+            std::ranges::sort(nodes);
+            for (const NodeIndex node : nodes) add_processor(change.ranges, 0, static_cast<std::int32_t>(node));
+            outcome_.placements.push_back(std::move(change));
+        }
+        return true;
+    }
+
+    static void add_processor(std::vector<PlaceRange>& ranges, std::int32_t row, std::int32_t processor) {
+        if (!ranges.empty() && ranges.back().row == row && ranges.back().last + 1 == processor)
+            ranges.back().last = processor;
+        else
+            ranges.push_back({row, processor, processor});
+    }
+
+    /// The slots of all jobs as the matrix has them now; records those that changed.
+    void record_slots(Time now, const TraceDiagram& diagram) {
+        std::map<std::uint32_t, std::vector<PlaceRange>> slots;
+        for (std::int32_t row = 0; row < diagram.row_count(); ++row) {
+            const std::span<const JobId> cells = diagram.slots(row);
+            for (std::int32_t processor = 0; processor < diagram.processors(); ++processor)
+                if (const JobId job = cells[static_cast<std::size_t>(processor)]; job != kNoJob)
+                    add_processor(slots[static_cast<std::uint32_t>(job.value)], row, processor);
+        }
+        for (auto& [job, ranges] : slots)
+            if (const auto known = slots_.find(job); known == slots_.end() || known->second != ranges)
+                outcome_.placements.push_back({now, job, ranges});
+        slots_ = std::move(slots);
+        outcome_.rows = std::max(outcome_.rows, diagram.row_count());
+    }
+
+    /// Starts jobs behind a refused one that end before a place can come free: nobody is delayed by them.
+    Result<void> pass_refused(Time now) {
+        const ZoneSnapshot zone = zone_.snapshot();
+        if (zone.running.empty()) return {};
+        const Time until = zone.running.front().expected_end;
+        std::int32_t free = zone.free_processors;
+        std::vector<JobId> candidates;
+        zone.waiting.visit([&](const WaitingJob& job) {
+            if (job.processors <= free && now + job.walltime <= until)
+                candidates.push_back(zone.record(job.handle).job.id);
+            return true;
+        });
+        for (const JobId id : candidates) {
+            const auto job = static_cast<std::uint32_t>(id.value);
+            if (workload_.jobs[job].job.processors > free || !place(now, job)) continue;
+            if (Result<void> started = zone_.apply(now, JobStarted{id}); !started) return refused(id, started.error());
+            free -= workload_.jobs[job].job.processors;
+            start(now, job);
+        }
+        return {};
     }
 
     Result<void> wake(Time now) {
@@ -245,7 +302,7 @@ class Run {
         for (const JobId id : plan_.starts) {
             const JobRecord* const record = allocator_ ? zone_.find(id) : nullptr;
             if (record != nullptr && record->phase == JobPhase::kWaiting &&
-                !place(static_cast<std::uint32_t>(id.value))) {
+                !place(now, static_cast<std::uint32_t>(id.value))) {
                 ++outcome_.refused_starts;
                 allocator_refused_ = true;
                 zone_.plan_refused();
@@ -255,11 +312,14 @@ class Run {
             if (!started) return refused(id, started.error());
             start(now, static_cast<std::uint32_t>(id.value));
         }
+        if (allocator_refused_ && options_.pass_refused)
+            if (Result<void> done = pass_refused(now); !done) return done;
         if (plan_.diagram) {
             Result<void> changed = zone_.apply(now, DiagramChanged{plan_.diagram});
             if (!changed)
                 return Error{
                     ErrorCode::kInternal, "the policy's slice matrix cannot be used: " + changed.error().message, {}};
+            if (options_.record_places) record_slots(now, *plan_.diagram);
             if (rotation_) install(now);
             top_stale_ = true;
         } else if ((rotation_ || by_rank()) && !plan_.starts.empty()) {
@@ -278,6 +338,11 @@ class Run {
             if (Result<void> found = zone_.apply(now, LoadFound{*plan_.load}); !found) return found;
         if (by_rank() && top_stale_) run_top(now);
         for (const Reservation& reservation : plan_.reservations) {
+            // A job that passed a refused one needs no promise any more.
+            if (allocator_refused_ && options_.pass_refused) {
+                const JobRecord* const record = zone_.find(reservation.id);
+                if (record != nullptr && record->phase != JobPhase::kWaiting) continue;
+            }
             Result<void> reserved = zone_.apply(now, JobReserved{reservation.id, reservation.at, reservation.latest});
             if (!reserved) return refused(reservation.id, reserved.error());
         }
@@ -377,9 +442,22 @@ class Run {
                 if (zone_.find(entry.job) == nullptr) ended.push_back(entry.job);
         for (const JobId job : ended) diagram.remove(job);
         std::vector<SharedMachine::Rate> rates;
-        for (const JobId job : jobs_on_top(diagram)) rates.push_back({static_cast<std::uint32_t>(job.value), 1});
+        book_top(now);
+        top_.clear();
+        for (const JobId job : jobs_on_top(diagram)) {
+            rates.push_back({static_cast<std::uint32_t>(job.value), 1});
+            top_.push_back(static_cast<std::uint32_t>(job.value));
+        }
         shared_->set_rates(now, rates);
         top_stale_ = false;
+    }
+
+    /// Jobs on top have run since the last time.
+    void book_top(Time now) {
+        if (now > top_since_)
+            for (const std::uint32_t job : top_)
+                outcome_.first_service[job] = std::min(outcome_.first_service[job], top_since_);
+        top_since_ = now;
     }
 
     Error refused(JobId id, const Error& why) const {
@@ -430,7 +508,11 @@ class Run {
     };
     std::vector<Part> parts_;  ///< where jobs have shares: of running jobs, since `parts_since_`
     Time parts_since_{};
-    std::optional<SharedMachine> shared_;   ///< where jobs have shares, or ranks
+    std::optional<SharedMachine> shared_;  ///< where jobs have shares, or ranks
+    std::vector<std::uint32_t> top_;       ///< where jobs have ranks: those that run, since `top_since_`
+    Time top_since_{};
+    /// Where jobs have slots in a matrix and places are recorded: as the last one has them.
+    std::map<std::uint32_t, std::vector<PlaceRange>> slots_;
     bool top_stale_ = false;                ///< where jobs have ranks: others may be on top since the last `run_top`
     std::unique_ptr<Allocator> allocator_;  ///< nullptr: places do not matter
     bool allocator_refused_ = false;        ///< a start of the last plan

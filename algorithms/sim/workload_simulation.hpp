@@ -31,6 +31,10 @@ struct SimulationOptions {
     /// Decides which processors a job gets; an unused copy of it is taken. nullptr: any will do. Not where jobs take
     /// turns.
     const Allocator* allocator = nullptr;
+    /// After a start that the allocator has no place for, other waiting jobs may start, in the order of arrival, that
+    /// end by their walltimes before the next running job is expected to: no place comes free before. Else nobody does.
+    bool pass_refused = false;
+    bool record_places = false;  ///< fills `SimulationOutcome::placements`
     /// Called now and then with the number of jobs that have ended.
     std::function<void(std::size_t)> progress;
 };
@@ -48,6 +52,22 @@ struct SizeChange {
     std::uint32_t job = 0;        ///< place in Workload::jobs
     std::int32_t processors = 0;  ///< from then on
     bool operator==(const SizeChange&) const = default;
+};
+
+/// Processors [first, last]; where jobs have slots in a matrix, of one row, else row 0.
+struct PlaceRange {
+    std::int32_t row = 0;
+    std::int32_t first = 0;
+    std::int32_t last = 0;
+    bool operator==(const PlaceRange&) const = default;
+};
+
+/// A job got these processors, or slots.
+struct PlacementChange {
+    Time at{};
+    std::uint32_t job = 0;           ///< place in Workload::jobs
+    std::vector<PlaceRange> ranges;  ///< ascending; from then on
+    bool operator==(const PlacementChange&) const = default;
 };
 
 /// When each job of the workload ran, by its place in `Workload::jobs`. Where jobs share processors or are preempted,
@@ -69,6 +89,12 @@ struct SimulationOutcome {
     /// shares: processors x share x time, so slowing each other down counts as use. Else empty.
     std::vector<double> processor_seconds;
     std::uint64_t refused_starts = 0;  ///< that the allocator had no place for; none without an allocator
+    /// Where jobs take turns or have ranks, when each first had processors, which is `start` or later. Else empty.
+    std::vector<Time> first_service;
+    /// With `record_places`: by an allocator or a slice matrix, in the order of time. Empty where any processors will
+    /// do.
+    std::vector<PlacementChange> placements;
+    std::int32_t rows = 0;  ///< of the slice matrix, at most; with `record_places`
 };
 
 /// Replays `workload` under `policy` on one pool of processors: a pure function of its arguments. A job ends when it
@@ -80,7 +106,8 @@ struct SimulationOutcome {
 ///
 /// With an allocator, a policy counts processors and the allocator places jobs. A start that it refuses, because the
 /// free processors are not where they are needed, is not carried out, nor is any later start of that plan, so that
-/// within a plan nobody passes a job that could not be placed; the policy is asked again at the next event. Promises of
+/// within a plan nobody passes a job that could not be placed (see `pass_refused`); the policy is asked again at the
+/// next event. Promises of
 /// a policy do not count with that, so jobs may start after them.
 ///
 /// Errors, naming the job: larger than the machine, never to be placed by the allocator, jobs out of order, ids given

@@ -80,6 +80,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                               .allocated_size = true,
                               .kill_at_estimate = false,
                               .shift_to_zero = true});
+    check_workload(*lenient, {.renumber = true, .zero_runtime_counts = true});
     check_workload(*lenient, {.processors = 4,
                               .oversized = SwfCleaning::Action::kRefuse,
                               .out_of_order = false,

@@ -6,6 +6,7 @@ void DepthBackfill::plan(const ZoneSnapshot& zone, Plan& plan) {
     plan.clear();
     CapacityProfile profile = running_.follow(zone);
     std::int32_t free = zone.free_processors;
+    StartBounds bounds;
     std::size_t reserved = 0;
     std::vector<WaitingJob> others;
     const auto start = [&](const WaitingJob& job) {
@@ -19,8 +20,7 @@ void DepthBackfill::plan(const ZoneSnapshot& zone, Plan& plan) {
             if (job.processors <= free) others.push_back(job);
             return true;
         }
-        const Time at =
-            profile.earliest_start({.from = zone.now, .duration = job.walltime, .processors = job.processors});
+        const Time at = bounds.earliest_start(profile, zone.now, job.processors, job.walltime);
         if (at == zone.now && job.processors <= free) {
             start(job);
             return true;

@@ -1,6 +1,7 @@
 #pragma once
 #include "algorithms/policy/backfill/easy_backfill.hpp"
 #include "algorithms/policy/backfill/running_profile.hpp"
+#include "algorithms/policy/backfill/start_bounds.hpp"
 
 namespace zbs {
 

@@ -9,7 +9,10 @@ void Selective::plan(const ZoneSnapshot& zone, Plan& plan) {
     plan.clear();
     PlanInMaking making(zone, running_.follow(zone), plan);
     making.renew_promises();
-    const auto deserves_promise = [&](const WaitingJob& job) { return expected_slowdown(zone, job) > threshold_; };
+    const auto deserves_promise = [&](const WaitingJob& job) {
+        // A job that has not waited yet has an expected slowdown of 1.
+        return threshold_ <= 1 || expected_slowdown(zone, job) > threshold_;
+    };
     zone.waiting.visit([&](const WaitingJob& job) {
         if (zone.record(job.handle).reserved == kNever && deserves_promise(job)) making.promise(job);
         return true;

@@ -15,29 +15,29 @@ struct Placed {
 /// Places the jobs in the order given, each as early as possible; false, and `profile` of no use, where one comes too
 /// late.
 bool place_in_time(Time now, CapacityProfile& profile, std::vector<Placed>& jobs) {
+    StartBounds bounds;
     for (Placed& placed : jobs) {
-        placed.at =
-            profile.earliest_start({.from = now, .duration = placed.job.walltime, .processors = placed.job.processors});
+        placed.at = bounds.earliest_start(profile, now, placed.job.processors, placed.job.walltime);
         if (placed.at > placed.latest) return false;
         if (placed.at != kNever) profile.add(placed.at, placed.at + placed.job.walltime, -placed.job.processors);
     }
     return true;
 }
 
-void keep_promises(Time now, CapacityProfile& profile, std::vector<Placed>& waiting) {
+void keep_promises(Time now, CapacityProfile& profile, StartBounds& bounds, std::vector<Placed>& waiting) {
     std::sort(waiting.begin(), waiting.end(), [](const Placed& a, const Placed& b) {
         return a.at != b.at ? a.at < b.at : a.job.arrival < b.job.arrival;
     });
     for (Placed& placed : waiting) {
-        placed.at =
-            profile.earliest_start({.from = now, .duration = placed.job.walltime, .processors = placed.job.processors});
+        placed.at = bounds.earliest_start(profile, now, placed.job.processors, placed.job.walltime);
         if (placed.at != kNever) profile.add(placed.at, placed.at + placed.job.walltime, -placed.job.processors);
     }
 }
 
 /// The first promise to a job: as early as possible, and later by its slack at most.
-Placed first_promise(const ZoneSnapshot& zone, CapacityProfile& profile, const WaitingJob& job, double factor) {
-    const Time at = profile.earliest_start({.from = zone.now, .duration = job.walltime, .processors = job.processors});
+Placed first_promise(const ZoneSnapshot& zone, CapacityProfile& profile, StartBounds& bounds, const WaitingJob& job,
+                     double factor) {
+    const Time at = bounds.earliest_start(profile, zone.now, job.processors, job.walltime);
     const double important = 1.0 + std::max(0, zone.record(job.handle).job.priority);
     const double slack = factor * static_cast<double>(job.walltime.count()) / important;
     const double most = static_cast<double>(ZoneState::kMaxTimeUs);
@@ -74,8 +74,9 @@ void SlackBackfill::plan(const ZoneSnapshot& zone, Plan& plan) {
 
     // Promises again in their own order: none moves back (see promises.hpp), none can be too late but by a fault.
     CapacityProfile profile = base;
-    keep_promises(zone.now, profile, waiting);
-    for (const WaitingJob& job : arrived) waiting.push_back(first_promise(zone, profile, job, options_.slack));
+    StartBounds bounds;
+    keep_promises(zone.now, profile, bounds, waiting);
+    for (const WaitingJob& job : arrived) waiting.push_back(first_promise(zone, profile, bounds, job, options_.slack));
 
     std::int32_t free = zone.free_processors;
     const auto start = [&](const WaitingJob& job) {

@@ -1,5 +1,6 @@
 #pragma once
 #include "algorithms/policy/backfill/running_profile.hpp"
+#include "algorithms/policy/backfill/start_bounds.hpp"
 
 namespace zbs {
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <iostream>
 #include <memory>
+#include <unordered_map>
 
 #include "algorithms/allocation/registry.hpp"
 #include "algorithms/base/duration_text.hpp"
@@ -39,6 +40,7 @@ struct SimulateCommand {
     std::string policy, compare;
     std::vector<std::string> options;
     std::string allocator;  ///< NAME[:option=value:...]; empty: none
+    std::string without_place = "wait";
     std::string rules = "batched";
     std::string slice;               ///< duration; empty: as the simulator has it
     std::int64_t memory_bytes = -1;  ///< -1: not given
@@ -205,10 +207,28 @@ Result<CoschedulingModel> coscheduling_of(const std::string& text, const std::ve
     return CoschedulingModel::by_count(std::move(factors));
 }
 
+/// A line of the Standard Workload Format is a job that has its processors alone, in one piece of time.
+Result<void> check_export(const SimulateCommand& command, const std::vector<NamedPolicy>& policies) {
+    if (command.export_swf.empty()) return {};
+    for (const NamedPolicy& policy : policies) {
+        const PolicyInfo& info = *find_policy(policy.named.name);
+        const bool shares =
+            (*make_policy(policy.named.name, policy.named.options))->sharing() != ZoneState::Sharing::kSpace;
+        if (shares || info.preempts)
+            return invalid("cannot hold the schedule of policy " + policy.named.name + ", whose jobs " +
+                               (shares ? "share processors" : "are preempted") +
+                               ": the format has one start and one run time a job; take --schedule, --events or "
+                               "--export-csv, or leave the policy out to export the jobs alone",
+                           "--export-swf");
+    }
+    return {};
+}
+
 /// The machine as the command line says it; refuses what no policy looks at.
 Result<SimulationOptions> machine_of(const SimulateCommand& command, const std::vector<NamedPolicy>& policies) {
     SimulationOptions options{.rules = command.rules == "reference" ? EventRules::kReference : EventRules::kBatched};
     if (Result<void> good = check_slices(command, policies); !good) return good.error();
+    if (Result<void> good = check_export(command, policies); !good) return good.error();
     if (!command.coscheduling.empty()) {
         Result<CoschedulingModel> truth = coscheduling_of(command.coscheduling, policies);
         if (!truth) return truth.error();
@@ -232,6 +252,9 @@ Result<SimulationOptions> machine_of(const SimulateCommand& command, const std::
         options.slice = *slice;
     }
     if (command.memory_bytes >= 0) options.memory_bytes = command.memory_bytes;
+    options.pass_refused = command.without_place == "pass";
+    if (options.pass_refused && command.allocator.empty())
+        return invalid("is for jobs that an allocator has no place for; name it with --allocator", "--without-place");
     return options;
 }
 
@@ -277,6 +300,33 @@ class ProgressBar {
     std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + std::chrono::seconds{1};
 };
 
+/// Takes out what began and ended in one instant: a job that was resized before it first ran started on its new size,
+/// and one that was stopped again in the instant in which it started or went on did not run in between.
+void settle_instants(const Workload& workload, SimulatedSchedule& schedule) {
+    std::erase_if(schedule.size_changes, [&](const SizeChange& change) {
+        if (change.at > schedule.start[change.job]) return false;
+        if (schedule.started_on.empty())
+            for (const WorkloadJob& entry : workload.jobs) schedule.started_on.push_back(entry.job.processors);
+        schedule.started_on[change.job] = change.processors;
+        return true;
+    });
+    std::unordered_map<std::uint32_t, std::size_t> last;  ///< of each job
+    std::vector<Interruption> kept;
+    for (const Interruption& pause : schedule.interruptions) {
+        const auto [found, first] = last.try_emplace(pause.job, kept.size());
+        if (first && pause.stopped == schedule.start[pause.job]) {
+            schedule.start[pause.job] = pause.resumed;
+            last.erase(found);
+        } else if (!first && kept[found->second].resumed == pause.stopped) {
+            kept[found->second].resumed = pause.resumed;
+        } else {
+            found->second = kept.size();
+            kept.push_back(pause);
+        }
+    }
+    schedule.interruptions = std::move(kept);
+}
+
 Result<SimulatedSchedule> run(const SimulateCommand& command, SimulationOptions options, const LoadedWorkload& loaded,
                               const NamedPolicy& policy) {
     Result<std::unique_ptr<Policy>> made = make_policy(policy.named.name, policy.named.options);
@@ -286,22 +336,28 @@ Result<SimulatedSchedule> run(const SimulateCommand& command, SimulationOptions 
     if (!allocator) return allocator.error();
     options.allocator = allocator->get();
     ProgressBar bar(policy.label, loaded.workload.jobs.size());
+    options.record_places =
+        !command.gantt.empty() || !command.events.empty() || !command.schedule.empty() || !command.export_csv.empty();
     options.progress = [&bar](std::size_t ended) { bar.update(ended); };
     const auto begin = std::chrono::steady_clock::now();
     Result<SimulationOutcome> outcome = simulate(loaded.workload, **made, options);
     const auto seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (!outcome) return outcome.error();
-    SimulatedSchedule schedule{.policy = policy.label,
-                               .processors = outcome->processors,
-                               .start = std::move(outcome->start),
-                               .end = std::move(outcome->end),
-                               .interruptions = std::move(outcome->interruptions),
-                               .started_on = std::move(outcome->started_on),
-                               .size_changes = std::move(outcome->size_changes),
-                               .processor_seconds = std::move(outcome->processor_seconds),
-                               .refused_starts = outcome->refused_starts,
-                               .overlapping = (*made)->sharing() != ZoneState::Sharing::kSpace,
-                               .seconds = seconds};
+    SimulatedSchedule schedule{
+        .policy = policy.label,
+        .processors = outcome->processors,
+        .start = std::move(outcome->first_service.empty() ? outcome->start : outcome->first_service),
+        .end = std::move(outcome->end),
+        .interruptions = std::move(outcome->interruptions),
+        .started_on = std::move(outcome->started_on),
+        .size_changes = std::move(outcome->size_changes),
+        .processor_seconds = std::move(outcome->processor_seconds),
+        .placements = std::move(outcome->placements),
+        .rows = outcome->rows,
+        .refused_starts = outcome->refused_starts,
+        .overlapping = (*made)->sharing() != ZoneState::Sharing::kSpace,
+        .seconds = seconds};
+    settle_instants(loaded.workload, schedule);
     schedule.metrics = schedule_metrics(loaded.workload, schedule.view(), seconds_to_duration(command.tau_s));
     if (!outcome->time_with_rows.empty())
         schedule.turns = turn_metrics(loaded.workload, {.processor_seconds = schedule.processor_seconds,
@@ -556,7 +612,10 @@ OrderedJson settings_of(const SimulateCommand& command, const SimulationOptions&
         out["slice_s"] = to_seconds(machine.slice);
         out["memory_bytes"] = machine.memory_bytes;
     }
-    if (!command.allocator.empty()) out["allocator"] = command.allocator;
+    if (!command.allocator.empty()) {
+        out["allocator"] = command.allocator;
+        out["without_place"] = command.without_place;
+    }
     if (has_shares({policy, {}})) out["coscheduling"] = or_default(command.coscheduling, "1,1.2,1.3");
     return out;
 }
@@ -678,6 +737,12 @@ void add_policy_options(CLI::App& command, SimulateCommand& options) {
                            "which processors a job gets: NAME[:option=value:...]; none: any will do; not for policies "
                            "whose jobs take turns; --list-allocators names them"),
         {.words = offered_names(allocators())});
+    command
+        .add_option("--without-place", options.without_place,
+                    "with --allocator, jobs behind one that has no place, though enough processors are free: wait (in "
+                    "the same decision), or pass: those may start that end before the next running job is expected to")
+        ->check(command_line::one_of({"wait", "pass"}))
+        ->capture_default_str();
     command.add_option("--option", options.options, "option of the policy, NAME=VALUE; may be repeated")
         ->take_all()
         ->allow_extra_args(false);

@@ -15,14 +15,16 @@ namespace zbs::cli {
 struct SimulatedSchedule {
     std::string policy;  ///< as asked for, options included
     std::int32_t processors = 0;
-    std::vector<Time> start, end;  ///< by job
+    std::vector<Time> start, end;  ///< by job; start is when it first had processors
     std::vector<Interruption> interruptions;
     std::vector<std::int32_t> started_on;  ///< as in SimulationOutcome, and so the next two
     std::vector<SizeChange> size_changes;
     std::vector<double> processor_seconds;
-    std::uint64_t refused_starts = 0;  ///< by the allocator
-    bool overlapping = false;          ///< jobs share processors, by turns or by shares
-    double seconds = 0;                ///< wall time of the simulation
+    std::vector<PlacementChange> placements;  ///< none: any processors will do
+    std::int32_t rows = 0;                    ///< of the slice matrix, at most; 0: there is none
+    std::uint64_t refused_starts = 0;         ///< by the allocator
+    bool overlapping = false;                 ///< jobs share processors, by turns or by shares
+    double seconds = 0;                       ///< wall time of the simulation
     ScheduleMetrics metrics;
     std::optional<TurnMetrics> turns;  ///< where jobs take turns
     std::uint64_t resizes = 0;         ///< of running jobs
@@ -33,12 +35,13 @@ struct SimulatedSchedule {
 /// any.
 
 /// Header line, then "id,submit,start,end,processors", in the order of the workload. Processors are those that the job
-/// had in the instant of its start.
+/// had in the instant of its start. Where it is known which ones, so in all these texts, there is a column "places":
+/// ranges such as 0-3;8, in a slice matrix by row: 0:0-3;8|2:4.
 std::string schedule_csv(const Workload& workload, const SimulatedSchedule& schedule);
-/// Header line, then "time,kind,job,processors,free": submit, start, end, and preempt, resume and resize in between.
-/// `processors` is what the job asks for in its submission, later what it has; after a resize, its new size. In one
-/// instant ends and preemptions come first, then submissions, resizes and starts, so that `free`, the processors free
-/// after the event, is never negative; it stays empty where jobs share processors.
+/// Header line, then "time,kind,job,processors,free": submit, start, end, and preempt, resume, resize and, to other
+/// places, move in between. `processors` is what the job asks for in its submission, later what it has; after a resize,
+/// its new size. In one instant ends and preemptions come first, then submissions, resizes and starts, so that `free`,
+/// the processors free after the event, is never negative; it stays empty where jobs share processors.
 std::string events_csv(const Workload& workload, const SimulatedSchedule& schedule);
 /// "job_id wait", by job number.
 std::string waits_text(const Workload& workload, const SimulatedSchedule& schedule);

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "algorithms/base/rng.hpp"
 #include "algorithms/formats/swf_cleaning.hpp"
 #include "algorithms/policy/registry.hpp"
 #include "algorithms/sim/workload_generators.hpp"
@@ -54,6 +55,21 @@ const Workload& generated(std::int64_t jobs) {
     return known.emplace(jobs, *generate(LublinWorkload{.common = {.jobs = jobs}})).first->second;
 }
 
+/// Jobs of 1 to 64 of 64 processors that are all there at time 0.
+Workload at_once(std::int64_t jobs) {
+    Rng rng(1);
+    Workload workload{.name = "at once", .processors = 64, .jobs = {}};
+    for (std::int64_t id = 1; id <= jobs; ++id) {
+        const std::chrono::seconds runtime{1 + static_cast<std::int64_t>(rng.below(5000))};
+        const std::chrono::seconds longer{static_cast<std::int64_t>(rng.below(3001))};
+        workload.jobs.push_back({{.id = JobId{id},
+                                  .walltime = runtime + longer,
+                                  .processors = static_cast<std::int32_t>(1 + rng.below(64))},
+                                 runtime});
+    }
+    return workload;
+}
+
 const bool registered = [] {
     const struct {
         const char* label;
@@ -86,6 +102,17 @@ const bool registered = [] {
             benchmark::RegisterBenchmark(
                 ("simulate/lublin-" + std::to_string(jobs) + "/" + policy).c_str(),
                 [policy, jobs](benchmark::State& state) { run(state, generated(jobs), policy, {}, {}); })
+                ->Unit(benchmark::kMillisecond);
+    // Queues of thousands at once, where a plan reads the whole queue.
+    for (const std::string policy : {"conservative", "slack", "selective", "backfill", "gang"})
+        for (const std::int64_t jobs : {500l, 1'000l, 2'000l})
+            benchmark::RegisterBenchmark(("simulate/at-once-" + std::to_string(jobs) + "/" + policy).c_str(),
+                                         [policy, jobs](benchmark::State& state) {
+                                             PolicyOptions options;
+                                             if (policy == "backfill") options = {{"depth", "unlimited"}};
+                                             if (policy == "gang") options = {{"slices", "unlimited"}};
+                                             run(state, at_once(jobs), policy, options, {});
+                                         })
                 ->Unit(benchmark::kMillisecond);
     // Adaptive SCOJO's own workloads, and how its time grows with the jobs.
     const struct {

@@ -84,5 +84,17 @@ TEST(ScheduleSvg, AnEmptyScheduleIsAnEmptyPicture) {
     EXPECT_THAT(svg, HasSubstr("0 jobs on 3 processors"));
 }
 
+TEST(ScheduleSvg, DrawsJobsOnTheProcessorsThatTheyHave) {
+    std::vector<ScheduleBar> jobs = {bar(1, 0, 100, 2), bar(2, 0, 100, 3)};
+    jobs[0].ranges = {{2, 3}};
+    jobs[1].ranges = {{4, 4}, {6, 7}};
+    const std::string svg = schedule_svg({.title = "t", .jobs = jobs, .processors = 4, .rows = 2});
+    EXPECT_NE(svg.find("2 jobs on 4 processors, 2 rows of the slice matrix<"), std::string::npos) << svg;
+    EXPECT_NE(svg.find(">row 1<"), std::string::npos);
+    // 52.5 a processor, from 490 up.
+    for (const char* box : {"y=\"280\"", "y=\"227.5\"", "y=\"70\""})
+        EXPECT_NE(svg.find(box), std::string::npos) << box << svg;
+}
+
 }  // namespace
 }  // namespace zbs::formats

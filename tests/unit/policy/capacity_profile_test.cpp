@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "algorithms/base/rng.hpp"
+#include "algorithms/policy/backfill/start_bounds.hpp"
 
 namespace zbs {
 namespace {
@@ -136,6 +137,26 @@ TEST(CapacityProfile, FindsRoomWhereAPlainArrayDoes) {
             bounded.before = at(from + below(200));
             const Time found = profile.earliest_start(bounded);
             ASSERT_EQ(found, expected < bounded.before ? expected : kNever);
+        }
+    }
+}
+
+TEST(StartBounds, FindTheStartsOfASearchFromNow) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        SCOPED_TRACE(seed);
+        Rng rng(seed);
+        const std::int32_t capacity = seed % 2 == 0 ? 64 : 100'000'000;
+        CapacityProfile profile(at(0), capacity);
+        StartBounds bounds;
+        for (int job = 0; job < 400; ++job) {
+            // Sizes and lengths of every order of magnitude, also below a second and above a year.
+            const auto processors =
+                static_cast<std::int32_t>(1 + rng.below(std::uint64_t{1} << rng.below(seed % 2 == 0 ? 7 : 27)));
+            const Duration length =
+                microseconds{1 + static_cast<std::int64_t>(rng.below(std::uint64_t{1} << rng.below(48)))};
+            const Time expected = profile.earliest_start({.from = at(0), .duration = length, .processors = processors});
+            ASSERT_EQ(bounds.earliest_start(profile, at(0), processors, length), expected);
+            if (expected != kNever) profile.add(expected, expected + length, -processors);
         }
     }
 }

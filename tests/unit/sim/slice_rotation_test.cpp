@@ -50,6 +50,23 @@ TEST(SliceRotation, RowsTakeTurns) {
     EXPECT_EQ(machine.next_end(), at(40s)) << "the row whose job ended gives way at once";
 }
 
+TEST(SliceRotation, FirstServiceIsTheBeginningOfTheFirstSlice) {
+    SliceRotation machine(10s, 8);
+    machine.add(1, 25s);
+    machine.add(2, 5s);
+    machine.install(at(0s), diagram({{{1, 4}}, {{2, 8}}}));
+    EXPECT_EQ(machine.first_service(1), kNever);
+    machine.add(3, 50s);
+    machine.install(at(10s), diagram({{{1, 4}}, {{2, 8}}, {{3, 1}}}));
+    EXPECT_EQ(machine.first_service(1), at(0s));
+    EXPECT_EQ(machine.first_service(2), kNever) << "its slice begins now";
+    EXPECT_EQ(machine.pop_end(), 2u);
+    EXPECT_EQ(machine.first_service(2), at(10s));
+    machine.install(at(15s), diagram({{{1, 4}}, {{3, 1}}}));
+    machine.install(at(26s), diagram({{{1, 4}}, {{3, 1}}}));
+    EXPECT_EQ(machine.first_service(3), at(15s));
+}
+
 TEST(SliceRotation, RunningRowGoesOnWhenOthersCome) {
     SliceRotation machine(10s, 8);
     machine.add(1, 30s);

@@ -82,6 +82,30 @@ TEST(SimulateRanks, JobRunsWhileNobodyIsAboveItOnAnyProcessor) {
     EXPECT_THAT(outcome->end, testing::ElementsAre(at(10), at(30), at(37)));
 }
 
+TEST(SimulateRanks, FirstServiceIsWhenAJobIsOnTop) {
+    const Workload jobs = workload(4, {{0, 2, 10}, {3, 4, 20}, {5, 1, 7}});
+    RowEach rows;
+    const Result<SimulationOutcome> outcome = simulate(jobs, rows, {.record_places = true});
+    ASSERT_TRUE(outcome.has_value()) << outcome.error().message;
+    EXPECT_THAT(outcome->first_service, testing::ElementsAre(at(0), at(10), at(30)));
+    EXPECT_EQ(outcome->rows, 3);
+    EXPECT_THAT(outcome->placements,
+                testing::ElementsAre(PlacementChange{at(0), 0, {{0, 0, 1}}}, PlacementChange{at(3), 1, {{1, 0, 3}}},
+                                     PlacementChange{at(5), 2, {{2, 0, 0}}}));
+}
+
+TEST(SimulateTurns, FirstServiceIsTheFirstSlice) {
+    const Workload jobs = workload(1, {{0, 1, 7200}, {0, 1, 7200}, {0, 1, 7200}});
+    const Result<SimulationOutcome> outcome =
+        simulate(jobs, *policy("gang"), {.slice = std::chrono::hours{1}, .record_places = true});
+    ASSERT_TRUE(outcome.has_value()) << outcome.error().message;
+    EXPECT_THAT(outcome->start, testing::ElementsAre(at(0), at(0), at(0)));
+    EXPECT_THAT(outcome->first_service, testing::ElementsAre(at(0), at(3600), at(7200)));
+    // When job 1 has ended, the others move down a row.
+    ASSERT_EQ(outcome->placements.size(), 6u);
+    EXPECT_EQ(outcome->placements[3], (PlacementChange{at(14400), 1, {{0, 0, 0}}}));
+}
+
 TEST(SimulateRanks, JobWithoutAPlaceIsTheFaultOfThePolicy) {
     RowEach rows(/*places=*/false);
     const Result<SimulationOutcome> outcome = simulate(workload(4, {{0, 2, 10}}), rows, {});
@@ -160,6 +184,22 @@ TEST(SimulateWithAllocator, ARefusedJobWaitsAndNobodyOfThePlanPassesIt) {
     // At 20 processors 0, 1, 6 and 7 are free, which are no range of three; job 5 would fit.
     EXPECT_THAT(placed->start, testing::ElementsAre(at(0), at(0), at(0), at(30), at(30)));
     EXPECT_EQ(placed->refused_starts, 1u);
+}
+
+TEST(SimulateWithAllocator, JobsThatEndBeforeAPlaceComesFreeMayPass) {
+    // At 10 processors 0, 1, 4 and 5 of 6 are free, which are no range of four; job 2 ends at 30. Job 6 would end
+    // at 31.
+    const Workload jobs = workload(6, {{0, 2, 10}, {0, 2, 30}, {0, 2, 10}, {5, 4, 10}, {6, 2, 5}, {7, 1, 21}});
+    const auto allocator = make_allocator("contiguous", 6);
+    for (const char* name : {"fcfs", "easy", "conservative"}) {
+        const Result<SimulationOutcome> placed =
+            simulate(jobs, *policy(name), {.allocator = allocator->get(), .pass_refused = true, .record_places = true});
+        ASSERT_TRUE(placed.has_value()) << placed.error();
+        EXPECT_EQ(placed->start[3], at(30)) << name;
+        EXPECT_EQ(placed->start[4], at(10)) << name;
+        EXPECT_GE(placed->start[5], at(30)) << name;
+        EXPECT_EQ(placed->placements[3], (PlacementChange{at(10), 4, {{0, 0, 1}}})) << name;
+    }
 }
 
 TEST(SimulateWithAllocator, FaultsNameTheJobOrTheCombination) {

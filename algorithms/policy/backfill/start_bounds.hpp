@@ -1,0 +1,75 @@
+#pragma once
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "algorithms/policy/backfill/capacity_profile.hpp"
+
+namespace zbs {
+
+/// Earliest starts in a profile whose capacity only shrinks, as while one plan places job after job: a job starts no
+/// earlier than any placed before that is neither larger nor longer, so its search may begin there. The answers are
+/// those of `CapacityProfile::earliest_start`; without these bounds each search walks over all that was placed before,
+/// and a plan of n jobs costs O(n^2).
+///
+/// Sizes and walltimes are kept in classes of 1/8 and 1/4 of a power of two, a two-dimensional prefix maximum (Fenwick
+/// tree) over both. The first jobs of a plan are searched without it, which is faster while they are few.
+class StartBounds {
+  public:
+    /// The earliest start of this job at `now` or later; kNever where there is none.
+    Time earliest_start(const CapacityProfile& profile, Time now, std::int32_t processors, Duration walltime) {
+        const bool bounded = ++searches_ > kUnbounded;
+        if (searches_ == kUnbounded + 1) latest_.assign(kSizes * kLengths, Time::min());
+        const Time from = bounded ? std::max(now, bound(processors, walltime)) : now;
+        const Time start = profile.earliest_start({.from = from, .duration = walltime, .processors = processors});
+        if (bounded && start > now) note(processors, walltime, start);
+        return start;
+    }
+
+  private:
+    static constexpr std::size_t kUnbounded = 64;
+    static constexpr unsigned kSizeBits = 3, kLengthBits = 2;
+    static constexpr std::size_t kSizes = (27U << kSizeBits) + 1;  ///< up to ZoneState::kMaxProcessors
+    static constexpr std::size_t kLengths =
+        (25U << kLengthBits) + 1;  ///< up to a year in seconds; longer ones share one
+
+    /// The class of value >= 1, rounded down: its power of two, and the next `bits` binary digits.
+    static std::size_t class_of(std::uint64_t value, unsigned bits) {
+        const unsigned power = static_cast<unsigned>(std::bit_width(value)) - 1;
+        const std::uint64_t digits = power >= bits ? value >> (power - bits) : value << (bits - power);
+        return (std::size_t{power} << bits) + static_cast<std::size_t>(digits - (std::uint64_t{1} << bits));
+    }
+    static std::uint64_t seconds_of(Duration walltime) {
+        return static_cast<std::uint64_t>(std::max<std::int64_t>(1, walltime / std::chrono::seconds{1}));
+    }
+
+    Time bound(std::int32_t processors, Duration walltime) const {
+        Time latest = Time::min();
+        const std::size_t size = class_of(static_cast<std::uint64_t>(processors), kSizeBits) + 1;
+        const std::size_t length = std::min(class_of(seconds_of(walltime), kLengthBits) + 1, kLengths);
+        for (std::size_t s = size; s > 0; s -= s & -s)
+            for (std::size_t l = length; l > 0; l -= l & -l)
+                latest = std::max(latest, latest_[(s - 1) * kLengths + l - 1]);
+        return latest;
+    }
+
+    void note(std::int32_t processors, Duration walltime, Time start) {
+        // Rounded up: the class after the one of the next smaller value.
+        const auto rounded_up = [](std::uint64_t value, unsigned bits) {
+            return value == 1 ? 0 : class_of(value - 1, bits) + 1;
+        };
+        const std::size_t size = rounded_up(static_cast<std::uint64_t>(processors), kSizeBits) + 1;
+        const std::size_t length = rounded_up(seconds_of(walltime) + 1, kLengthBits) + 1;
+        for (std::size_t s = size; s <= kSizes; s += s & -s)
+            for (std::size_t l = length; l <= kLengths; l += l & -l) {
+                Time& latest = latest_[(s - 1) * kLengths + l - 1];
+                latest = std::max(latest, start);
+            }
+    }
+
+    std::size_t searches_ = 0;
+    std::vector<Time> latest_;  ///< by class of size and class of walltime
+};
+
+}  // namespace zbs
