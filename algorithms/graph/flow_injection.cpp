@@ -53,6 +53,8 @@ class FlowNetwork {
         return true;
     }
 
+    std::int64_t visits() const { return visits_; }
+
     /// Components of what is not full yet.
     Partition pieces() const {
         Partition found{std::vector<std::int32_t>(distance_.size(), -1), 0};
@@ -100,6 +102,7 @@ class FlowNetwork {
             if (vertex == sink) return true;
             const auto v = static_cast<std::size_t>(vertex);
             if (at > distance_[v]) continue;
+            visits_ += static_cast<std::int64_t>(offsets_[v + 1] - offsets_[v]) + 1;
             for (std::size_t i = offsets_[v]; i < offsets_[v + 1]; ++i) {
                 const auto to = static_cast<std::size_t>(arcs_[i].to);
                 const double through = at + edges_[static_cast<std::size_t>(arcs_[i].edge)].length;
@@ -122,6 +125,7 @@ class FlowNetwork {
     std::vector<std::int32_t> came_by_;
     std::vector<std::int32_t> came_from_;
     std::vector<Reached> heap_;
+    std::int64_t visits_ = 0;  // of arcs, in all searches
 };
 
 /// The best cluster ratio among the cuts that a maximum spanning tree offers when its lightest edges go first:
@@ -201,6 +205,7 @@ Partition split_by_flow(const WeightedGraph& graph, const FlowOptions& options, 
     const std::int64_t budget = 64 * std::int64_t{count} + 8 * static_cast<std::int64_t>(graph.edge_count());
     std::int64_t last_cut = 0;
     for (std::int64_t draws = 1; draws <= budget && pieces.count < count; ++draws) {
+        if (options.work != nullptr && network.visits() > *options.work) break;
         if (!cuts.empty() && static_cast<double>(draws) > kPlateau * static_cast<double>(last_cut) + count) break;
         const std::int32_t source = draw();
         const std::int32_t sink = draw();
@@ -213,6 +218,8 @@ Partition split_by_flow(const WeightedGraph& graph, const FlowOptions& options, 
         last_cut = draws;
     }
 
+    if (options.work != nullptr)
+        *options.work -= network.visits() + std::int64_t{count} * static_cast<std::int64_t>(graph.arcs.size());
     double best = spanning.ratio;
     for (const Candidate& cut : cuts) best = std::min(best, cut.ratio);
     for (auto cut = cuts.rbegin(); cut != cuts.rend(); ++cut) {

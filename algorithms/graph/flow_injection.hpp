@@ -10,6 +10,7 @@ struct FlowOptions {
         10;  ///< how steeply an edge's length grows with its saturation: exp(alpha x flow / capacity), in (0, 100]
     double injection = 0.3;   ///< largest portion of flow, relative to the mean capacity, in (0, 1]
     double tolerance = 1.25;  ///< the finest cut whose cluster ratio is within this factor of the best one wins, >= 1
+    std::int64_t* work = nullptr;  ///< visits of arcs left, counted down; draws end at 0. Null: no limit
 };
 
 /// Splits a connected graph where random flow saturates it [YehChengLin1995, Prabhakar2003, section 4.4.1]: flow

@@ -18,6 +18,10 @@ namespace zbs {
 namespace {
 
 constexpr double kLopsidedShare = 0.75;  // a split that leaves more than this in one child made little progress
+// Visits of arcs that flow may take, more for every task and edge. A cluster passes what it has left on to its parts
+// by their sizes; where nothing is left, matching alone finds the parts.
+constexpr std::int64_t kFlowWork = 10'000'000, kFlowWorkOfTask = 2'000, kFlowWorkOfEdge = 10;
+constexpr CoarseSize kFewClusters{.vertices = 8, .edges = 28, .few_vertices = 8};
 constexpr int kPatience = 3;  // so many of them in a row, then finer cuts are accepted, or trees grow as deep as wide
 
 WeightedGraph make_weighted_graph(const TaskGraph& graph, const std::vector<double>& weight,
@@ -53,6 +57,17 @@ WeightedGraph make_weighted_graph(const TaskGraph& graph, const std::vector<doub
                   [](const auto& a, const auto& b) { return a.to < b.to; });
     }
     return made;
+}
+
+/// Parts of a connected graph by matching: about eight of them, single vertices where they are fewer. O(edges).
+Partition split_by_matching(const WeightedGraph& graph, Rng& rng) {
+    Partition partition{std::vector<std::int32_t>(graph.size.size()), graph.vertex_count()};
+    std::iota(partition.label.begin(), partition.label.end(), 0);
+    for (const CoarseLevel& level : coarsen(graph, kFewClusters, rng)) {
+        for (std::int32_t& label : partition.label) label = level.coarse_of[static_cast<std::size_t>(label)];
+        partition.count = level.graph.vertex_count();
+    }
+    return partition;
 }
 
 /// Clusters of a connected graph: flow on its coarsest picture, then every finer picture corrects the borders.
@@ -127,6 +142,7 @@ void order_clusters(const WeightedGraph& graph, const std::vector<double>& befor
 struct Pending {
     std::int32_t node;
     int lopsided;
+    std::int64_t work;
     WeightedGraph graph;
     std::vector<std::int32_t> member;
 };
@@ -171,7 +187,9 @@ ClusterTree make_cluster_tree(const TaskGraph& graph, const ClusteringOptions& o
     std::vector<Pending> pending;
     std::vector<std::int32_t> everyone(static_cast<std::size_t>(count));
     std::iota(everyone.begin(), everyone.end(), 0);
-    pending.push_back({ClusterTree::kRoot, 0, whole, std::move(everyone)});
+    const std::int64_t flow_work = kFlowWork + kFlowWorkOfTask * static_cast<std::int64_t>(count) +
+                                   kFlowWorkOfEdge * static_cast<std::int64_t>(graph.edge_count());
+    pending.push_back({ClusterTree::kRoot, 0, flow_work, whole, std::move(everyone)});
     std::vector<std::int32_t> local;
     while (!pending.empty()) {
         const Pending cluster = std::move(pending.back());
@@ -184,9 +202,13 @@ ClusterTree make_cluster_tree(const TaskGraph& graph, const ClusteringOptions& o
         Components components = connected_components(cluster.graph);
         Partition partition{std::move(components.label), components.count};
         const bool connected = partition.count == 1;
-        if (connected) {
-            const FlowOptions flow{options.alpha, options.injection, options.tolerance};
+        std::int64_t work = cluster.work;
+        if (connected && work > 0) {
+            const FlowOptions flow{options.alpha, options.injection, options.tolerance, &work};
             partition = split_connected(cluster.graph, flow, cluster.lopsided, rng);
+            work -= static_cast<std::int64_t>(cluster.graph.arcs.size());
+        } else if (connected) {
+            partition = split_by_matching(cluster.graph, rng);
         }
         before.assign(cluster.member.size(), 0);
         for (std::size_t v = 0; v < before.size(); ++v) {
@@ -207,14 +229,16 @@ ClusterTree make_cluster_tree(const TaskGraph& graph, const ClusteringOptions& o
         const std::int32_t first_child = node.first_child;
         std::int32_t at = begin;
         for (std::int32_t child = 0; child < partition.count; ++child) {
-            const auto size = static_cast<std::int32_t>(members[static_cast<std::size_t>(child)].size());
-            const bool lopsided = connected && size > kLopsidedShare * static_cast<double>(cluster.member.size());
-            tree.nodes.push_back({.parent = cluster.node, .begin = at, .end = at + size});
+            const auto size_of = static_cast<std::int32_t>(members[static_cast<std::size_t>(child)].size());
+            const double share = static_cast<double>(size_of) / static_cast<double>(cluster.member.size());
+            const bool lopsided = connected && share > kLopsidedShare;
+            tree.nodes.push_back({.parent = cluster.node, .begin = at, .end = at + size_of});
             for (const std::int32_t vertex : members[static_cast<std::size_t>(child)]) {
                 begin_of[static_cast<std::size_t>(vertex)] = at;
             }
-            at += size;
+            at += size_of;
             pending.push_back({first_child + child, lopsided ? cluster.lopsided + 1 : 0,
+                               static_cast<std::int64_t>(share * static_cast<double>(std::max<std::int64_t>(0, work))),
                                std::move(inner[static_cast<std::size_t>(child)]),
                                std::move(members[static_cast<std::size_t>(child)])});
         }

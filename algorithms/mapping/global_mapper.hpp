@@ -23,8 +23,10 @@ void map_in_order(OccupancyState& state, const MapOptions& options);
 
 /// Takes tasks off the most occupied resource, by moves and (where processors are full) swaps, towards their neighbours
 /// or idle processors, while that lowers the occupancy or the number of resources that reach it. Never worsens the
-/// occupancy. Returns the number of steps taken. Precondition: everything assigned. O(steps x edges), at most
-/// `kMaxImprovements` steps.
+/// occupancy. Then moves and swaps inside zones that raise no occupancy and lower the time of all links
+/// together. Returns the number
+/// of steps taken. Precondition: everything assigned. O(steps x edges), at most `kMaxImprovements` steps, and fewer
+/// where graphs are so dense or tasks on a processor so many that steps take long.
 int improve(OccupancyState& state, const MapOptions& options);
 inline constexpr int kMaxImprovements = 512;
 

@@ -3,22 +3,26 @@
 #include <array>
 #include <string>
 
+#include "algorithms/mapping/best_mapper.hpp"
 #include "algorithms/mapping/global_mapper.hpp"
 #include "algorithms/mapping/hier_mapper.hpp"
+#include "algorithms/mapping/metis_multisection.hpp"
 #include "algorithms/mapping/multilevel_mapper.hpp"
 #include "algorithms/mapping/simple_mappers.hpp"
 
 namespace zbs {
 namespace {
 
-std::array<const Mapper*, 6> all_mappers() {
+std::array<const Mapper*, 8> all_mappers() {
+    static const BestMapper best;
     static const GlobalMapper global;
     static const HierMapper hier;
     static const MultilevelMapper multilevel;
+    static const MetisMapper metis;
     static const BlockMapper block;
     static const RoundRobinMapper round_robin;
     static const RandomMapper random;
-    return {&global, &hier, &multilevel, &block, &round_robin, &random};
+    return {&best, &global, &hier, &multilevel, &metis, &block, &round_robin, &random};
 }
 
 }  // namespace

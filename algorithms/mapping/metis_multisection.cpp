@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "algorithms/base/expects.hpp"
+#include "algorithms/mapping/load_repair.hpp"
+#include "algorithms/mapping/objective.hpp"
 #include "algorithms/mapping/whole_number.hpp"
 
 namespace zbs {
@@ -215,6 +217,16 @@ class Multisection {
 std::vector<ProcessorIndex> metis_multisection(const TaskGraph& graph, const ProcessorTree& tree,
                                                const LoadBounds& bounds, std::uint64_t seed) {
     return Multisection(graph, tree, bounds, seed).run();
+}
+
+Result<Mapping> MetisMapper::map(const TaskGraph& graph, const ResourceGraph& resources,
+                                 const MapOptions& options) const {
+    if (auto ok = check_slots(graph.task_count(), resources.processor_count(), options); !ok) return ok.error();
+    const WeighedTraffic weighed = weigh_traffic(graph, resources, options.weigh_messages);
+    const LoadBounds bounds = load_bounds(weighed.graph, weighed.tree, options);
+    Mapping mapping{metis_multisection(weighed.graph, weighed.tree, bounds, options.seed)};
+    keep_bounds(weighed.graph, weighed.tree, bounds, mapping.processor_of);
+    return mapping;
 }
 
 }  // namespace zbs

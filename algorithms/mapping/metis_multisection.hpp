@@ -17,4 +17,12 @@ namespace zbs {
 std::vector<ProcessorIndex> metis_multisection(const TaskGraph& graph, const ProcessorTree& tree,
                                                const LoadBounds& bounds, std::uint64_t seed);
 
+/// The same for zones, machines and processors, with traffic as weigh_traffic() has it, and its bounds kept.
+class MetisMapper final : public Mapper {
+  public:
+    std::string_view name() const override { return "metis"; }
+    Result<Mapping> map(const TaskGraph& graph, const ResourceGraph& resources,
+                        const MapOptions& options) const override;
+};
+
 }  // namespace zbs

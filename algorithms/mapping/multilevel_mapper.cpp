@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
+#include <queue>
 #include <utility>
 
 #include "algorithms/mapping/load_repair.hpp"
@@ -82,11 +84,10 @@ multilevel::Level level_of(Preset preset) {
     return multilevel::Level::kDefault;
 }
 
-}  // namespace
-
-std::vector<ProcessorIndex> multilevel_on_tree(const TaskGraph& graph, const ProcessorTree& tree,
-                                               const LoadBounds& bounds, const MapOptions& options) {
-    if (graph.task_count() == 0) return {};
+/// One search within `bounds`; false where the mapping does not keep them.
+bool search_on_tree(const TaskGraph& graph, const ProcessorTree& tree, const LoadBounds& bounds,
+                    const MapOptions& options, const std::vector<ProcessorIndex>* start,
+                    std::vector<ProcessorIndex>& processor_of) {
     double load_scale = 1;
     const multilevel::CompactGraph small = compact(graph, bounds, load_scale);
     std::vector<std::int64_t> capacity(bounds.most.size());
@@ -97,14 +98,61 @@ std::vector<ProcessorIndex> multilevel_on_tree(const TaskGraph& graph, const Pro
         const double most = load_scale > 0 ? std::floor(bounds.most[p] * load_scale * (1 + 1e-12)) : each;
         capacity[p] = static_cast<std::int64_t>(std::min(most, 4e18 / static_cast<double>(capacity.size())));
     }
-    std::vector<ProcessorIndex> processor_of =
-        multilevel::map(small, multilevel::make_target_tree(tree, std::move(capacity)),
-                        {.level = level_of(options.preset),
-                         .seed = options.seed,
-                         .runner = options.runner,
-                         .out_of_time = options.out_of_time});
-    keep_bounds(graph, tree, bounds, processor_of);
-    return processor_of;
+    processor_of = multilevel::map(small, multilevel::make_target_tree(tree, std::move(capacity)),
+                                   {.level = level_of(options.preset),
+                                    .seed = options.seed,
+                                    .runner = options.runner,
+                                    .out_of_time = options.out_of_time,
+                                    .start = start});
+    return keep_bounds(graph, tree, bounds, processor_of);
+}
+
+/// The bounds, times what `processor_of` exceeds them by, or a packing that puts the largest task where the share of
+/// the bound in use is least, whichever is less.
+LoadBounds raised_bounds(const TaskGraph& graph, const LoadBounds& bounds,
+                         const std::vector<ProcessorIndex>& processor_of) {
+    std::vector<TaskIndex> by_size(static_cast<std::size_t>(graph.task_count()));
+    std::iota(by_size.begin(), by_size.end(), 0);
+    std::ranges::stable_sort(by_size, std::greater<>{}, [&](TaskIndex t) { return bounds.size(graph, t); });
+    std::priority_queue<std::pair<double, std::size_t>, std::vector<std::pair<double, std::size_t>>, std::greater<>>
+        emptiest;
+    std::vector<double> found(bounds.most.size(), 0), packed(bounds.most.size(), 0);
+    for (std::size_t p = 0; p < bounds.most.size(); ++p)
+        if (bounds.most[p] > 0) emptiest.emplace(0, p);
+    if (emptiest.empty()) return bounds;
+    double found_share = 0, packed_share = 0;
+    for (const TaskIndex task : by_size) {
+        const double size = bounds.size(graph, task);
+        const auto at = static_cast<std::size_t>(processor_of[static_cast<std::size_t>(task)]);
+        found[at] += size;
+        if (size > 0) found_share = std::max(found_share, found[at] / bounds.most[at]);
+        const std::size_t p = emptiest.top().second;
+        emptiest.pop();
+        packed[p] += size;
+        packed_share = std::max(packed_share, packed[p] / bounds.most[p]);
+        emptiest.emplace(packed[p] / bounds.most[p], p);
+    }
+    LoadBounds raised = bounds;
+    for (double& most : raised.most) most *= std::max(1.0, std::min(found_share, packed_share)) * (1 + 1e-12);
+    return raised;
+}
+
+}  // namespace
+
+std::vector<ProcessorIndex> multilevel_on_tree(const TaskGraph& graph, const ProcessorTree& tree,
+                                               const LoadBounds& bounds, const MapOptions& options,
+                                               const std::vector<ProcessorIndex>* start) {
+    std::vector<ProcessorIndex> processor_of;
+    if (graph.task_count() == 0 || search_on_tree(graph, tree, bounds, options, start, processor_of))
+        return processor_of;
+    // The bounds cannot be kept, or nearly so: within those that can be, there is more to search.
+    const LoadBounds raised = raised_bounds(graph, bounds, processor_of);
+    std::vector<ProcessorIndex> within;
+    const bool kept = search_on_tree(graph, tree, raised, options, start, within);
+    if (!kept) return processor_of;
+    const TreeReport before = evaluate_on_tree(graph, tree, processor_of, raised);
+    const TreeReport after = evaluate_on_tree(graph, tree, within, raised);
+    return before.feasible && before.cost <= after.cost ? processor_of : within;
 }
 
 Mapping multilevel_on_zones(const TaskGraph& graph, const ResourceGraph& resources, const MapOptions& options) {
@@ -112,12 +160,16 @@ Mapping multilevel_on_zones(const TaskGraph& graph, const ResourceGraph& resourc
     return {multilevel_on_tree(weighed.graph, weighed.tree, load_bounds(graph, weighed.tree, options), options)};
 }
 
+bool is_roomy(TaskIndex tasks, const ResourceGraph& resources, const MapOptions& options) {
+    return options.max_tasks_per_processor > 0 && tasks <= kLargestRoomy &&
+           options.slots(resources.processor_count()) > tasks / 3 * 4;
+}
+
 Result<Mapping> MultilevelMapper::map(const TaskGraph& graph, const ResourceGraph& resources,
                                       const MapOptions& options) const {
     if (auto ok = check_slots(graph.task_count(), resources.processor_count(), options); !ok) return ok.error();
-    const bool roomy = options.max_tasks_per_processor > 0 && graph.task_count() <= kLargestRoomy &&
-                       options.slots(resources.processor_count()) > graph.task_count() / 3 * 4;
-    if (options.objective != Objective::kCost || roomy) return map_by_objective(graph, resources, options);
+    if (options.objective != Objective::kCost || is_roomy(graph.task_count(), resources, options))
+        return map_by_objective(graph, resources, options);
     return multilevel_on_zones(graph, resources, options);
 }
 

@@ -332,10 +332,15 @@ WeighedTraffic weigh_traffic(const TaskGraph& graph, const ResourceGraph& resour
         messages += edge.messages;
     }
     const double message_bytes = messages > 0 && bytes > 0 ? bytes / messages : 4096;
-    WeighedTraffic made{graph, ProcessorTree::of(resources, message_bytes)};
-    if (!weigh_messages || messages <= 0) return made;
+    WeighedTraffic made{.graph = {}, .tree = ProcessorTree::of(resources, message_bytes)};
     Link slowest = resources.zones()[0].within_zone;
     const auto seconds = [&](const Link& link) { return link.delay_s + message_bytes / link.bandwidth_Bps; };
+    const double unit = seconds(slowest) / made.tree.groups()[1].distance;
+    made.seconds = unit / message_bytes;
+    if (!weigh_messages || messages <= 0) {
+        made.graph = graph;
+        return made;
+    }
     for (std::int32_t a = 0; a < resources.zone_count(); ++a) {
         for (const Link& link : {resources.zones()[static_cast<std::size_t>(a)].within_machine,
                                  resources.zones()[static_cast<std::size_t>(a)].within_zone})
@@ -351,6 +356,7 @@ WeighedTraffic weigh_traffic(const TaskGraph& graph, const ResourceGraph& resour
     Result<TaskGraph> weighed = TaskGraph::make({graph.compute().begin(), graph.compute().end()}, std::move(edges));
     ZBS_EXPECTS(weighed.has_value());
     made.graph = *std::move(weighed);
+    made.seconds = unit / seconds(slowest);
     return made;
 }
 

@@ -65,6 +65,7 @@ class ObjectiveState {
 struct WeighedTraffic {
     TaskGraph graph;  ///< `bytes` are seconds, or bytes
     ProcessorTree tree;
+    double seconds = 1;  ///< that traffic of 1 over the distance 1 takes
 };
 WeighedTraffic weigh_traffic(const TaskGraph& graph, const ResourceGraph& resources, bool weigh_messages);
 

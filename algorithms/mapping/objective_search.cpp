@@ -78,14 +78,17 @@ class Search {
         log_.clear();
         logging_ = true;
         std::vector<TaskIndex> focus;
-        for (std::int64_t i = 0; i < proposals; ++i) {
+        // A hub costs its degree whenever it moves: what is left of the work sets the pace, too.
+        visits_ = 0;
+        for (std::int64_t i = 0; i < proposals && visits_ < work; ++i) {
             if (i % refresh == 0) {
                 focus = state_->critical_tasks();
                 if (focus.size() > kFocus) focus.resize(kFocus);
                 if (stopped()) break;
             }
-            const double temperature =
-                hot * std::pow(kCold / kHot, static_cast<double>(i) / static_cast<double>(proposals));
+            const double done = std::max(static_cast<double>(i) / static_cast<double>(proposals),
+                                         static_cast<double>(visits_) / static_cast<double>(work));
+            const double temperature = hot * std::pow(kCold / kHot, done);
             const std::size_t mark = log_.size();
             if (!propose(focus)) continue;
             const double now = state_->smooth();
@@ -130,6 +133,7 @@ class Search {
     void move(TaskIndex task, ProcessorIndex to) {
         const ProcessorIndex from = state_->processor_of(task);
         if (logging_) log_.emplace_back(task, from);
+        visits_ += 2 + static_cast<std::int64_t>(graph_.neighbours(task).size());
         leave(task, from);
         enter(task, to);
         state_->move(task, to);
@@ -248,6 +252,7 @@ class Search {
     std::vector<std::size_t> place_in_;  // of a task in its tasks_on_
     std::vector<std::pair<TaskIndex, ProcessorIndex>> log_;
     bool logging_ = false;
+    std::int64_t visits_ = 0;  // of neighbours, by moves
 };
 
 struct Candidate {

@@ -23,8 +23,8 @@ constexpr std::size_t kMaxTargets = 6;
 /// Moves and swaps of one assignment until a whole pass finds none that pays.
 class LocalSearch {
   public:
-    LocalSearch(const ClusterGraph& clusters, const ZoneSet& zones, ZoneAssignment& assignment)
-        : clusters_(clusters), zones_(zones), assignment_(assignment) {}
+    LocalSearch(const ClusterGraph& clusters, const ZoneSet& zones, ZoneAssignment& assignment, std::int64_t& work)
+        : clusters_(clusters), zones_(zones), assignment_(assignment), work_(work) {}
 
     void run() {
         bool moved = true;
@@ -33,7 +33,7 @@ class LocalSearch {
             members_.assign(static_cast<std::size_t>(zones_.count()), {});
             for (std::int32_t c = 0; c < clusters_.count(); ++c)
                 members_[static_cast<std::size_t>(assignment_.zone_of(c))].push_back(c);
-            for (std::int32_t c = 0; c < clusters_.count(); ++c) moved |= improve(c);
+            for (std::int32_t c = 0; c < clusters_.count() && work_ > 0; ++c) moved |= improve(c);
         }
     }
 
@@ -42,6 +42,8 @@ class LocalSearch {
         const std::int32_t from = assignment_.zone_of(cluster);
         const bool urgent = assignment_.at_bottleneck(cluster);
         for (const std::int32_t to : targets(cluster)) {
+            if (work_ <= 0) return false;
+            work_ -= 1 + static_cast<std::int64_t>(clusters_.arcs_of(cluster).size());
             const double change = assignment_.link_time_change(cluster, to);
             if (assignment_.fits(cluster, to)) {
                 if (!urgent && change >= 0) continue;
@@ -61,12 +63,13 @@ class LocalSearch {
         const std::vector<std::int32_t>& others = members_[static_cast<std::size_t>(to)];
         const std::size_t stride = others.size() / kMaxPartners + 1;
         const std::int32_t size = clusters_.size[static_cast<std::size_t>(cluster)];
-        for (std::size_t i = 0; i < others.size(); i += stride) {
+        for (std::size_t i = 0; i < others.size() && work_ > 0; i += stride) {
             const std::int32_t other = others[i];
             if (assignment_.zone_of(other) != to) continue;  // moved since the pass began
             const std::int32_t other_size = clusters_.size[static_cast<std::size_t>(other)];
             if (size - other_size > assignment_.free_slots(to) || other_size - size > assignment_.free_slots(from))
                 continue;
+            work_ -= 1 + static_cast<std::int64_t>(clusters_.arcs_of(other).size());
             if (!urgent && change + assignment_.link_time_change(other, from) >= 0) continue;
             const PlanCost before = assignment_.cost();
             exchange(cluster, other);
@@ -104,13 +107,17 @@ class LocalSearch {
         return found;
     }
 
+    void charge(std::int32_t cluster) { work_ -= 4 + 2 * static_cast<std::int64_t>(clusters_.arcs_of(cluster).size()); }
     void relocate(std::int32_t cluster, std::int32_t zone) {
+        charge(cluster);
         assignment_.take(cluster);
         assignment_.place(cluster, zone);
     }
     void exchange(std::int32_t a, std::int32_t b) {
         const std::int32_t zone_a = assignment_.zone_of(a);
         const std::int32_t zone_b = assignment_.zone_of(b);
+        charge(a);
+        charge(b);
         assignment_.take(a);
         assignment_.take(b);
         assignment_.place(a, zone_b);
@@ -120,6 +127,7 @@ class LocalSearch {
     const ClusterGraph& clusters_;
     const ZoneSet& zones_;
     ZoneAssignment& assignment_;
+    std::int64_t& work_;
     std::vector<std::vector<std::int32_t>> members_;
 };
 
@@ -379,11 +387,13 @@ std::int32_t ZoneAssignment::idlest_zone_for(std::int32_t cluster) const {
     return best;
 }
 
-std::optional<Assigned> assign_clusters(const ClusterGraph& clusters, const ZoneSet& zones) {
+std::optional<Assigned> assign_clusters(const ClusterGraph& clusters, const ZoneSet& zones, std::int64_t& work) {
     std::vector<Start> starts;
     std::optional<PlanCost> best_single;
     std::int32_t single = -1;
+    const std::int64_t tasks = std::accumulate(clusters.size.begin(), clusters.size.end(), std::int64_t{0});
     for (std::int32_t z = 0; z < zones.count(); ++z) {
+        if (tasks > zones.slots[static_cast<std::size_t>(z)]) continue;
         ZoneAssignment all_here(clusters, zones);
         std::int32_t c = 0;
         for (; c < clusters.count() && all_here.fits(c, z); ++c) all_here.place(c, z);
@@ -407,11 +417,12 @@ std::optional<Assigned> assign_clusters(const ClusterGraph& clusters, const Zone
         ZoneAssignment assignment(clusters, zones);
         if (start(assignment)) found.push_back(std::move(assignment));
     }
+    work -= static_cast<std::int64_t>(starts.size() * (clusters.arcs.size() + clusters.size.size()));
     // The search costs far more than a start, and a start that is behind seldom wins.
     std::ranges::stable_sort(found, {}, [](const ZoneAssignment& a) { return a.cost().node + a.cost().edge; });
     std::optional<Assigned> best;
     for (std::size_t i = 0; i < std::min(found.size(), kSearchedStarts); ++i) {
-        LocalSearch(clusters, zones, found[i]).run();
+        LocalSearch(clusters, zones, found[i], work).run();
         if (!best || found[i].cost().better_than(best->cost)) {
             best = Assigned{found[i].zone_of_cluster(), found[i].cost()};
         }

@@ -103,11 +103,12 @@ class ZoneAssignment {
 
 /// The best assignment found for clusters of this granularity; nothing where they cannot be packed into the zones.
 /// Four starts (all in one zone; fill zones in tree order; spread the load; largest first beside its friends), the
-/// best two of them improved by moves and swaps. O(starts x passes x (edges log zones + clusters x zones)).
+/// best two of them improved by moves and swaps. O(starts x passes x (edges log zones + clusters x zones)). `work` is
+/// counted down by visits of arcs and zones; moves and swaps end where none is left.
 struct Assigned {
     std::vector<std::int32_t> zone_of_cluster;
     PlanCost cost;
 };
-std::optional<Assigned> assign_clusters(const ClusterGraph& clusters, const ZoneSet& zones);
+std::optional<Assigned> assign_clusters(const ClusterGraph& clusters, const ZoneSet& zones, std::int64_t& work);
 
 }  // namespace zbs

@@ -13,6 +13,8 @@
 namespace zbs {
 namespace {
 
+// Visits of arcs that moves and swaps of all levels may take, and more for every edge.
+constexpr std::int64_t kSearchWork = 10'000'000, kSearchWorkOfEdge = 10;
 constexpr int kPatience = 2;  // levels without gain before finer ones are not tried any more
 
 std::int64_t count_processors(std::span<const ZoneAggregate> zones) {
@@ -83,13 +85,15 @@ Result<ZonePlan> map_clusters_to_zones(const TaskGraph& graph, const ClusterTree
     std::vector<std::int32_t> frontier = {ClusterTree::kRoot};
     std::vector<std::int32_t> best_frontier;
     std::optional<Assigned> best;
+    std::int64_t work = kSearchWork + kSearchWorkOfEdge * static_cast<std::int64_t>(graph.edge_count());
     for (int misses = 0; misses < kPatience;) {
         const bool any_too_large =
             std::ranges::any_of(frontier, [&](std::int32_t n) { return tree.node(n).size() > most_slots; });
         if (!any_too_large) {
             std::vector<std::int32_t> begins;
             for (const std::int32_t n : frontier) begins.push_back(tree.node(n).begin);
-            std::optional<Assigned> assigned = assign_clusters(make_cluster_graph(ordered, begins, steps), set);
+            work -= 2 * static_cast<std::int64_t>(graph.edge_count());
+            std::optional<Assigned> assigned = assign_clusters(make_cluster_graph(ordered, begins, steps), set, work);
             if (assigned && (!best || assigned->cost.better_than(best->cost))) {
                 best = std::move(assigned);
                 best_frontier = frontier;
@@ -97,6 +101,7 @@ Result<ZonePlan> map_clusters_to_zones(const TaskGraph& graph, const ClusterTree
             } else if (best) {
                 ++misses;
             }
+            if (best && work <= 0) break;
         }
         std::vector<std::int32_t> finer = descend(tree, frontier);
         if (finer == frontier) break;

@@ -9,7 +9,8 @@ namespace zbs::multilevel {
 namespace {
 
 constexpr Vertex kDenseVertices = 1024;
-constexpr Vertex kStoreAtOnce = 64;  // storing a new best is cheap enough to do it every time
+constexpr std::int64_t kDescendPairs = 3'000'000;  // of vertices that the last descent may compare
+constexpr Vertex kStoreAtOnce = 64;                // storing a new best is cheap enough to do it every time
 
 class Annealer {
   public:
@@ -203,7 +204,8 @@ class Annealer {
     std::int64_t descend() {
         std::int64_t saved = 0;
         if (static_cast<std::int64_t>(n_) * n_ > 4'000'000) return 0;
-        for (int round = 0; round < 20; ++round) {
+        const int rounds = static_cast<int>(std::clamp<std::int64_t>(kDescendPairs / (std::int64_t{n_} * n_), 2, 20));
+        for (int round = 0; round < rounds; ++round) {
             bool changed = false;
             for (Vertex v = 0; v < n_; ++v) {
                 Proposal best;

@@ -11,16 +11,31 @@
 
 namespace zbs::multilevel {
 
+namespace {
+
+/// Where every move costs hundreds of visits and cuts differ little.
+bool is_dense(const CompactGraph& graph) {
+    constexpr std::size_t kArcs = 1 << 20, kDegree = 256;
+    return graph.arcs.size() >= kArcs && graph.arcs.size() >= kDegree * static_cast<std::size_t>(graph.vertex_count());
+}
+
+Level less_than(Level level) { return level == Level::kStrong ? Level::kDefault : Level::kFast; }
+
+}  // namespace
+
 std::vector<std::int32_t> map(const CompactGraph& graph, const TargetTree& tree, const MultilevelOptions& options) {
     SerialRunner serial;
     TaskRunner& runner = options.runner != nullptr ? *options.runner : serial;
-    Recipe recipe = recipe_of(options.level);
+    Recipe recipe = recipe_of(is_dense(graph) ? less_than(options.level) : options.level);
     recipe.section.out_of_time = recipe.lower.out_of_time = recipe.cycle.out_of_time = &options.out_of_time;
     Rng rng(mix(options.seed, 5));
     const bool small = fits_annealing(graph, tree) && graph.vertex_count() <= 1024;
     if (small) recipe.top.population = std::max(recipe.top.population, 6);  // costs next to nothing
     std::vector<std::int32_t> leaf_of;
-    if (options.level == Level::kFast && graph.vertex_count() > 3 * recipe.section.large) {
+    if (options.start != nullptr) {
+        leaf_of = *options.start;
+        recipe.cycles = std::max(recipe.cycles, 1);
+    } else if (options.level == Level::kFast && graph.vertex_count() > 3 * recipe.section.large) {
         Recipe large = recipe_of_large();
         large.section.out_of_time = large.lower.out_of_time = &options.out_of_time;
         std::vector<std::int32_t> none;

@@ -16,6 +16,8 @@ struct MultilevelOptions {
     std::uint64_t seed = 1;
     TaskRunner* runner = nullptr;       ///< not owned; null is serial
     std::function<bool()> out_of_time;  ///< asked now and then, from any thread; may be empty
+    /// A leaf for every vertex, to be made better without cutting anew; null: none. Not owned.
+    const std::vector<std::int32_t>* start = nullptr;
 };
 
 /// A leaf of the tree for every vertex, making the sum over edges of weight x distance small under the capacities of

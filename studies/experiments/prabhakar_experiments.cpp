@@ -442,7 +442,8 @@ std::optional<Mapping> map_clusters(const TaskGraph& graph, const ResourceGraph&
                   .one_task_per_processor = options.max_tasks_per_processor == 1};
     for (const ZoneAggregate& zone : aggregates) zones.slots.push_back(options.slots(zone.processors));
     const ClusterGraph clusters = make_cluster_graph(graph, std::span(begins).first(begins.size() - 1), steps);
-    const std::optional<Assigned> assigned = assign_clusters(clusters, zones);
+    std::int64_t work = 1'000'000;  // far more than the few clusters here need
+    const std::optional<Assigned> assigned = assign_clusters(clusters, zones, work);
     if (!assigned) return std::nullopt;
     std::vector<std::int32_t> zone_of_task;
     for (std::size_t c = 0; c < assigned->zone_of_cluster.size(); ++c)

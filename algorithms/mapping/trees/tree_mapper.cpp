@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "algorithms/mapping/best_mapper.hpp"
 #include "algorithms/mapping/group_division.hpp"
 #include "algorithms/mapping/load_repair.hpp"
 #include "algorithms/mapping/metis_multisection.hpp"
@@ -17,8 +18,8 @@
 namespace zbs {
 namespace {
 
-constexpr std::array<std::string_view, 8> kNames = {"multilevel", "block", "round_robin", "random",
-                                                    "greedy",     "metis", "global",      "hier"};
+constexpr std::array<std::string_view, 9> kNames = {"auto",   "multilevel", "block",  "round_robin", "random",
+                                                    "greedy", "metis",      "global", "hier"};
 
 /// A link over which a byte takes `distance` seconds.
 Link link_of(double distance) { return {.delay_s = distance, .bandwidth_Bps = 1 / std::max(distance, 1e-9)}; }
@@ -87,7 +88,9 @@ Result<std::vector<ProcessorIndex>> map_onto_tree(const TaskGraph& graph, const 
     if (auto ok = check_slots(graph.task_count(), tree.processor_count(), options); !ok) return ok.error();
     const LoadBounds bounds = load_bounds(graph, tree, options);
     std::vector<ProcessorIndex> processor_of;
-    if (algorithm == "multilevel") {
+    if (algorithm == "auto") {
+        return best_on_tree(graph, tree, bounds, options);
+    } else if (algorithm == "multilevel") {
         if (options.objective != Objective::kCost) return map_by_objective_on_tree(graph, tree, bounds, options);
         return multilevel_on_tree(graph, tree, bounds, options);
     } else if (algorithm == "block") {
@@ -109,7 +112,16 @@ Result<std::vector<ProcessorIndex>> map_onto_tree(const TaskGraph& graph, const 
         Result<Mapping> mapping =
             find_mapper(algorithm)->map(graph, *resources, with_task_limit(graph, bounds, options));
         if (!mapping) return mapping.error();
-        processor_of = std::move(mapping->processor_of);
+        processor_of = mapping->processor_of;
+        keep_bounds(graph, tree, bounds, processor_of);
+        if (processor_of == mapping->processor_of || options.objective != Objective::kCost) return processor_of;
+        // GLOBAL and HIER know no bounds: what the repair had to move is searched for a better place, and where their
+        // mapping is of no use for that, anew.
+        const auto searched = multilevel_on_tree(graph, tree, bounds, options, &processor_of);
+        const auto anew = multilevel_on_tree(graph, tree, bounds, options);
+        const bool is_better =
+            evaluate_on_tree(graph, tree, searched, bounds).cost <= evaluate_on_tree(graph, tree, anew, bounds).cost;
+        return is_better ? searched : anew;
     } else {
         std::string names;
         for (const std::string_view name : tree_mapper_names()) names += " " + std::string(name);

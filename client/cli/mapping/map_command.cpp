@@ -67,8 +67,7 @@ Result<void> check_options(const MapCommand& options) {
     if (from.resources.empty() && is_launch_format(options.format))
         return invalid("'" + options.format + "' needs machines by name; map with --resources, or take json or table",
                        "--format");
-    const bool is_hier = options.algorithm == "hier" || (options.algorithm.empty() && from.hierarchy.empty());
-    if (!is_hier && !(options.level1.empty() && options.level2.empty()))
+    if (options.algorithm != "hier" && !(options.level1.empty() && options.level2.empty()))
         return invalid("is for --algorithm hier", options.level1.empty() ? "--level2" : "--level1");
     if (!options.zone.empty() && !is_launch_format(options.format))
         return invalid("chooses a document of a launch format; '" + options.format + "' is none", "--zone");
@@ -149,7 +148,7 @@ void map_onto_hierarchy(Context& context, const MapCommand& options, const TaskG
     Found found;
     if (options.evaluate.empty()) {
         const auto begin = std::chrono::steady_clock::now();
-        auto mapped = map_onto_tree(graph, tree, options.algorithm.empty() ? "multilevel" : options.algorithm, how);
+        auto mapped = map_onto_tree(graph, tree, options.algorithm.empty() ? "auto" : options.algorithm, how);
         if (!mapped) return context.fail(mapped.error());
         found = {*std::move(mapped), Seconds(std::chrono::steady_clock::now() - begin).count()};
     } else {
@@ -209,7 +208,7 @@ std::vector<std::string> algorithm_names() {
 
 Result<Mapping> map_by_name(const MapCommand& options, const TaskGraph& graph, const ResourceGraph& resources,
                             const MapOptions& how) {
-    const std::string name = options.algorithm.empty() ? "hier" : options.algorithm;
+    const std::string name = options.algorithm.empty() ? "auto" : options.algorithm;
     if (const Mapper* mapper = find_mapper(name)) return mapper->map(graph, resources, how);
     if (std::ranges::count(tree_mapper_names(), name) > 0) {
         auto mapped = map_onto_tree(graph, ProcessorTree::of(resources, message_bytes(graph)), name, how);
@@ -361,9 +360,8 @@ void add_source_options(CLI::App& command, MapSources& sources) {
 void add_algorithm_options(CLI::App& command, MapCommand& options) {
     command_line::offer(
         command.add_option("--algorithm", options.algorithm,
-                           "hier (default with --resources), multilevel (default with --hierarchy), metis, greedy, "
-                           "global, block, round_robin, "
-                           "random; an unknown word lists all"),
+                           "auto (default: the best of the others), hier, multilevel, metis, greedy, global, block, "
+                           "round_robin, random; an unknown word lists all"),
         {.words = algorithm_names()});
     command
         .add_option("--level1", options.level1,

@@ -77,6 +77,20 @@ TEST(SplitByFlow, SaturatesTheBridgeForAnyAlphaAndPortion) {
     }
 }
 
+TEST(SplitByFlow, DrawsNoMoreWhereNoWorkIsLeft) {
+    std::vector<Edge> pairs;
+    for (std::int32_t a = 0; a < 40; ++a)
+        for (std::int32_t b = a + 1; b < 40; ++b) pairs.push_back({a, b, 1});
+    const WeightedGraph clique = make_graph(40, pairs);
+    const std::int64_t first_cut = 40 * static_cast<std::int64_t>(clique.arcs.size());  // of a spanning tree
+    for (const std::int64_t given : {0, 100'000}) {
+        Rng rng(7);
+        std::int64_t work = given;
+        EXPECT_GE(split_by_flow(clique, {.work = &work}, rng).count, 2);
+        EXPECT_LE(given - work - first_cut, given + 2 * static_cast<std::int64_t>(clique.arcs.size()));
+    }
+}
+
 TEST(Coarsen, HalvesAStarAndKeepsEveryTask) {
     std::vector<Edge> spokes;
     for (std::int32_t leaf = 1; leaf < 400; ++leaf) spokes.push_back({0, leaf, 1});

@@ -34,7 +34,8 @@ Mapping mapped(std::string_view name, const TaskGraph& graph, const ResourceGrap
 }
 
 TEST(Mappers, AreFoundByName) {
-    EXPECT_THAT(mapper_names(), ElementsAre("global", "hier", "multilevel", "block", "round_robin", "random"));
+    EXPECT_THAT(mapper_names(),
+                ElementsAre("auto", "global", "hier", "multilevel", "metis", "block", "round_robin", "random"));
     for (const std::string_view name : mapper_names()) EXPECT_EQ(find_mapper(name)->name(), name);
     EXPECT_EQ(find_mapper("taura"), nullptr);
 }
@@ -52,6 +53,28 @@ TEST(Mappers, RefuseMoreTasksThanSlotsWithBothNumbersAndARemedy) {
             find_mapper(name)->map(test::isolated(1), test::flat_zones({2}, kWan), {.max_tasks_per_processor = -1}));
         EXPECT_FALSE(find_mapper(name)->map(test::isolated(1), ResourceGraph{}, {}));
     }
+}
+
+/// Every processor has one task whatever is done: the occupancy is the same, and traffic decides.
+TEST(Mappers, PairsThatFitOneMachineAreNotCut) {
+    const TaskGraph pairs = *TaskGraph::make({1, 1, 1, 1}, {{0, 2, 1e6, 10}, {1, 3, 1e6, 10}, {0, 1, 10, 1}});
+    const ResourceGraph resources =
+        *ResourceGraph::make({{.name = "za", .machines = {{"n1", 1, 1}, {"n2", 5, 1}}}, {"zb", {{"n1", 2, 1}}}}, {});
+    for (const std::string_view name : {"hier", "global", "auto"}) {
+        const Mapping mapping = mapped(name, pairs, resources);
+        for (const ProcessorIndex p : mapping.processor_of) {
+            EXPECT_EQ(resources.place(p).zone, 0) << name;
+            EXPECT_EQ(resources.place(p).machine, 1) << name;
+        }
+    }
+}
+
+/// A fast zone is worth more than traffic that costs less time than it saves, and only then.
+TEST(BestMapper, ComputeAndTrafficAreOneSum) {
+    const Zone slow{"slow", {{"m", 4, 1}}}, fast{"fast", {{"m", 4, 3}}};
+    const ResourceGraph resources = *ResourceGraph::make({slow, fast}, {{0, 1, kWan}});
+    EXPECT_THAT(zones_of(mapped("auto", test::clique(4), resources), resources), testing::Each(1));
+    EXPECT_THAT(zones_of(mapped("auto", test::isolated(4), resources), resources), testing::Each(1));
 }
 
 TEST(HierMapper, RefusesAnUnknownLevel2Mapper) {

@@ -33,6 +33,31 @@ std::vector<double> loads(const TaskGraph& graph, const ProcessorTree& tree, con
     return sum;
 }
 
+/// A task larger than every bound: what is least above takes its place, and the traffic is searched within it.
+TEST(Multilevel, BoundsThatCannotBeKeptRiseToWhatIsPossible) {
+    struct Case {
+        std::vector<double> compute;
+        std::vector<TaskEdge> edges;
+        double cost;
+    };
+    const Case cases[] = {
+        {{1, 2}, {{0, 1, 1, 0}}, 1},
+        {{5, 6, 7}, {{0, 1, 1, 0}, {1, 2, 2, 0}}, 12},
+        {{100, 1, 1, 1, 1, 1}, {{0, 1, 1, 0}, {1, 2, 1, 0}, {2, 3, 1, 0}, {3, 4, 1, 0}, {4, 5, 1, 0}}, 1},
+    };
+    const ProcessorTree tree = tree_of("2:2", "1:10");
+    for (const Case& in : cases) {
+        const TaskGraph graph = *TaskGraph::make(in.compute, in.edges);
+        for (const Preset preset : {Preset::kFast, Preset::kDefault, Preset::kStrong}) {
+            const MapOptions options{.max_tasks_per_processor = 0, .preset = preset};
+            const auto mapping = map_onto_tree(graph, tree, "multilevel", options).value();
+            const TreeReport report = evaluate_on_tree(graph, tree, mapping, load_bounds(graph, tree, options));
+            EXPECT_EQ(report.cost, in.cost) << graph.task_count() << " tasks";
+            EXPECT_FALSE(report.feasible);
+        }
+    }
+}
+
 TEST(KeepBounds, SmallTasksGiveWayToALargeOne) {
     // Three tasks of 4 on a processor for 10; the others are full of tasks of 1 but for one place each.
     std::vector<double> compute = {4, 4, 4};

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "algorithms/graph/shortest_path_clustering.hpp"
+#include "algorithms/mapping/zone_assignment.hpp"
 #include "tests/support/graphs.hpp"
 
 namespace zbs {
@@ -87,6 +89,23 @@ TEST(Granularity, DescendsWhereCoarseClustersDoNotFit) {
     EXPECT_EQ(std::ranges::count(plan.zone_of_task, 0), 6);
     const std::set<std::int32_t> zones_of_a_four(plan.zone_of_task.begin(), plan.zone_of_task.begin() + 4);
     EXPECT_EQ(zones_of_a_four.size(), 1U);
+}
+
+/// In a graph of all pairs every move and swap visits hundreds of arcs.
+TEST(AssignClusters, EndsWhereNoWorkIsLeft) {
+    const TaskGraph graph = test::clique(200);
+    const auto zones = aggregate_zones(test::flat_zones({30, 30, 30, 30, 30, 30, 30, 30}, kBetween));
+    const auto between = links_between_zones(test::flat_zones({30, 30, 30, 30, 30, 30, 30, 30}, kBetween));
+    std::vector<std::int32_t> begins(200);
+    std::iota(begins.begin(), begins.end(), 0);
+    const ClusterGraph single = make_cluster_graph(graph, begins, 1);
+    const ZoneSet set{
+        .zones = zones, .between = between, .slots = std::vector<std::int64_t>(8, 30), .one_task_per_processor = true};
+    for (const std::int64_t given : {0, 1'000'000}) {
+        std::int64_t work = given;
+        ASSERT_TRUE(assign_clusters(single, set, work));
+        EXPECT_LE(given - work, given + 4 * static_cast<std::int64_t>(single.arcs.size() + single.size.size()));
+    }
 }
 
 TEST(MapClustersToZones, PlanIsConsistent) {
