@@ -153,16 +153,18 @@ inline LaunchRequest some_launch() {
             .profile = false};
 }
 inline CapacityRequest some_capacity_request() {
-    return {some_user(),
-            8,
-            std::chrono::seconds{60},
-            {"beta-one"},
-            {},
-            ApplicationId{some_id(1)},
-            50,
-            StagingNeed{7, 5, "lustre"},
-            {},
-            std::chrono::seconds{8}};
+    return {
+        some_user(),
+        8,
+        std::chrono::seconds{60},
+        {"beta-one"},
+        {},
+        ApplicationId{some_id(1)},
+        50,
+        StagingNeed{7, 5, "lustre"},
+        {},
+        std::chrono::seconds{8},
+        {{.processors = 4, .walltime = std::chrono::seconds{90}, .without = ApplicationId{some_id(2)}, .share = 20}}};
 }
 inline Capacity some_capacity() {
     return {.zone = "beta-one",
@@ -175,7 +177,8 @@ inline Capacity some_capacity() {
             .within_zone = {1e-5, 1e9},
             .links = {{"alpha-one", {0.02, 5e7}}},
             .windows = {{std::chrono::seconds{5}, std::chrono::seconds{2}, 4, 6, 1.5, 0.25, 2},
-                        {std::chrono::seconds{9}, std::chrono::seconds{9}, 0, 0, 0, 0, 0}}};
+                        {std::chrono::seconds{9}, std::chrono::seconds{9}, 0, 0, 0, 0, 0}},
+            .others = {{.processors = 1, .total_processors = 8, .speed_sum = 1.5, .largest_machine = 1}}};
 }
 inline ZoneEntry some_entry() {
     return {.name = "beta-one",

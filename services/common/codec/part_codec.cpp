@@ -44,6 +44,13 @@ void check_launch(JsonReader& in, const LaunchRequest& request) {
 
 // One field a line.
 // clang-format off
+constexpr auto kOtherQuestion = fields<CapacityRequest>(
+    integer("processors", &CapacityRequest::processors, 1, limits::kMaxRanks),
+    seconds("walltime_s", &CapacityRequest::walltime, limits::kMaxWalltimeSeconds),
+    id("without", &CapacityRequest::without),
+    integer("share", &CapacityRequest::share, kMinShare, kMaxShare),
+    optional(seconds("grace_s", &CapacityRequest::grace, limits::kMaxGraceSeconds)));
+
 constexpr auto kCapacityRequest = fields<CapacityRequest>(
     identity("user", &CapacityRequest::user),
     integer("processors", &CapacityRequest::processors, 1, limits::kMaxRanks),
@@ -53,7 +60,8 @@ constexpr auto kCapacityRequest = fields<CapacityRequest>(
     id("without", &CapacityRequest::without),
     integer("share", &CapacityRequest::share, kMinShare, kMaxShare),
     optional(seconds("grace_s", &CapacityRequest::grace, limits::kMaxGraceSeconds)),
-    nested("staging", &CapacityRequest::staging, Functions{encode, decode_staging_need}));
+    nested("staging", &CapacityRequest::staging, Functions{encode, decode_staging_need}),
+    defaulted(list("others", &CapacityRequest::others, limits::kMaxOtherQuestions, kOtherQuestion)));
 
 constexpr auto kStartWindow = fields<StartWindow>(
     seconds("after_s", &StartWindow::after, limits::kMaxWalltimeSeconds),
@@ -69,6 +77,15 @@ constexpr auto kLinkToZone = fields<LinkToZone>(
     Inlined{&LinkToZone::link, fields<Link>(number("delay_s", &Link::delay_s, 0, 1e6),
                                             number("bandwidth_Bps", &Link::bandwidth_Bps, 1e-9, 1e18))});
 
+constexpr auto kOtherAnswer = fields<Capacity>(
+    count("processors", &Capacity::processors, ResourceGraph::kMaxProcessors),
+    count("total_processors", &Capacity::total_processors, ResourceGraph::kMaxProcessors),
+    number("speed_sum", &Capacity::speed_sum, 0, 1e15),
+    number("speed_mean", &Capacity::speed_mean, 0, 1e12),
+    number("speed_variance", &Capacity::speed_variance, 0, 1e24),
+    count("largest_machine", &Capacity::largest_machine, ResourceGraph::kMaxProcessors),
+    defaulted(list("windows", &Capacity::windows, limits::kMaxStartWindows, kStartWindow))).checked(check_capacity);
+
 constexpr auto kCapacity = fields<Capacity>(
     name("zone", &Capacity::zone),
     count("processors", &Capacity::processors, ResourceGraph::kMaxProcessors),
@@ -80,7 +97,8 @@ constexpr auto kCapacity = fields<Capacity>(
     nested("within_zone", &Capacity::within_zone, Functions{encode, decode_link}),
     list("links", &Capacity::links, limits::kMaxZonesInRegistry, kLinkToZone),
     defaulted(list("windows", &Capacity::windows, limits::kMaxStartWindows, kStartWindow)),
-    optional(boolean("queues", &Capacity::queues))).checked(check_capacity);
+    optional(boolean("queues", &Capacity::queues)),
+    defaulted(list("others", &Capacity::others, limits::kMaxOtherQuestions, kOtherAnswer))).checked(check_capacity);
 
 constexpr auto kOutside = fields<PartRequest::Outside>(
     name("zone", &PartRequest::Outside::zone),

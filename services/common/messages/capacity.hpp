@@ -29,6 +29,9 @@ struct CapacityRequest {
     /// one trace.
     std::optional<ApplicationId> application{};
     Duration grace{};  ///< as `PartRequest::grace`
+    /// Further questions in the same call. They differ in processors, walltime, `without`, share and grace; the rest is
+    /// as above.
+    std::vector<CapacityRequest> others{};
     bool operator==(const CapacityRequest&) const = default;
 };
 
@@ -67,6 +70,8 @@ struct Capacity {
     /// earlier one.
     std::vector<StartWindow> windows{};
     bool queues = false;  ///< parts may wait here until the zone's queue discipline gives them processors
+    /// The answers to `CapacityRequest::others`, in order; zone, links and `queues` are as above.
+    std::vector<Capacity> others{};
     bool operator==(const Capacity&) const = default;
 };
 
@@ -75,7 +80,8 @@ inline void give_nothing_now(Capacity& capacity) {
     capacity = {.zone = std::move(capacity.zone),
                 .total_processors = capacity.total_processors,
                 .within_zone = capacity.within_zone,
-                .links = std::move(capacity.links)};
+                .links = std::move(capacity.links),
+                .others = std::move(capacity.others)};
 }
 
 }  // namespace zbs

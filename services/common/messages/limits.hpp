@@ -24,6 +24,8 @@ inline constexpr double kMaxRunSeconds = 1e9;      ///< of a predicted or measur
 inline constexpr std::size_t kMaxArgumentClassBytes = 512;
 /// Start windows in one answer about capacity; those between are merged.
 inline constexpr int kMaxStartWindows = 64;
+/// Beside the first one, in one request for capacity.
+inline constexpr std::size_t kMaxOtherQuestions = 64;
 inline constexpr int kMaxPartsInQueue = 10'000;
 inline constexpr std::size_t kMaxMatchParts = 200;  ///< [[part]] in one file of 'zbs-zone match'
 inline constexpr std::size_t kMaxQueueLogBytes = std::size_t{1} << 30;

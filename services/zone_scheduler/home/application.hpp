@@ -71,7 +71,8 @@ struct Planning {
 struct Planned {
     std::shared_ptr<const ApplicationModel> model;
     std::optional<Swap> swap{};
-    bool by_cycle = false;  ///< the next cycle waits for its holds
+    bool by_cycle = false;       ///< the next cycle waits for its holds
+    std::set<PartId> refused{};  ///< their zones hold nothing
 };
 struct Holding {  ///< planned
     Planned plan;

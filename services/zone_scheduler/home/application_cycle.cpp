@@ -7,11 +7,14 @@
 namespace zbs {
 namespace {
 
-/// Questions of one cycle; applications of one user with one walltime share theirs, unless they have a reserved start.
+/// Questions of one cycle; applications of one user with one walltime share theirs, unless they have a reserved start
+/// or wait in a queue. Those of one user are asked in one call to each zone.
 constexpr std::size_t kMaxQuestions = 48;
 /// So many of them are about those that come behind all others, in turns, so that nobody is never asked about.
 constexpr std::size_t kInTurns = 8;
-/// Plans of one cycle: each becomes a hold in every zone that it uses, and calls of users wait while plans are made.
+/// So many of them are about those that wait in a queue.
+constexpr std::size_t kElsewhere = 16;
+/// Plans of one cycle: each becomes a hold in every zone that it uses.
 constexpr std::size_t kMaxAdmitted = 32;
 constexpr Duration kWaitForProcessors = std::chrono::seconds{1};
 /// Calls of users wait no longer than a piece takes: the first of both bounds ends it.
@@ -64,6 +67,8 @@ std::set<ZoneName> zones_in_backoff(const ApplicationRun& run, Duration now) {
     return zones;
 }
 
+bool asks_elsewhere(const Phase& phase) { return std::holds_alternative<phase::AskingElsewhere>(phase); }
+
 }  // namespace
 
 struct ApplicationService::PlanningCycle {
@@ -113,7 +118,8 @@ void ApplicationService::await_planning(const std::shared_ptr<Run>& run) {
 void ApplicationService::begin_cycle(Duration delay) {
     const Duration now = ports_.clock.steady_now();
     const Duration at = std::max(now + delay, rests_until_);
-    if ((waiting_.empty() && reserved_.empty()) || (cycle_due_ && *cycle_due_ <= at)) return;
+    if (cycle_ && delay == Duration{0}) cycle_->is_due_again = true;
+    if ((waiting_.empty() && reserved_.empty() && elsewhere_.empty()) || (cycle_due_ && *cycle_due_ <= at)) return;
     cycle_due_ = at;
     ports_.clock.after(at - now, [this, at] {
         if (cycle_due_ == at) run_cycle();
@@ -124,7 +130,7 @@ void ApplicationService::begin_cycle(Duration delay) {
 /// pieces, so that the strand is never held for long.
 void ApplicationService::run_cycle() {
     cycle_due_.reset();
-    if (cycle_) return void(cycle_->is_due_again = true);
+    if (cycle_) return;  // it begins another one when it ends
     if (planning_ > 0 && ports_.clock.steady_now() - admitted_at_ < kWaitForHolds)
         return begin_cycle(admitted_at_ + kWaitForHolds - ports_.clock.steady_now());
     cycle_ = std::make_shared<PlanningCycle>();
@@ -150,7 +156,15 @@ void ApplicationService::in_pieces(Progress (ApplicationService::*step)(), std::
         ports_.clock.after(Duration{0}, [this, step, then = std::move(then)] { in_pieces(step, then); });
 }
 
+/// Those that have a start or a place in a queue, and may start before: what they have counts as free for them.
 void ApplicationService::take_reserved() {
+    for (const ApplicationId& id : std::set<ApplicationId>(elsewhere_)) {
+        const auto run = runs_.find(id);
+        if (run != runs_.end() && asks_elsewhere(run->second->phase) && cycle_->add(run->second, true, kElsewhere))
+            continue;
+        elsewhere_.erase(id);
+        if (run != runs_.end()) stay_in_queue(std::shared_ptr<Run>(run->second));
+    }
     for (const ApplicationId& id : reserved_)
         if (const auto run = runs_.find(id); run != runs_.end() && may_start_early(*run->second))
             cycle_->add(run->second, true, kMaxQuestions - kInTurns);
@@ -181,16 +195,27 @@ void ApplicationService::ask_zones(std::function<void()> then) {
         if (has_turn(run->phase))
             for (const ApplicationPart& part : run->app.status.parts)
                 cycle_->taken[part.zone] += static_cast<int>(part.ranks.size());
-    cycle_->pending = cycle_->questions.size();
-    if (cycle_->pending == 0) return then();
-    for (PlanningCycle::Question& question : cycle_->questions) {
-        const Application& app = question.about->app;
-        const auto own = question.is_own ? std::optional(app.request.id) : std::nullopt;
-        zones_.collect({app.owner, app.request, {}, own}, [this, &question, then](std::vector<Offer> offers) {
-            question.offers = std::move(offers);
+    std::vector<std::vector<std::size_t>> calls;  // numbers of questions
+    std::vector<std::vector<ZoneOffers::Question>> asked;
+    for (std::size_t i = 0; i < cycle_->questions.size(); ++i) {
+        const Application& app = cycle_->questions[i].about->app;
+        const ZoneOffers::Question question{app.owner, app.request,
+                                            cycle_->questions[i].is_own ? std::optional(app.request.id) : std::nullopt};
+        const auto call = std::ranges::find_if(
+            asked, [&](const auto& known) { return ZoneOffers::go_together(known.front(), question); });
+        const auto at = static_cast<std::size_t>(call - asked.begin());
+        if (call == asked.end()) asked.emplace_back();
+        calls.resize(asked.size());
+        asked[at].push_back(question);
+        calls[at].push_back(i);
+    }
+    cycle_->pending = calls.size();
+    if (calls.empty()) return then();
+    for (std::size_t i = 0; i < calls.size(); ++i)
+        zones_.collect(asked[i], [this, call = calls[i], then](std::vector<std::vector<Offer>> offers) {
+            for (std::size_t k = 0; k < call.size(); ++k) cycle_->questions[call[k]].offers = std::move(offers[k]);
             if (--cycle_->pending == 0) then();
         });
-    }
 }
 
 /// Who cannot start now has a later start reserved, or waits on; then the next one may have what it leaves. After a
@@ -201,8 +226,8 @@ ApplicationService::Progress ApplicationService::decide_next() {
     if (next == cycle.order.end()) return Progress::kDone;
     cycle.last = next->first;
     const auto& [run, question] = next->second;
-    const bool is_waiting = waiting_.contains(next->first);
-    if (!is_waiting && !may_start_early(*run)) return Progress::kMore;
+    const bool is_waiting = waiting_.contains(next->first), is_queued = elsewhere_.erase(run->app.request.id) > 0;
+    if (!is_waiting && !is_queued && !may_start_early(*run)) return Progress::kMore;
     const std::vector<Offer> offers = offers_for(run, cycle.questions[question].offers);
     const MayWait may_wait = is_waiting ? may_wait_of(*run) : MayWait{};
     Result<StartOutline> start = choose_start(run->app.request, offers, may_wait);
@@ -217,6 +242,7 @@ ApplicationService::Progress ApplicationService::decide_next() {
     }
     if (is_waiting || start) record_offers(*run, ports_.clock.now(), offers);
     if (!start) {
+        if (is_queued) return stay_in_queue(run), Progress::kMore;
         if (is_impossible) waiting_.erase(next->first);
         apply(run, event::NoPlan{start.error().message, is_impossible});
         cycle.passed_over.any |= !is_impossible;
@@ -240,12 +266,14 @@ ApplicationService::Progress ApplicationService::decide_next() {
 ApplicationService::Progress ApplicationService::admit(const std::shared_ptr<Run>& run, Result<StartChoice> made,
                                                        std::shared_ptr<const ApplicationModel> model,
                                                        std::uint64_t number) {
+    const bool is_queued = asks_elsewhere(run->phase);
+    if (is_queued && (!made || run->app.status.cancel_requested)) return stay_in_queue(run), Progress::kMore;
     if (!made) {
         apply(run, event::NoPlan{made.error().message});
         return Progress::kMore;
     }
     const bool is_waiting = waiting_.erase(turn_of(*run)) > 0;
-    if (!is_waiting && !may_start_early(*run)) return Progress::kMore;
+    if (!is_waiting && !is_queued && !may_start_early(*run)) return Progress::kMore;
     const bool is_later = made->start_in.has_value();
     if (!take_plan(run, *std::move(made), std::move(model), number)) return Progress::kMore;
     admitted_at_ = ports_.clock.steady_now();
@@ -254,10 +282,16 @@ ApplicationService::Progress ApplicationService::admit(const std::shared_ptr<Run
     return !is_later && ++cycle_->admitted < kMaxAdmitted ? Progress::kMore : Progress::kDone;
 }
 
+/// No other zone can start it now. It asks again after the usual time and a random one.
+void ApplicationService::stay_in_queue(const std::shared_ptr<Run>& run) {
+    apply(run, event::NoneElsewhere{Duration{static_cast<std::int64_t>(jitter_.below(2'000'000))}});
+}
+
 /// Of what the zones offer, what is left for this one behind those that have been planned before it.
 std::vector<Offer> ApplicationService::offers_for(const std::shared_ptr<Run>& run, std::vector<Offer> offers) {
     const Duration now = ports_.clock.steady_now();
-    const std::set<ZoneName> resting = zones_in_backoff(*run, now);
+    std::set<ZoneName> resting = zones_in_backoff(*run, now);
+    if (asks_elsewhere(run->phase)) resting.insert(run->app.status.parts.front().zone);
     for (Offer& offer : offers)
         if (offer.capacity && run->launch_backoff.failures(offer.zone) > 0) offer.left_out = kFailedBefore;
     apply(run, event::OffersWeighed{!leave_out_failed(offers, run->app.request.ranks)});
@@ -273,6 +307,8 @@ std::vector<Offer> ApplicationService::offers_for(const std::shared_ptr<Run>& ru
 
 void ApplicationService::end_cycle() {
     const std::shared_ptr<PlanningCycle> ended = std::move(cycle_);
+    for (const auto& [turn, entry] : ended->order)  // one that was not decided on asks its own zone meanwhile
+        if (elsewhere_.erase(entry.first->app.request.id) > 0) stay_in_queue(entry.first);
     rests_until_ = ports_.clock.steady_now() + ended->spent * kCycleShare;
     begin_cycle(ended->passed_over.to_confirm || ended->is_due_again ? Duration{0} : kWaitForProcessors);
 }
@@ -328,22 +364,8 @@ bool ApplicationService::has_to_confirm(const std::shared_ptr<Run>& run, PassedO
 
 /// Another zone may be able to start one that waits in a queue now: then it waits no more.
 void ApplicationService::ask_elsewhere(const std::shared_ptr<Run>& run) {
-    const Duration rest{static_cast<std::int64_t>(jitter_.below(2'000'000))};
-    std::set<ZoneName> avoided = zones_in_backoff(*run, ports_.clock.steady_now());
-    avoided.insert(run->app.status.parts.front().zone);
-    zones_.collect({run->app.owner, run->app.request, std::move(avoided), run->app.request.id},
-                   [this, run, rest, model = choice_for(*run)](std::vector<Offer> offers) {
-                       leave_out_failed(offers, run->app.request.ranks);
-                       Result<StartOutline> start = choose_start(run->app.request, offers, {});
-                       if (run->app.status.cancel_requested || !start) return apply(run, event::NoneElsewhere{rest});
-                       plans_.make(run->app.request, model, *std::move(start),
-                                   [this, run, rest, offers, model = model.model](Result<StartChoice> made) {
-                                       if (run->app.status.cancel_requested || !made)
-                                           return apply(run, event::NoneElsewhere{rest});
-                                       record_offers(*run, ports_.clock.now(), offers);
-                                       static_cast<void>(take_plan(run, *std::move(made), model, 0));
-                                   });
-                   });
+    elsewhere_.insert(run->app.request.id);
+    begin_cycle(kWaitForProcessors);  // with others
 }
 
 void ApplicationService::dry_run(const Caller& caller, const ApplicationRequest& request,
@@ -355,8 +377,9 @@ void ApplicationService::dry_run(const Caller& caller, const ApplicationRequest&
         return respond(invalid("must be one of hier, block, round_robin, random", "/mapper"));
     if (auto good = zones_.check_zones(request); !good) return respond(good.error());
     ProfileLibrary::Choice choice = profiles_.choose(caller, request);
-    zones_.collect({caller, request}, [this, request, choice = std::move(choice),
-                                       respond = std::move(respond)](std::vector<Offer> offers) {
+    zones_.collect({{caller, request}}, [this, request, choice = std::move(choice),
+                                         respond = std::move(respond)](std::vector<std::vector<Offer>> answers) {
+        std::vector<Offer>& offers = answers.front();
         leave_out_failed(offers, request.ranks);
         Result<StartOutline> start =
             choose_start(request, offers, {.reserve = StartRange{{}, ports_.config.reserve_ahead}, .queue = true});

@@ -201,6 +201,10 @@ void Stepper::hold_answered(phase::Holding& holding, ApplicationPart& held, cons
                               : good          ? "holds " + std::to_string(held.ranks.size()) + " processors"
                                               : off;
     record(held, "hold", good, words);
+    if (!answer && answer.error().code == ErrorCode::kRejected)
+        holding.plan.refused.insert(held.id);
+    else
+        holding.plan.refused.erase(held.id);
     if (good) {
         held.status = *answer;
         promise(held, came.asked, *answer);
@@ -247,7 +251,7 @@ void Stepper::wait_on(const ApplicationStatus& place) {
     std::erase_if(changed.releasing, [&place](const ApplicationPart& part) {
         return std::ranges::any_of(place.parts, [&part](const auto& kept) { return kept.id == part.id; });
     });
-    release_parts(changed);
+    release_held(changed);
     changed.parts = place.parts;
     changed.plan = place.plan;
     changed.start = place.start;
@@ -257,9 +261,17 @@ void Stepper::wait_on(const ApplicationStatus& place) {
     add(effect::Advance{});
 }
 
+/// Not of zones that have refused: each call is on record there.
+void Stepper::release_held(ApplicationStatus& changed) {
+    release_parts(changed);
+    if (const auto* planned = std::get_if<phase::Planned>(&run_.phase))
+        std::erase_if(changed.releasing,
+                      [&](const ApplicationPart& part) { return planned->refused.contains(part.id); });
+}
+
 void Stepper::plan_again(const ZoneFailure& failure) {
     ApplicationStatus changed = status_;
-    release_parts(changed);
+    release_held(changed);
     changed.start.reset();
     const std::string what = (failure.zone.empty() ? "" : "zone " + failure.zone + ": ") + failure.reason;
     if (std::exchange(run_.was_denied, false)) ++run_.denials;

@@ -121,6 +121,7 @@ class ApplicationService {
     Progress decide_next();
     Progress admit(const std::shared_ptr<Run>& run, Result<StartChoice> made,
                    std::shared_ptr<const ApplicationModel> model, std::uint64_t number);
+    void stay_in_queue(const std::shared_ptr<Run>& run);
     std::vector<Offer> offers_for(const std::shared_ptr<Run>& run, std::vector<Offer> offers);
     MayWait may_wait_of(const Run& run) const;
     void drop_plan(const std::shared_ptr<Run>& run);
@@ -144,6 +145,7 @@ class ApplicationService {
     HomeLauncher launcher_;
     std::map<ApplicationId, std::shared_ptr<Run>> runs_;  ///< those with something left to do
     std::set<ApplicationId> reserved_;                    ///< those that wait for a start
+    std::set<ApplicationId> elsewhere_;                   ///< those in a queue that another zone might start now
     std::map<std::string, int> unfinished_;               ///< by owner's URI
     /// By priority, the highest first, then by submission: who waits for a plan.
     using Turn = std::tuple<int, Time, ApplicationId>;

@@ -77,6 +77,7 @@ class Stepper {
     void await_turn(const QueueTurn& turn);
     void ask_turn(const QueueTurn& turn);
     void await_start(Duration delay, bool may_overtake = false);
+    void release_held(ApplicationStatus& changed);
     void wait_on(const ApplicationStatus& place);
     void plan_again(const ZoneFailure& failure);
     void launch_parts(const std::vector<std::pair<std::string, std::string>>& options);

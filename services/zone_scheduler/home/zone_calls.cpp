@@ -70,8 +70,11 @@ void ZoneCalls::ask(const std::shared_ptr<ApplicationRun>& run, Question questio
         apply_(run, event::PartAnswered{question, id, asked, std::move(answer)});
     };
     const auto* launching = std::get_if<phase::LaunchingParts>(&run->phase);
-    if (question == Question::kHold)
-        ports_.transport.hold_part(zone, hold_request(*run, *part, zone), answered);
+    if (question == Question::kHold)  // with its share of the model: others are served between two of them
+        ports_.clock.after(Duration{0}, [this, run, part = *part, zone, answered] {
+            if (std::holds_alternative<phase::Holding>(run->phase))
+                ports_.transport.hold_part(zone, hold_request(*run, part, zone), answered);
+        });
     else if (question == Question::kCommit)
         ports_.transport.commit_part(zone, id, part->status.token, answered);
     else if (question != Question::kLaunch)

@@ -1,9 +1,12 @@
 #include "services/zone_scheduler/home/zone_offers.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <utility>
 
 #include "algorithms/base/suggestion.hpp"
+#include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/home/application.hpp"
 #include "services/zone_scheduler/trust/peer_service.hpp"
 
@@ -13,6 +16,24 @@ namespace {
 /// Planning goes on without a silent zone, for all applications wait for its answers.
 constexpr Duration kAnswersWithin = std::chrono::seconds{5};
 constexpr const char* kDrains = "drains: it takes no new work now";
+
+/// The answer to each of the questions that were asked in one call.
+std::vector<Result<Capacity>> split(Result<Capacity> answer, std::size_t questions) {
+    if (answer && answer->others.size() + 1 != questions)
+        answer = Error{ErrorCode::kUnavailable, "has not answered every question", {}};
+    if (!answer) return std::vector<Result<Capacity>>(questions, answer);
+    std::vector<Capacity> others = std::exchange(answer->others, {});
+    std::vector<Result<Capacity>> all = {std::move(answer)};
+    const Capacity first = *all.front();
+    for (Capacity& other : others) {
+        other.zone = first.zone;
+        other.within_zone = first.within_zone;
+        other.links = first.links;
+        other.queues = first.queues;
+        all.emplace_back(std::move(other));
+    }
+    return all;
+}
 
 }  // namespace
 
@@ -47,27 +68,41 @@ Result<void> ZoneOffers::check_zones(const ApplicationRequest& request) const {
 }
 
 struct ZoneOffers::Collection {
-    std::vector<Offer> offers;
+    std::vector<std::vector<Offer>> offers;  ///< for each question
     std::set<ZoneName> missing;
-    std::function<void(std::vector<Offer>)> done;  ///< empty once it was called
+    std::function<void(std::vector<std::vector<Offer>>)> done;  ///< empty once it was called
 
+    void add(const Offer& to_all) {
+        for (std::vector<Offer>& one : offers) one.push_back(to_all);
+    }
     void finish() {
         if (!done || !missing.empty()) return;
-        std::sort(offers.begin(), offers.end(), [](const Offer& a, const Offer& b) { return a.zone < b.zone; });
+        for (std::vector<Offer>& one : offers) std::ranges::sort(one, {}, &Offer::zone);
         std::exchange(done, {})(std::move(offers));
     }
 };
 
-CapacityRequest ZoneOffers::capacity_request(const Question& question) const {
-    const ApplicationRequest& request = question.request;
-    CapacityRequest asked{.user = question.owner, .processors = request.ranks, .walltime = request.walltime};
-    asked.groups = ports_.groups_of(question.owner);
-    asked.without = question.without;
-    asked.share = request.share;
-    asked.grace = request.grace;
-    asked.application = request.id;
-    asked.staging = need_of(request.staging, ports_.config.staging.shared_file_system);
-    return asked;
+bool ZoneOffers::go_together(const Question& one, const Question& other) {
+    const ApplicationRequest &a = one.request, &b = other.request;
+    return one.owner == other.owner && a.zones == b.zones && a.staging == b.staging &&
+           needs_own_zone(a.launcher) == needs_own_zone(b.launcher);
+}
+
+CapacityRequest ZoneOffers::capacity_request(const std::vector<Question>& questions) const {
+    std::vector<CapacityRequest> asked;
+    for (const Question& question : questions) {
+        const ApplicationRequest& request = question.request;
+        asked.push_back({.user = question.owner, .processors = request.ranks, .walltime = request.walltime});
+        asked.back().without = question.without;
+        asked.back().share = request.share;
+        asked.back().grace = request.grace;
+    }
+    CapacityRequest first = std::move(asked.front());
+    first.groups = ports_.groups_of(first.user);
+    first.application = questions.front().request.id;
+    first.staging = need_of(questions.front().request.staging, ports_.config.staging.shared_file_system);
+    first.others.assign(std::move_iterator(asked.begin() + 1), std::move_iterator(asked.end()));
+    return first;
 }
 
 /// `rests`: why the zone took no new work when it was asked.
@@ -97,9 +132,12 @@ Offer ZoneOffers::offer_of(const ServiceAddress& address, const std::string& res
     return offer;
 }
 
-void ZoneOffers::collect(const Question& question, std::function<void(std::vector<Offer>)> done) {
-    const ApplicationRequest& request = question.request;
+void ZoneOffers::collect(const std::vector<Question>& questions,
+                         std::function<void(std::vector<std::vector<Offer>>)> done) {
+    ZBS_EXPECTS(!questions.empty() && questions.size() <= 1 + limits::kMaxOtherQuestions);
+    const ApplicationRequest& request = questions.front().request;
     auto collection = std::make_shared<Collection>();
+    collection->offers.resize(questions.size());
     collection->done = std::move(done);
     const bool only_here = needs_own_zone(request.launcher);
     const auto wanted = [&](const ZoneName& zone) {
@@ -108,7 +146,7 @@ void ZoneOffers::collect(const Question& question, std::function<void(std::vecto
                std::find(request.zones.begin(), request.zones.end(), zone) != request.zones.end();
     };
     const auto refuse = [&](const ZoneName& zone, const std::string& why, bool may_change, bool is_unasked = false) {
-        collection->offers.push_back({zone, {}, why, may_change, is_unasked});
+        collection->add({zone, {}, why, may_change, is_unasked});
     };
     std::vector<ServiceAddress> ask = {own_address()};
     std::set<ZoneName> known = {ports_.config.name()};
@@ -125,7 +163,7 @@ void ZoneOffers::collect(const Question& question, std::function<void(std::vecto
     }
     for (const ZoneName& zone : request.zones)
         if (!known.contains(zone)) refuse(zone, "no such zone is known here", false);
-    CapacityRequest asked = capacity_request(question);
+    CapacityRequest asked = capacity_request(questions);
     for (const ServiceAddress& address : ask) asked.zones.emplace_back(address.who.name);
     for (const ServiceAddress& address : ask) {
         const ZoneName zone(address.who.name);
@@ -134,8 +172,6 @@ void ZoneOffers::collect(const Question& question, std::function<void(std::vecto
                    only_here ? std::string("launcher ") + to_string(request.launcher) + " works in the home zone only"
                              : "not among the zones asked for",
                    false, true);
-        } else if (question.excluded.contains(zone)) {
-            refuse(zone, kRefusedBefore, true);
         } else {
             collection->missing.insert(zone);
             ports_.transport.ask_capacity(
@@ -143,7 +179,9 @@ void ZoneOffers::collect(const Question& question, std::function<void(std::vecto
                     if (!answer && (is_passing(answer.error()) || answer.error().code == ErrorCode::kDenied))
                         ports_.peers.recheck(zone);
                     if (collection->missing.erase(zone) == 0) return;  // too late
-                    collection->offers.push_back(offer_of(address, rests, std::move(answer)));
+                    std::vector<Result<Capacity>> answers = split(std::move(answer), collection->offers.size());
+                    for (std::size_t i = 0; i < answers.size(); ++i)
+                        collection->offers[i].push_back(offer_of(address, rests, std::move(answers[i])));
                     collection->finish();
                 });
         }
@@ -152,7 +190,7 @@ void ZoneOffers::collect(const Question& question, std::function<void(std::vecto
     ports_.clock.after(kAnswersWithin, [this, collection] {
         for (const ZoneName& zone : std::exchange(collection->missing, {})) {
             const std::string rests = why_it_rests(zone);
-            collection->offers.push_back({zone, {}, rests.empty() ? "has not answered yet" : rests, true});
+            collection->add({zone, {}, rests.empty() ? "has not answered yet" : rests, true});
         }
         collection->finish();
     });

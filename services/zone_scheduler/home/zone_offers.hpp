@@ -2,7 +2,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -30,17 +29,19 @@ class ZoneOffers {
     struct Question {
         const Caller& owner;
         const ApplicationRequest& request;
-        std::set<ZoneName> excluded{};           ///< not asked
         std::optional<ApplicationId> without{};  ///< what this one holds counts as free
     };
-    /// Asks all zones that the request allows. Calls `done` once, never from inside this call, with one offer for each
-    /// known zone, by name; a zone that is silent for 5 s offers nothing.
-    void collect(const Question& question, std::function<void(std::vector<Offer>)> done);
+    /// Whether both can be asked in one call to each zone.
+    static bool go_together(const Question& one, const Question& other);
+    /// Asks all zones that the request allows, once each for all `questions`, which go together. Calls `done` once,
+    /// never from inside this call, for each question with one offer for each known zone, by name; a zone that is
+    /// silent for 5 s offers nothing. Precondition: 1 to 1 + `limits::kMaxOtherQuestions` questions.
+    void collect(const std::vector<Question>& questions, std::function<void(std::vector<std::vector<Offer>>)> done);
 
   private:
     struct Collection;
     Offer offer_of(const ServiceAddress& address, const std::string& rests, Result<Capacity> answer) const;
-    CapacityRequest capacity_request(const Question& question) const;
+    CapacityRequest capacity_request(const std::vector<Question>& questions) const;
 
     const ApplicationPorts& ports_;
     const ZoneBackoff& backoff_;

@@ -12,6 +12,12 @@ Result<Capacity> PartService::capacity(const Caller& caller, const CapacityReque
     if (auto ok = check_caller(caller, request.user); !ok) return ok.error();
     if (auto takes = staging_.check_need(caller, request.staging); !takes) return takes.error();
     Capacity capacity = offers_.find(caller, request);
+    for (CapacityRequest other : request.others) {
+        other.user = request.user;
+        other.groups = request.groups;
+        capacity.others.push_back(offers_.find(caller, other));
+        if (ports_.drains()) give_nothing_now(capacity.others.back());
+    }
     capacity.zone = config_.name();
     capacity.queues = queue_.is_open();
     if (ports_.drains()) give_nothing_now(capacity);

@@ -355,12 +355,16 @@ struct Bound {
     Json first_bad;
 };
 TEST(MessageLimits, HoldAtTheLimitAndBreakOneOver) {
-    const Json proxy = {{"id", 0}, {"machine", "m"}}, option = {{"name", "n"}, {"value", "v"}};
+    const Json proxy = {{"id", 0}, {"machine", "m"}}, option = {{"name", "n"}, {"value", "v"}},
+               other = {{"processors", 1}, {"walltime_s", 60}};
     const std::vector<Bound> bounds = {
         {"CapacityRequest", "/processors", limits::kMaxRanks, limits::kMaxRanks + 1},
         {"CapacityRequest", "/processors", 1, 0},
         {"CapacityRequest", "/walltime_s", limits::kMaxWalltimeSeconds, limits::kMaxWalltimeSeconds + 1},
         {"CapacityRequest", "/zones", strings(limits::kMaxZonesInRegistry), strings(limits::kMaxZonesInRegistry + 1)},
+        {"CapacityRequest", "/others", std::vector<Json>(64, other), std::vector<Json>(65, other)},
+        {"CapacityRequest", "/others/0/walltime_s", 0, -1},
+        {"Capacity", "/others/0/largest_machine", 1, 2},
         {"Capacity", "/largest_machine", 3, 4},
         {"Capacity", "/windows/0/largest_machine", 4, 5},
         {"Capacity", "/windows/1/after_s", 5.5, 5},

@@ -182,6 +182,15 @@ TEST(ApplicationStepTest, ARefusalReleasesAllAndExcludesTheZone) {
     EXPECT_TRUE(has<effect::AwaitPlanningLater>(effects));
 }
 
+TEST(ApplicationStepTest, AZoneThatRejectsAHoldHasNothingToRelease) {
+    Machine machine = Machine::with_parts(State::kPlanned);
+    machine.apply(event::Advance{});
+    machine.answer(Question::kHold, 2, refusal(ErrorCode::kRejected));
+    machine.answer(Question::kHold, 1, machine.good(1, PartState::kHeld));
+    ASSERT_EQ(machine.status().releasing.size(), 1U);
+    EXPECT_EQ(machine.status().releasing[0].id, part(1));
+}
+
 TEST(ApplicationStepTest, AHoldOnOneProcessorForTwoRanksIsNone) {
     Machine machine = Machine::with_parts(State::kPlanned);
     machine.apply(event::Advance{});

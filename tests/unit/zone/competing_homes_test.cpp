@@ -62,5 +62,35 @@ TEST_F(CompetingHomesTest, TwentyThatOverlapInPairsOfZonesAllEndWellUnderLoss) {
     EXPECT_EQ(world.held(), 0);
 }
 
+/// How many calls zones put on record for each of 24 applications: a zone writes one entry about a call that may change
+/// something, and another one where it refuses the call.
+struct EntriesOnRecordTest : CompetingHomesTest {
+    double entries_each(int reservations) {
+        std::map<std::string, int> entries{{"submission", 0}};
+        world.bend = [&](const std::string&, const std::string& what, const Result<PartStatus>& answer) {
+            if (what != "status") entries[what] += 1;
+            if (what != "status" && !answer) entries[what + " refused"] += 1;
+        };
+        for (const std::string& home : homes) {
+            world.node(home).config.max_reservations = reservations;
+            world.node(home).executor->script("", {.runtime = 20s});
+        }
+        for (int ranks = 1; ranks <= 16; ranks += 3)
+            for (const std::string& home : homes) submit(home, ranks);
+        run_to_the_end(60min);
+        for (const auto& [id, home] : submitted)
+            EXPECT_EQ(status(id).state, ApplicationState::kCompleted) << status(id).reason;
+        entries["submission"] = static_cast<int>(submitted.size());
+        double sum = 0;
+        for (const auto& [what, count] : entries) sum += count;
+        return sum / static_cast<double>(submitted.size());
+    }
+};
+
+TEST_F(EntriesOnRecordTest, AnApplicationThatReservesNothingLeavesUnderTwelve) { EXPECT_LT(entries_each(0), 12); }
+
+/// Of parts that run before their reserved start each has two holds and two commits on record.
+TEST_F(EntriesOnRecordTest, AReservedStartCostsAHoldAndACommitOfEachPart) { EXPECT_LT(entries_each(16), 18); }
+
 }  // namespace
 }  // namespace zbs::test

@@ -89,6 +89,22 @@ TEST_F(PlanningOrderTest, WaitingAsksOnceForAll) {
     EXPECT_EQ(world.status(runs).state, ApplicationState::kRunning);
 }
 
+TEST_F(PlanningOrderTest, ThoseThatAskDifferentlyAreAskedAboutInOneCall) {
+    for (const char* zone : {"a", "b", "c"}) world.node(zone).executor->script("", {.runtime = 9min});
+    submit(12);
+    world.run(2s);
+    world.node("a").config.max_reservations = 4;
+    for (int i = 0; i < 40; ++i) {
+        ApplicationRequest request = world.request(12);
+        request.walltime = 600s + i * 1s;
+        EXPECT_TRUE(world.node("a").applications->submit(world.user(), request));
+    }
+    world.run(30s);
+    const int before = questions;
+    world.run(10s);
+    EXPECT_LE(questions - before, 12 * 3) << "one call a second to each zone";
+}
+
 TEST_F(PlanningOrderTest, WhoComesBehindManyOthersThatAskDifferentlyStartsToo) {
     world.node("a").config.max_reservations = 0;
     for (const char* zone : {"a", "b", "c"}) world.node(zone).executor->script("", {.runtime = 9min});

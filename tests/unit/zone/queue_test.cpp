@@ -450,6 +450,20 @@ TEST_F(ZoneQueueTest, WaitingApplicationGoesWhereItCanStartNow) {
     EXPECT_THAT(calls, ElementsAre("hold", "release")) << "the place is kept until the other zone holds";
 }
 
+TEST_F(ZoneQueueTest, ThoseThatWaitInQueuesAskOtherZonesTogether) {
+    use("easy");
+    run_for(9min);
+    for (int i = 0; i < 63; ++i) submit(4);
+    world.run(60s);
+    int questions = 0;
+    world.on_message = [&](const std::string& from, const std::string&, const char* what) {
+        questions += from == "a" && what == std::string("capacity");
+    };
+    world.run(30s);
+    EXPECT_GT(questions, 0);
+    EXPECT_LE(questions, 33 * 3) << "one call a second to each zone";
+}
+
 TEST_F(ZoneQueueTest, AZoneThatRefusesWhatItOfferedCostsNoPlaceInAQueue) {
     use("easy", "ab");
     for (const char* name : {"a", "b"}) world.node(name).executor->script("", {.runtime = 9min});
