@@ -15,6 +15,12 @@ bool is_asking(const Phase& phase) {
                      phase::CheckingReady>(phase);
 }
 
+/// Null where no plan is to be held.
+const phase::Planned* planned_of(const Phase& phase) {
+    const auto* holding = std::get_if<phase::Holding>(&phase);
+    return holding != nullptr ? &holding->plan : std::get_if<phase::Planned>(&phase);
+}
+
 }  // namespace
 
 /// The next step by the stored state.
@@ -160,9 +166,8 @@ Phase phase_after_restart(ApplicationState state) {
 }
 
 bool is_swapping(const Phase& phase) {
-    if (const auto* planned = std::get_if<phase::Planned>(&phase)) return planned->swap.has_value();
-    const auto* holding = std::get_if<phase::Holding>(&phase);
-    return holding != nullptr && holding->plan.swap;
+    const phase::Planned* planned = planned_of(phase);
+    return planned != nullptr && planned->swap;
 }
 
 bool may_overtake(const Phase& phase) {
@@ -172,9 +177,8 @@ bool may_overtake(const Phase& phase) {
 }
 
 bool has_turn(const Phase& phase) {
-    if (const auto* planned = std::get_if<phase::Planned>(&phase)) return planned->by_cycle;
-    const auto* holding = std::get_if<phase::Holding>(&phase);
-    return holding != nullptr && holding->plan.by_cycle;
+    const phase::Planned* planned = planned_of(phase);
+    return planned != nullptr && planned->by_cycle;
 }
 
 std::string why_cancelled(const Application& app, bool is_blocked) {
@@ -197,13 +201,6 @@ void record_answer(ApplicationRun& run, Time at, const ZoneName& zone, const cha
     add_event(
         run.app.status.events,
         {.at = at, .last = {}, .round = run.series.round, .zone = zone, .what = what, .answer = answer, .ok = ok});
-}
-
-void record_silence(ApplicationRun& run, const PartId& id, const Result<PartStatus>& answer) {
-    if (!answer && is_passing(answer.error()))
-        run.silent.insert(id);
-    else
-        run.silent.erase(id);
 }
 
 bool waits_in_queue(const ApplicationStatus& status) {

@@ -242,8 +242,9 @@ struct LauncherFailed {
     std::string reason;
 };
 struct LauncherSeen {
+    using Proxies = StepStatus::Proxies;
     bool runs = false;
-    enum class Proxies { kNone, kAwaited, kConnected } proxies = Proxies::kNone;
+    Proxies proxies = Proxies::kNone;
     /// While it is awaited: the options of its proxies, once it has asked for all.
     std::optional<std::vector<std::pair<std::string, std::string>>> asked{};
     std::string end{};         ///< why it ended, for people
@@ -427,17 +428,6 @@ std::string why_cancelled(const Application& app, bool is_blocked);
 void record_answer(ApplicationRun& run, Time at, const ZoneName& zone, const char* what, bool ok,
                    const std::string& answer);
 
-/// For the reason of an end: the launcher's own connections say whether machines are lost, silence does not.
-void record_silence(ApplicationRun& run, const PartId& id, const Result<PartStatus>& answer);
-
-/// Remembers how long the zone owes the part: counted from when it was asked, so that its own count ends later. Nothing
-/// of it survives a restart: then nobody is judged.
-void record_promise(ApplicationRun& run, const PartId& id, Duration asked, const PartStatus& answer, const Moment& now);
-/// What an answer about a part means for the conduct of its zone. An honest zone cannot deny an obligation: it has
-/// stored each promise before it made it, and it reports the reason of whatever ends a part early. A conflict has no
-/// reason: the part's state is requested.
-std::optional<effect::Penalise> assess(ApplicationRun& run, const ZoneName& zone, const PartId& id,
-                                       const Result<PartStatus>& answer, const Moment& now);
 /// Whether the answer denies a part, or says that its time is over. A right that was taken back answers kDenied, a zone
 /// in trouble kUnavailable, and a part that its zone's operator ended is `released`: those are reasons.
 bool denies(const Result<PartStatus>& answer);

@@ -239,7 +239,9 @@ struct ApplicationService::Performer {
     }
     void operator()(const effect::BeginCycle& cycle) const { home.begin_cycle(cycle.after); }
     void operator()(const effect::AskElsewhere&) const { home.ask_elsewhere(run); }
-    void operator()(const effect::SendFiles&) const { home.send_files(run); }
+    void operator()(const effect::SendFiles&) const {
+        std::make_shared<InputUpload>(home.ports_, home.zones_, run, home.apply_)->begin();
+    }
     void operator()(const effect::StartLauncher&) const { home.launcher_.start(run); }
     void operator()(const effect::CheckLauncher& check) const {
         if (check.after == Duration{0}) return home.launcher_.check(run);
@@ -256,7 +258,9 @@ struct ApplicationService::Performer {
     }
     void operator()(const effect::AwaitLauncher& end) const { home.launcher_.await_end(run, end); }
     void operator()(const effect::MeasureOutput&) const { home.launcher_.measure_output(run); }
-    void operator()(const effect::FetchResults&) const { home.fetch_results(run); }
+    void operator()(const effect::FetchResults&) const {
+        std::make_shared<ResultTransfer>(home.ports_, home.zones_, run, home.apply_)->begin();
+    }
     void operator()(const effect::FindEnd& find) const { home.launcher_.find_end(run, find.by_home); }
     void operator()(const effect::StoreProfile& store) const { home.store_profile(run, store.measured); }
     void operator()(const effect::StopParts&) const {
@@ -364,36 +368,6 @@ ZoneName ApplicationService::suspect(const Run& run) const {
                           part.zone != ports_.config.zone.name);
     };
     return std::ranges::max(run.app.status.parts, {}, doubt).zone;
-}
-
-void ApplicationService::send_files(const std::shared_ptr<Run>& run) {
-    const auto is_unwanted = [this, run] {
-        apply(run, event::OwnerChecked{});
-        return run->app.status.cancel_requested;
-    };
-    const auto ended = [this, run](const std::optional<InputUpload::Failure>& failure) {
-        apply(run, failure ? event::FilesSent{ZoneFailure{failure->zone, failure->reason}, failure->is_denial}
-                           : event::FilesSent{});
-    };
-    std::make_shared<InputUpload>(ports_, zones_, run, InputUpload::Callbacks{is_unwanted, ended})->begin();
-}
-
-void ApplicationService::fetch_results(const std::shared_ptr<Run>& run) {
-    if (ports_.files == nullptr) return apply(run, event::ResultsFetched{});
-    const auto before = ports_.files->depot().list(results_shelf(run->app.request.id));
-    // A cancelled program may have saved its work in its grace.
-    const auto takes_results = [this, run] {
-        apply(run, event::OwnerChecked{});
-        return !ports_.is_blocked(run->app.owner) &&
-               (!run->app.status.cancel_requested || run->app.status.state == ApplicationState::kRunning);
-    };
-    const auto ended = [this, run, is_older = !before || !before->empty()](std::optional<StagedResults> results,
-                                                                           const std::set<PartId>& complete) {
-        if (results && !failpoint::reach(failpoint::Point::kFetchResultsBrought))
-            return static_cast<void>(ports_.clock.after(kStoreRetry, [this, run] { fetch_results(run); }));
-        apply(run, event::ResultsFetched{std::move(results), complete, is_older});
-    };
-    std::make_shared<ResultTransfer>(ports_, zones_, run, ResultTransfer::Callbacks{takes_results, ended})->begin();
 }
 
 void ApplicationService::store_profile(const std::shared_ptr<Run>& run, std::optional<Duration> measured) {

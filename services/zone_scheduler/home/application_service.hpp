@@ -96,8 +96,6 @@ class ApplicationService {
     void recover(const std::shared_ptr<Run>& run);
     void count_reservation(const Run& run);
     ZoneName suspect(const Run& run) const;
-    void send_files(const std::shared_ptr<Run>& run);
-    void fetch_results(const std::shared_ptr<Run>& run);
     void store_profile(const std::shared_ptr<Run>& run, std::optional<Duration> measured);
 
     struct PlanningCycle;

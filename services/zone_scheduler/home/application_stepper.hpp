@@ -90,6 +90,9 @@ class Stepper {
     void end_answered(phase::CollectingEnd& collecting, ApplicationPart& part, const Result<PartStatus>& answer);
     void conclude(RunEnd end);
     void store_end(const RunEnd& end, const ApplicationEnd& found);
+    void judge(const ApplicationPart& part, const Result<PartStatus>& answer);
+    void promise(const ApplicationPart& part, Duration asked, const PartStatus& answer);
+    void record_silence(const ApplicationPart& part, const Result<PartStatus>& answer);
     void stop(const std::string& reason);
     void stop_parts(const ApplicationStatus& status);
     void poll_parts();
@@ -103,12 +106,6 @@ class Stepper {
     }
     void record(const ApplicationPart& part, const char* what, bool ok, const std::string& answer) {
         record_answer(run_, now_.wall, part.zone, what, ok, answer);
-    }
-    void judge(const ApplicationPart& part, const Result<PartStatus>& answer) {
-        if (auto penalty = assess(run_, part.zone, part.id, answer, now_)) add(*std::move(penalty));
-    }
-    void promise(const ApplicationPart& part, Duration asked, const PartStatus& answer) {
-        record_promise(run_, part.id, asked, answer, now_);
     }
     std::set<PartId> all_parts() const {
         ZBS_EXPECTS(!status_.parts.empty());  // entering `planned` stores them in the same write

@@ -22,12 +22,6 @@ std::string first_line(const std::string& text) {
     return text.substr(begin, std::min(text.find('\n', begin), begin + 200) - begin);
 }
 
-event::LauncherSeen::Proxies seen_proxies(StepStatus::Proxies proxies) {
-    using Seen = event::LauncherSeen::Proxies;
-    if (proxies == StepStatus::Proxies::kConnected) return Seen::kConnected;
-    return proxies == StepStatus::Proxies::kAwaited ? Seen::kAwaited : Seen::kNone;
-}
-
 }  // namespace
 
 void HomeLauncher::start(const std::shared_ptr<ApplicationRun>& run) {
@@ -55,7 +49,7 @@ void HomeLauncher::check(const std::shared_ptr<ApplicationRun>& run) {
     }
     const StepStatus status = ports_.executor.status(id);
     seen.runs = status.state == StepStatus::State::kRunning;
-    seen.proxies = seen_proxies(status.proxies);
+    seen.proxies = status.proxies;
     seen.was_stopped = status.reason.starts_with(kStepStoppedReason);
     if (!seen.runs) seen.end = why_it_ended(id);
     apply_(run, seen);

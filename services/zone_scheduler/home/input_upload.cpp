@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "services/zone_scheduler/home/application.hpp"
 #include "services/zone_scheduler/home/transfer_bounds.hpp"
 
 namespace zbs {
@@ -19,10 +18,6 @@ bool is_denied(const Error& error) {
 }
 
 }  // namespace
-
-InputUpload::InputUpload(const ApplicationPorts& ports, const ZoneOffers& zones, std::shared_ptr<ApplicationRun> run,
-                         Callbacks callbacks)
-    : ports_(ports), zones_(zones), run_(std::move(run)), callbacks_(std::move(callbacks)) {}
 
 void InputUpload::begin() {
     const Application& app = run_->app;
@@ -41,13 +36,13 @@ void InputUpload::begin() {
 /// Asks what the zone has, and sends what it has not; again and again until all zones have all.
 void InputUpload::stage_part(std::size_t part) {
     if (ended_) return;
-    if (callbacks_.is_unwanted()) return end({});
+    if (is_unwanted()) return end({});
     const ApplicationPart& to = run_->app.status.parts[part];
     const StagingRequest request{to.status.token, run_->app.request.staging};
     ports_.transport.stage_part(zones_.address_of(to.zone), to.id, request,
                                 [this, self = shared_from_this(), part](const Result<StagingStatus>& answer) {
                                     if (ended_) return;
-                                    if (callbacks_.is_unwanted()) return end({});
+                                    if (is_unwanted()) return end({});
                                     if (!answer) return staging_failed(part, answer.error());
                                     for (std::size_t i = 0; i < answer->files.size(); ++i) {
                                         if (!answer->files[i].complete)
@@ -72,7 +67,8 @@ void InputUpload::send_file(std::size_t part, std::size_t file, std::uint64_t of
     // A zone that says it has all, but not that it is complete, is asked to look at its checksum once more.
     const std::uint64_t from = std::min(offset, staged.size > 0 ? staged.size - 1 : 0);
     Result<std::string> bytes = ports_.files->read(app.owner, staged.digest, from, kPiece);
-    if (!bytes) return end(Failure{{}, "file " + staged.name + " is not at home any more: " + bytes.error().message});
+    if (!bytes)
+        return end({ZoneFailure{{}, "file " + staged.name + " is not at home any more: " + bytes.error().message}});
     const ApplicationPart& to = app.status.parts[part];
     const FileChunk chunk{to.status.token, staged.size, from, *std::move(bytes)};
     const std::uint64_t sent = chunk.bytes.size();
@@ -80,7 +76,7 @@ void InputUpload::send_file(std::size_t part, std::size_t file, std::uint64_t of
         zones_.address_of(to.zone), to.id, staged.digest, chunk,
         [this, self = shared_from_this(), part, file, from, sent](const Result<FilePresence>& answer) {
             if (ended_) return;
-            if (callbacks_.is_unwanted()) return end({});
+            if (is_unwanted()) return end({});
             if (!answer) return staging_failed(part, answer.error());
             sent_[part] += sent;
             if (ports_.clock.steady_now() >= all_until_)
@@ -100,12 +96,18 @@ void InputUpload::staging_failed(std::size_t part, const Error& error) {
             ports_.clock.after(kAskAgain, [this, self = shared_from_this(), part] { stage_part(part); }));
     const ZoneName zone = run_->app.status.parts[part].zone;
     record_answer(*run_, ports_.clock.now(), zone, "stage", false, error.message);
-    end(Failure{zone, "its files could not be sent: " + error.message, is_denied(error)});
+    end({ZoneFailure{zone, "its files could not be sent: " + error.message}, is_denied(error)});
 }
 
-void InputUpload::end(const std::optional<Failure>& failure) {
+/// A phase with files can be long: asked at every answer.
+bool InputUpload::is_unwanted() const {
+    apply_(run_, event::OwnerChecked{});
+    return run_->app.status.cancel_requested;
+}
+
+void InputUpload::end(const event::FilesSent& sent) {
     ended_ = true;
-    callbacks_.ended(failure);
+    apply_(run_, sent);
 }
 
 }  // namespace zbs

@@ -1,47 +1,37 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
-#include <string>
+#include <utility>
 
+#include "services/zone_scheduler/home/application.hpp"
 #include "services/zone_scheduler/home/application_ports.hpp"
 #include "services/zone_scheduler/home/zone_offers.hpp"
 
 namespace zbs {
 
-struct ApplicationRun;
-
 /// Files of one application on their way to its zones. Lives until its last call is answered.
 class InputUpload : public std::enable_shared_from_this<InputUpload> {
   public:
-    struct Failure {
-        ZoneName zone;  ///< that does not take them; empty where home is the cause
-        std::string reason;
-        bool is_denial = false;  ///< it never will
-    };
-    struct Callbacks {
-        std::function<bool()> is_unwanted;  ///< asked at every answer: a phase with files can be long
-        /// Called once: all zones have all, nobody wants them any more, or one of them failed.
-        std::function<void(const std::optional<Failure>&)> ended;
-    };
+    /// `event::FilesSent` comes once: all zones have all, nobody wants them any more, or one of them failed.
     InputUpload(const ApplicationPorts& ports, const ZoneOffers& zones, std::shared_ptr<ApplicationRun> run,
-                Callbacks callbacks);
+                ApplyInput apply)
+        : ports_(ports), zones_(zones), run_(std::move(run)), apply_(std::move(apply)) {}
     void begin();
 
   private:
     void stage_part(std::size_t part);
     void send_file(std::size_t part, std::size_t file, std::uint64_t offset);
     void staging_failed(std::size_t part, const Error& error);
-    void end(const std::optional<Failure>& failure);
+    bool is_unwanted() const;
+    void end(const event::FilesSent& sent);
 
     const ApplicationPorts& ports_;
     const ZoneOffers& zones_;
     const std::shared_ptr<ApplicationRun> run_;
-    const Callbacks callbacks_;
+    const ApplyInput apply_;
     Duration until_{};      // steady time
     Duration all_until_{};  // steady time at which even a slow zone has all
     std::set<std::size_t> done_;

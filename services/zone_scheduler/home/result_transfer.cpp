@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/limits.hpp"
-#include "services/zone_scheduler/home/application.hpp"
 #include "services/zone_scheduler/home/transfer_bounds.hpp"
 #include "services/zone_scheduler/records/part_view.hpp"
 
@@ -21,13 +21,35 @@ Duration patience_with(const ApplicationStatus& status, Duration window) {
 }  // namespace
 
 ResultTransfer::ResultTransfer(const ApplicationPorts& ports, const ZoneOffers& zones,
-                               std::shared_ptr<ApplicationRun> run, Callbacks callbacks)
+                               std::shared_ptr<ApplicationRun> run, ApplyInput apply)
     : ports_(ports),
       zones_(zones),
       run_(std::move(run)),
-      callbacks_(std::move(callbacks)),
+      apply_(std::move(apply)),
       patience_(patience_with(run_->app.status, ports.config.staging.window)),
       until_(ports.clock.steady_now() + patience_) {}
+
+void ResultTransfer::begin() {
+    if (ports_.files == nullptr) return apply_(run_, event::ResultsFetched{});
+    const auto before = ports_.files->depot().list(results_shelf(run_->app.request.id));
+    is_older_ = !before || !before->empty();
+    ask_results();
+}
+
+/// Asked at every answer. A cancelled program may have saved its work in its grace.
+bool ResultTransfer::takes_results() const {
+    apply_(run_, event::OwnerChecked{});
+    const ApplicationStatus& status = run_->app.status;
+    return !ports_.is_blocked(run_->app.owner) &&
+           (!status.cancel_requested || status.state == ApplicationState::kRunning);
+}
+
+void ResultTransfer::end(std::optional<StagedResults> results) {
+    if (!results || failpoint::reach(failpoint::Point::kFetchResultsBrought))
+        return apply_(run_, event::ResultsFetched{std::move(results), brought_, is_older_});
+    auto again = std::make_shared<ResultTransfer>(ports_, zones_, run_, apply_);
+    ports_.clock.after(kAskAgain, [again] { again->begin(); });
+}
 
 /// Whether a zone has left out, and counted, a file or folder that the pattern asks for.
 bool ResultTransfer::is_named(const std::string& pattern) const {
@@ -73,13 +95,13 @@ void ResultTransfer::next() {
 
 void ResultTransfer::ask_results() {
     if (is_final(run_->app.status.state)) return;
-    if (!callbacks_.takes_results()) return callbacks_.ended(std::nullopt, brought_);
+    if (!takes_results()) return end(std::nullopt);
     if (part_ >= run_->app.status.parts.size()) {
         for (const std::string& pattern : run_->app.request.staging.results)
             if (!matched_.contains(pattern) && !is_named(pattern))
                 results_.leave_out("nothing came back for " + pattern);
         results_.complete = true;
-        return callbacks_.ended(std::move(results_), brought_);
+        return end(std::move(results_));
     }
     const ApplicationPart& from = run_->app.status.parts[part_];
     if (!needs_files(ports_.config, run_->app.request, from)) {
@@ -132,7 +154,7 @@ void ResultTransfer::next_zone() {
 /// Begins or goes on with the first file of the list.
 void ResultTransfer::bring_file() {
     if (is_final(run_->app.status.state)) return;
-    if (!callbacks_.takes_results()) return callbacks_.ended(std::nullopt, brought_);
+    if (!takes_results()) return end(std::nullopt);
     const ApplicationPart& from = run_->app.status.parts[part_];
     if (files_.empty()) {
         if (!left_) brought_.insert(from.id);  // once home has stored that, the zone need not keep them

@@ -1,36 +1,30 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "services/zone_scheduler/home/application.hpp"
 #include "services/zone_scheduler/home/application_ports.hpp"
 #include "services/zone_scheduler/home/zone_offers.hpp"
 
 namespace zbs {
 
-struct ApplicationRun;
-
 /// Results of one application on their way home, from one zone after the other. Lives until its last call is answered.
 class ResultTransfer : public std::enable_shared_from_this<ResultTransfer> {
   public:
-    struct Callbacks {
-        std::function<bool()> takes_results;  ///< asked at every answer
-        /// Called at most once: with the results, or with none where home takes none any more, and the parts all of
-        /// whose results are here; not at all if the
-        /// application ended meanwhile.
-        std::function<void(std::optional<StagedResults>, const std::set<PartId>& brought)> ended;
-    };
+    /// `event::ResultsFetched` comes once, unless the application ended meanwhile.
     ResultTransfer(const ApplicationPorts& ports, const ZoneOffers& zones, std::shared_ptr<ApplicationRun> run,
-                   Callbacks callbacks);
-    void begin() { ask_results(); }
+                   ApplyInput apply);
+    void begin();
 
   private:
     void ask_results();
+    bool takes_results() const;
+    void end(std::optional<StagedResults> results);
     void list_arrived(const ZoneName& zone, const StagedResults& list);
     void bring_file();
     void take_piece(const Result<FileChunk>& piece);
@@ -43,7 +37,7 @@ class ResultTransfer : public std::enable_shared_from_this<ResultTransfer> {
     const ApplicationPorts& ports_;
     const ZoneOffers& zones_;
     const std::shared_ptr<ApplicationRun> run_;
-    const Callbacks callbacks_;
+    const ApplyInput apply_;
     const Duration patience_;  // with a silent zone
     std::size_t part_ = 0;
     Duration until_{};               // steady time; each piece that comes moves it
@@ -56,6 +50,7 @@ class ResultTransfer : public std::enable_shared_from_this<ResultTransfer> {
     Duration zone_until_{};          // steady time at which even a slow zone has sent them
     bool left_ = false;              // the zone keeps something that has not come
     std::set<PartId> brought_;
+    bool is_older_ = false;  // some have come before a restart
     StagedResults results_;
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "services/common/messages/states.hpp"
+#include "tests/support/machine_table.hpp"
 #include "tests/support/sample_parts.hpp"
 
 namespace zbs::test {
@@ -207,6 +208,31 @@ TEST_F(RandomPart, AnyEventInAnyStateKeepsWhatIsPromised) {
         }
         ASSERT_LE(starts, 1) << "nothing starts twice";
     }
+}
+
+TEST_F(RandomPart, TheTableOfStepsIsInTheReadme) {
+    MachineTable table;
+    for (int run = 0; run < 2'000; ++run) {
+        part::State part = rng.below(3) == 0 ? queued() : held();
+        Duration now = kNow;
+        for (int n = 0; n < 40; ++n) {
+            now += Duration{static_cast<std::int64_t>(rng.below(8'000'000))};
+            std::optional<part::State> next;
+            for (int i = 0; i < 20; ++i) {
+                const part::Event event = any_event(part, now);
+                const Result<part::Step> step = part::step(config, part, event, {now, kWall + (now - kNow)});
+                if (!step) continue;
+                std::vector<AlternativeName> names;
+                for (const part::Effect& effect : step->effects) names.push_back(name_of(effect));
+                next = step->next;
+                table.add(name_of(part.phase), name_of(event), name_of(next ? next->phase : part.phase), names);
+            }
+            part = next.value_or(std::move(part));
+        }
+    }
+    EXPECT_EQ(table.count_phases(), std::variant_size_v<part::Phase>);
+    EXPECT_EQ(table.count_events(), std::variant_size_v<part::Event>);
+    expect_in_readme(table, "services/zone_scheduler/peer");
 }
 
 TEST_F(RandomPart, AStoredPartComesBackInItsPhase) {
