@@ -74,7 +74,7 @@ void set_starts(ApplicationPlan& plan, int ranks, std::span<const Offer> offers)
 PartRequest make_part(const Application& application, const std::optional<ApplicationModel>& model,
                       const ApplicationPart& part, const ZoneName& home);
 
-/// True for the level-1 mappers that `make_plan` knows.
-bool is_plan_mapper(const std::string& name);
+/// An error with all names where `make_plan` does not know the level-1 mapper.
+Result<void> check_plan_mapper(const std::string& name);
 
 }  // namespace zbs
