@@ -127,8 +127,11 @@ void add_job_options(CLI::App& command, SubmitOptions& options) {
 
 void add_mapping_options(CLI::App& command, SubmitOptions& options) {
     command.add_option("--profile", options.model, "model file to plan with, instead of the stored profile");
-    command.add_option("--mapper", options.request.mapper, "heuristic that maps clusters of ranks to zones")
-        ->check(command_line::one_of({"hier", "block", "round_robin", "random"}))
+    command
+        .add_option("--mapper", options.request.mapper,
+                    "heuristic that maps ranks to zones; auto is the best of hier, multilevel, metis and block")
+        ->check(
+            command_line::one_of({"auto", "hier", "multilevel", "metis", "global", "block", "round_robin", "random"}))
         ->capture_default_str();
     command_line::offer(command_line::add_list(command, "--zones", options.zones, "only these zones"),
                         {.words = {}, .is_list = true, .kind = "zones"});

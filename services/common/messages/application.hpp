@@ -56,7 +56,8 @@ struct ApplicationRequest {
     std::vector<std::pair<std::string, std::string>> environment;  ///< of every rank, sorted by name
     Duration walltime{};
     std::optional<ApplicationModel> model;  ///< overrides the stored profile
-    std::string mapper = "hier";            ///< level-1 heuristic: hier, block, round_robin, random
+    /// Level-1 heuristic: auto, hier, multilevel, metis, global, block, round_robin, random.
+    std::string mapper = "auto";
     std::uint64_t seed = 1;
     std::vector<ZoneName> zones;  ///< only these; empty = any
     bool profile = true;          ///< record this run

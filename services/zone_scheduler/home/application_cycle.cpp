@@ -373,8 +373,7 @@ void ApplicationService::dry_run(const Caller& caller, const ApplicationRequest&
     if (!caller.is_user_of(ports_.config.organisation))
         return respond(Error{
             ErrorCode::kDenied, "only users of organisation '" + ports_.config.organisation + "' may plan here", {}});
-    if (!is_plan_mapper(request.mapper))
-        return respond(invalid("must be one of hier, block, round_robin, random", "/mapper"));
+    if (auto known = check_plan_mapper(request.mapper); !known) return respond(known.error());
     if (auto good = zones_.check_zones(request); !good) return respond(good.error());
     ProfileLibrary::Choice choice = profiles_.choose(caller, request);
     zones_.collect({{caller, request}}, [this, request, choice = std::move(choice),

@@ -160,7 +160,7 @@ Result<Application> ApplicationService::submit(const Caller& caller, const Appli
             ErrorCode::kDenied, "only users of organisation '" + ports_.config.organisation + "' may submit here", {}};
     }
     if (auto own = check_mark(request.id.value, caller); !own) return own.error();
-    if (!is_plan_mapper(request.mapper)) return invalid("must be one of hier, block, round_robin, random", "/mapper");
+    if (auto known = check_plan_mapper(request.mapper); !known) return known.error();
     if (const std::string why = why_no_launcher(ports_.config, request.launcher); !why.empty())
         return invalid(why + "; submit to another zone, or launch otherwise", "/launcher");
     if (needs_own_zone(request.launcher) && !request.zones.empty() &&

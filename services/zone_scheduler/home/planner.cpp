@@ -5,14 +5,13 @@
 #include <numeric>
 
 #include "algorithms/base/rng.hpp"
-#include "algorithms/graph/shortest_path_clustering.hpp"
-#include "algorithms/mapping/hier_mapper.hpp"
+#include "algorithms/base/text.hpp"
+#include "algorithms/mapping/level1_mappers.hpp"
 #include "algorithms/mapping/mapper.hpp"
 
 namespace zbs {
 namespace {
 
-constexpr const char* kHier = "hier";
 constexpr const char* kRoundRobin = "round_robin";
 constexpr const char* kRandom = "random";
 /// So many are mapped within about 2 ms: 100 ranks with 764 pairs take 15.
@@ -104,7 +103,8 @@ std::optional<ZoneVerdict::StartRange> start_range(const Capacity& capacity, int
 }  // namespace
 
 bool is_quick_to_plan(const ApplicationRequest& request, const ApplicationModel* model) {
-    if (request.mapper != kHier || model == nullptr) return true;
+    const bool is_simple = request.mapper == kBlocks || request.mapper == kRoundRobin || request.mapper == kRandom;
+    if (is_simple || model == nullptr) return true;
     return request.ranks <= kQuickRanks && model->graph.edge_count() <= kQuickPairs;
 }
 
@@ -251,8 +251,12 @@ std::optional<Duration> earliest_common_start(int ranks, std::span<const Offer> 
     return std::nullopt;
 }
 
-bool is_plan_mapper(const std::string& name) {
-    return name == kHier || name == kBlocks || name == kRoundRobin || name == kRandom;
+Result<void> check_plan_mapper(const std::string& name) {
+    std::vector<std::string> names;
+    for (const std::string_view each : level1_names()) names.emplace_back(each);
+    names.insert(names.end(), {kRoundRobin, kRandom});
+    if (std::find(names.begin(), names.end(), name) != names.end()) return {};
+    return invalid("must be one of " + joined(names, ", "), "/mapper");
 }
 
 Result<ApplicationPlan> make_plan(const ApplicationRequest& request, const ApplicationModel* model,
@@ -267,10 +271,10 @@ Result<ApplicationPlan> make_plan(const ApplicationRequest& request, const Appli
     ApplicationPlan plan;
     plan.profile = profile;
     std::vector<std::int32_t> zone_of_task;
-    if (request.mapper == kHier && model) {
-        const ClusterTree tree = make_cluster_tree(model->graph, {.seed = request.seed});
+    const bool is_dealt = request.mapper == kRoundRobin || request.mapper == kRandom;
+    if (model && !is_dealt) {
         Result<ZonePlan> zones =
-            map_clusters_to_zones(model->graph, tree, aggregates.zones, aggregates.between, options);
+            map_to_zones(request.mapper, model->graph, aggregates.zones, aggregates.between, options);
         if (!zones) return zones.error();
         zone_of_task = zones->zone_of_task;
         plan.clusters = zones->clusters;

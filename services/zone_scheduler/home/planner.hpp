@@ -82,7 +82,7 @@ PartRequest make_part(const Application& application, const ApplicationModel* mo
 
 /// The mapper that puts ranks in blocks of consecutive numbers.
 inline constexpr const char* kBlocks = "block";
-/// True for the level-1 mappers that `make_plan` knows.
-bool is_plan_mapper(const std::string& name);
+/// An error with all names where `make_plan` does not know the level-1 mapper.
+Result<void> check_plan_mapper(const std::string& name);
 
 }  // namespace zbs

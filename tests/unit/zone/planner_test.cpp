@@ -54,8 +54,9 @@ TEST(MakePlan, KeepsTeamsTogetherAndTellsTheBaselines) {
 }
 
 TEST(MakePlan, EveryRankOnceAndNoZoneOverItsOffer) {
-    for (const char* mapper : {"hier", "block", "round_robin", "random"}) {
+    for (const char* mapper : {"auto", "hier", "multilevel", "metis", "global", "block", "round_robin", "random"}) {
         SCOPED_TRACE(mapper);
+        EXPECT_TRUE(check_plan_mapper(mapper));
         const Offer offers[] = {offer("a", 1), offer("b", 4), offer("c", 2)};
         const auto plan = make_plan(request(6, mapper), &kTwoTeams, "request", offers);
         ASSERT_TRUE(plan) << plan.error();
