@@ -37,10 +37,4 @@ Result<Discipline> queue_discipline(std::string_view text, std::int32_t processo
         .rows = needs.level};
 }
 
-Error takes_own_processors(std::string_view text) {
-    return invalid("policy '" + std::string(text.substr(0, text.find(':'))) +
-                   "' lets jobs share processors by time; a queue needs one that gives each its own, such as "
-                   "fcfs, easy, conservative or los");
-}
-
 }  // namespace zbs

@@ -23,7 +23,4 @@ struct Discipline {
 Result<Discipline> queue_discipline(std::string_view text, std::int32_t processors);
 inline constexpr std::int32_t kMostRows = 16;
 
-/// The error of a zone that cannot serve a queue with a policy of that kind.
-Error takes_own_processors(std::string_view text);
-
 }  // namespace zbs

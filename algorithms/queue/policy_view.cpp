@@ -57,33 +57,45 @@ void ZoneQueue::find_changes(Duration now) {
         }
     };
     submit_until(now - Duration{1});
-    const Time instant = std::max(time_at(now), view.state.now());
-    for (auto known = view.jobs.begin(); known != view.jobs.end();) {
-        const auto& [id, job] = *known;
-        const bool waits = view.state.find(job)->phase == JobPhase::kWaiting;
-        const ProcessorCalendar::Promise* promise = calendar_.find(id);
-        const bool stays = waits ? waiting_.contains(id) || is_stopped(id) : promise != nullptr;
-        if (stays) {
-            ++known;
-            continue;
-        }
-        view.apply(instant, waits ? ZoneEvent(JobWithdrawn{job}) : ZoneEvent(JobEnded{job}));
-        view.parts.erase(job);
-        known = view.jobs.erase(known);
-    }
+    view.apply(std::max(time_at(now), view.state.now()), ClockAdvanced{});
+    // Where there are slots, those of who has ended go together: the policy moves others up then.
+    const bool has_slots = view.state.snapshot().diagram != nullptr;
+    if (has_slots) find_joined(now);
+    find_ended();
     submit_until(now);
-    view.apply(instant, ClockAdvanced{});
     if (view.sharing == ZoneState::Sharing::kSpace)
         for (const auto& [id, promise] : calendar_.promises()) {
             const auto job = view.jobs.find(id);
             if (job == view.jobs.end() || promise.when.end <= now) continue;
             const Time end = time_at(promise.when.end);
-            if (view.state.find(job->second)->expected_end != end) view.apply(instant, EndExpected{job->second, end});
+            if (view.state.find(job->second)->expected_end != end)
+                view.apply(view.state.now(), EndExpected{job->second, end});
         }
+    if (!has_slots) find_joined(now);
+}
+
+void ZoneQueue::find_ended() {
+    View& view = *view_;
+    for (auto known = view.jobs.begin(); known != view.jobs.end();) {
+        const auto& [id, job] = *known;
+        const bool waits = view.state.find(job)->phase == JobPhase::kWaiting;
+        const bool stays = waits ? waiting_.contains(id) || is_stopped(id) : calendar_.find(id) != nullptr;
+        if (stays) {
+            ++known;
+            continue;
+        }
+        view.apply(view.state.now(), waits ? ZoneEvent(JobWithdrawn{job}) : ZoneEvent(JobEnded{job}));
+        view.parts.erase(job);
+        known = view.jobs.erase(known);
+    }
+}
+
+/// In the order of their starts.
+void ZoneQueue::find_joined(Duration now) {
     std::vector<std::pair<Duration, PartId>> others;
     for (const auto& [id, promise] : calendar_.promises())
         if (promise.when.begin <= now && promise.when.end > now && !promise.processors.empty() &&
-            !view.jobs.contains(id))
+            !view_->jobs.contains(id))
             others.emplace_back(promise.when.begin, id);
     std::sort(others.begin(), others.end());
     for (const auto& [begin, id] : others) join(id, ProcessorCalendar::Promise(*calendar_.find(id)), now);

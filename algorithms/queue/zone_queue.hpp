@@ -111,6 +111,8 @@ class ZoneQueue {
     QueueDecision plan(Round& round);
     void choose(MakePolicy make_policy);
     void find_changes(Duration now);
+    void find_ended();
+    void find_joined(Duration now);
     void join(const PartId& id, const ProcessorCalendar::Promise& promise, Duration now);
     Plan ask(const Round& round) const;
     std::vector<std::int32_t> place_in_slots(const Round& round, const Entry& entry, TraceDiagram& diagram) const;

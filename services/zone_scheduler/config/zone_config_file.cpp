@@ -109,8 +109,29 @@ void read_time_sharing(system::ConfigFile& file, ZoneConfig& zone) {
     zone.slice = seconds_to_duration(file.number("time_sharing.slice_s", to_seconds(zone.slice), 0.05, 60));
     if (zone.agents.size() < zone.zone.machines.size() || zone.agents.empty())
         file.fail("time_sharing", "processes take turns by node agents: each [[machine]] needs agent = true");
-    if (!file.text("queue", "").empty())
-        file.fail("queue", "who takes turns does not wait in a queue: leave 'queue' out, or [time_sharing]");
+}
+
+/// Where the policy of the queue has parts share processors or stops some.
+void read_shared_queue(system::ConfigFile& file, const Discipline& discipline, ZoneConfig& zone) {
+    if (zone.agents.size() < zone.zone.machines.size() || zone.agents.empty())
+        file.fail("queue",
+                  "parts of this policy share processors by node agents, also not in front of Slurm: each "
+                  "[[machine]] needs agent = true, or 'queue' a policy such as easy or conservative");
+    if (file.has("time_sharing.slots"))
+        file.fail("time_sharing.slots",
+                  "the policy in 'queue' says how many parts share a processor: leave 'slots' out");
+    zone.slots = discipline.rows;
+    using Sharing = ZoneState::Sharing;
+    const bool takes_turns = discipline.sharing == Sharing::kTime;
+    if (file.has("time_sharing.mode") &&
+        (!takes_turns || zone.sharing == SharingMode::kPriority || zone.sharing == SharingMode::kShares))
+        file.fail("time_sharing.mode",
+                  "the policy in 'queue' says how parts share processors: leave 'mode' out; with "
+                  "gang and adaptive-scojo it can be concurrent-gang");
+    if (takes_turns) return;
+    zone.sharing = discipline.sharing == Sharing::kPriority ? SharingMode::kPriority
+                   : discipline.sharing == Sharing::kShare  ? SharingMode::kShares
+                                                            : SharingMode::kGang;
 }
 
 void read_staging(system::ConfigFile& file, ZoneConfig& zone) {
@@ -216,8 +237,14 @@ void read_planning(system::ConfigFile& file, ZoneConfig& zone) {
     if (!zone.queue.empty()) {
         const auto count = static_cast<std::int32_t>(std::max<std::size_t>(zone.zone.processor_count(), 1));
         const Result<Discipline> made = queue_discipline(zone.queue, count);
-        if (!made || made->needs_agents())
-            file.fail("queue", (made ? takes_own_processors(zone.queue) : made.error()).message);
+        if (!made)
+            file.fail("queue", made.error().message);
+        else if (made->needs_agents())
+            read_shared_queue(file, *made, zone);
+        else if (file.has("time_sharing"))
+            file.fail("queue",
+                      "parts that wait for this policy have their processors alone: leave [time_sharing] out, "
+                      "or 'queue', or write a policy such as gang");
     }
 }
 

@@ -59,11 +59,13 @@ Result<void> PartService::check_hold(const Caller& caller, const PartRequest& re
     return {};
 }
 
-Result<ProcessorLedger::Placement> PartService::place(const PartRequest& request, const ProcessorSet& usable) const {
+Result<ProcessorLedger::Placement> PartService::place(const PartRequest& request, const ProcessorSet& usable,
+                                                      bool in_slots) const {
     return table_.ledger().place(request, usable,
                                  {.within_zone = ports_.link_within(),
                                   .max_machines = config_.max_machines,
-                                  .beside_fewest = config_.slots > 1 && !sharing_.takes_turns()});
+                                  .beside_fewest = config_.slots > 1 && !sharing_.takes_turns(),
+                                  .in_slots = in_slots});
 }
 
 /// Processors for a part that does not wait. Errors: kRejected with the reason, for this zone's own log.
@@ -95,7 +97,8 @@ Result<void> PartService::check_queue(const Caller& caller, const PartRequest& r
     const int parts = table_.usage_of(caller.organisation).parts - (replaces ? 1 : 0);
     if (caller.organisation != config_.organisation && (!rights || parts >= rights->concurrent_parts))
         return refused("its organisation has as many parts here, waiting ones included, as it may");
-    if (std::cmp_greater(request.ranks.size(), entitlement.total_processors))
+    if (std::cmp_greater(request.ranks.size(), entitlement.total_processors) ||
+        std::cmp_greater(request.ranks.size(), table_.queue().row_size()))
         return refused("it asks for more than this user may ever have here");
     return {};
 }
@@ -200,7 +203,8 @@ Result<PartService::Shared> PartService::enter(part::State part, const Shared& r
 
 /// What the queue gives to a part that has waited. False where it does not fit, or could not be stored.
 bool PartService::give_processors(const Shared& part, const ProcessorSet& usable) {
-    Result<ProcessorLedger::Placement> placed = place(part->record.request, usable);
+    Result<ProcessorLedger::Placement> placed =
+        place(part->record.request, usable, !table_.queue().turns().rows.empty());
     if (!placed) return false;
     const std::size_t processors = placed->processors.size();
     const PartId id = part->record.request.id;

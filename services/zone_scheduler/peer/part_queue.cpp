@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "algorithms/queue/discipline.hpp"
+#include "services/zone_scheduler/peer/time_sharing.hpp"
 
 namespace zbs {
 namespace {
@@ -31,10 +32,14 @@ PartQueue::PartQueue(const ZoneConfig& config, const Clock& clock, PartTable& ta
 
 Result<void> PartQueue::use(const std::string& discipline) {
     if (!discipline.empty()) {
-        Result<Discipline> made =
-            queue_discipline(discipline, static_cast<std::int32_t>(table_.queue().calendar().processors()));
+        Result<Discipline> made = queue_discipline(discipline, static_cast<std::int32_t>(table_.queue().row_size()));
         if (!made) return made.error();
-        if (made->needs_agents()) return takes_own_processors(discipline);
+        if (std::cmp_not_equal(made->rows, table_.queue().rows()))
+            return invalid("queue '" + discipline + "' takes " + std::to_string(made->rows) +
+                           " rows of processors, this zone has " + std::to_string(table_.queue().rows()) +
+                           " since its start; restart it with the new queue");
+        if (made->needs_agents() && config_.agents.size() < config_.zone.machines.size())
+            return invalid("queue '" + discipline + "' takes node agents: each [[machine]] needs agent = true");
         table_.queue().use_policy(std::move(made->make), discipline);
     }
     is_open_ = !discipline.empty();
@@ -47,18 +52,24 @@ void PartQueue::add(const part::State& part) {
     const Duration now = clock_.steady_now();
     const ProcessorCalendar::Interval when =
         part::interval_of(config_, now, Duration{0}, request.walltime, request.grace);
+    // Policies that give each part its own processors have their own orders, or that of arrival.
+    const bool is_own = part.record.home_caller.organisation == config_.organisation;
+    const int priority = is_own ? request.priority : std::min(request.priority, kUsualPriority);
     table_.queue().add({.id = request.id,
                         .party = part.record.home_caller.organisation,
                         .since = now,
                         .processors = static_cast<std::int32_t>(request.ranks.size()),
-                        .length = when.end - when.begin});
+                        .length = when.end - when.begin,
+                        .priority = table_.queue().shares() ? priority - kUsualPriority : 0,
+                        .share = request.share ? share_of(config_, request.share, request.user) : 0});
     table_.note_change();
 }
 
 bool PartQueue::is_due(Duration now) const {
-    if (table_.waiting_count() == 0) return false;
     const bool has_changed = seen_ != table_.changes();
-    return now - decided_ >= (has_changed ? rest_ : std::max(rest_, kDecideAgain));
+    const bool is_woken = now >= wake_at_ || (has_changed && table_.queue().shares());
+    if (table_.waiting_count() == 0 && !is_woken) return false;
+    return is_woken ? now - decided_ >= rest_ : now - decided_ >= (has_changed ? rest_ : std::max(rest_, kDecideAgain));
 }
 
 void PartQueue::run() {
@@ -75,6 +86,7 @@ void PartQueue::decide() {
     for (bool again = true; again;) {
         const QueueDecision decision = table_.queue().decide(now, usable_by_waiting());
         again = start(decision, now);
+        wake_at_ = decision.wake_at;
         for (const Outlook& outlook : decision.outlooks) outlooks_.insert_or_assign(outlook.id, outlook);
     }
     std::erase_if(outlooks_, [this](const auto& known) { return !table_.queue().has(known.first); });
@@ -85,10 +97,9 @@ void PartQueue::decide() {
 
 /// Whether others may have the room or the right of one that could not start: some have started before it.
 bool PartQueue::start(const QueueDecision& decision, Duration decided) {
-    std::size_t started = 0;
-    for (const PartId& id : decision.starts) {
-        if (!give_processors(table_.find(id), decided)) return started > 0;
-        ++started;
+    for (std::size_t i = 0; i < decision.starts.size(); ++i) {
+        const std::vector<std::int32_t>* place = decision.places.empty() ? nullptr : &decision.places[i];
+        if (!give_processors(table_.find(decision.starts[i]), decided, place)) return i > 0;
     }
     return false;
 }
@@ -136,12 +147,21 @@ UsableProcessors PartQueue::usable_by_waiting() {
 }
 
 /// `decided`: the instant of the decision, around which others expect their starts; time has passed since. The right is
-/// read again: what has just started may have used it up.
-bool PartQueue::give_processors(const PartTable::Shared& part, Duration decided) {
+/// read again: what has just started may have used it up. `place`: the processors that the policy has chosen.
+bool PartQueue::give_processors(const PartTable::Shared& part, Duration decided,
+                                const std::vector<std::int32_t>* place) {
     const PartRequest& request = part->record.request;
     const Duration longest = part::interval_of(config_, decided, Duration{0}, request.walltime, request.grace).end;
     const ProcessorSet taken = table_.ledger().promised_in(table_.promised({decided, longest}, {request.id}));
-    return actions_.give(part, usable_by(part->record).without(taken));
+    ProcessorSet usable = usable_by(part->record).without(taken);
+    if (place != nullptr) {
+        ProcessorSet chosen = usable;
+        chosen.clear();
+        for (const std::int32_t p : *place)
+            if (usable.contains(static_cast<std::size_t>(p))) chosen.insert(static_cast<std::size_t>(p));
+        usable = std::move(chosen);
+    }
+    return actions_.give(part, usable);
 }
 
 QueueOutlook PartQueue::outlook(const part::State& part, bool is_own) const {

@@ -32,7 +32,8 @@ class PartQueue {
               Actions actions);
 
     /// From now on, as `queue_discipline` reads it; empty: nobody can wait here. Those who wait stay in any case.
-    /// Errors, nothing changed: `queue_discipline`'s.
+    /// Errors, nothing changed: `queue_discipline`'s; kInvalidArgument for a policy that takes other rows of processors
+    /// than the zone has, or agents where there are none.
     Result<void> use(const std::string& discipline);
     bool is_open() const { return is_open_; }
     void add(const part::State& part);
@@ -51,7 +52,7 @@ class PartQueue {
     UsableProcessors usable_by_waiting();
     ProcessorSet usable_by(const PartRecord& record);
     bool start(const QueueDecision& decision, Duration decided);
-    bool give_processors(const PartTable::Shared& part, Duration decided);
+    bool give_processors(const PartTable::Shared& part, Duration decided, const std::vector<std::int32_t>* place);
 
     const ZoneConfig& config_;
     const Clock& clock_;
@@ -64,6 +65,7 @@ class PartQueue {
     std::uint64_t seen_ = 0;              ///< changes of the table that the last decision knew of
     Duration decided_{};                  ///< steady time of the last decision
     Duration rest_{};                     ///< until the next one
+    Duration wake_at_ = kNoStart;         ///< steady time at which the policy wants to be asked again
 };
 
 }  // namespace zbs

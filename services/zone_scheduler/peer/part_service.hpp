@@ -172,7 +172,8 @@ class PartService {
                                                   const std::set<PartId>& without) const;
     Result<void> check_queue(const Caller& caller, const PartRequest& request, const Entitlement& entitlement,
                              bool replaces) const;
-    Result<ProcessorLedger::Placement> place(const PartRequest& request, const ProcessorSet& usable) const;
+    Result<ProcessorLedger::Placement> place(const PartRequest& request, const ProcessorSet& usable,
+                                             bool in_slots = false) const;
     bool give_processors(const Shared& part, const ProcessorSet& usable);
     Result<Shared> enter(part::State part, const Shared& replaced);
 

@@ -19,8 +19,9 @@ constexpr double kLearning = 0.2;                       ///< weight of the last 
 PartTable::PartTable(const ZoneConfig& config, const Clock& clock, ZoneQueue::Observer observer)
     : config_(config),
       clock_(clock),
-      queue_(config.zone.processor_count() * static_cast<std::size_t>(config.slots),
-             [] { return std::move(make_policy("fcfs")).value(); }, static_cast<std::size_t>(config.slots)),
+      queue_(
+          config.zone.processor_count() * static_cast<std::size_t>(config.slots),
+          [] { return std::move(make_policy("fcfs")).value(); }, static_cast<std::size_t>(config.slots)),
       ledger_({config.zone, config.slots, config.sharing, config.level_two_mapper}) {
     if (observer) queue_.observe(std::move(observer));
 }
@@ -139,12 +140,13 @@ bool PartTable::is_blocked(const part::State& part) const {
     return std::ranges::any_of(parts_, [&](const auto& item) {
         const PartRecord& other = item.second->record;
         return other.status.state == PartState::kRunning && item.first != part.record.request.id &&
+               !queue_.is_stopped(item.first) &&
                std::ranges::any_of(other.processors, [&](std::int32_t p) { return own.contains(p); });
     });
 }
 
 ProcessorCalendar::Interval PartTable::promise_of(const PartId& id) const {
-    const ProcessorCalendar::Promise* promise = queue_.calendar().find(id);
+    const ProcessorCalendar::Promise* promise = queue_.find_promise(id);
     return promise == nullptr ? ProcessorCalendar::Interval{} : promise->when;
 }
 
@@ -157,6 +159,15 @@ ProcessorLedger::Use PartTable::use() const {
 
 std::optional<int> PartTable::slice_of(const PartRecord& part) const {
     if (config_.slots == 1 || part.processors.empty()) return std::nullopt;
+    if (queue_.shares()) {
+        const auto& rows = queue_.turns().rows;
+        const auto row = std::ranges::find_if(rows, [&](const std::vector<PartId>& parts) {
+            return std::ranges::find(parts, part.request.id) != parts.end();
+        });
+        // What came without the queue can lie in rows beyond those of the policy.
+        const auto number = static_cast<int>(row - rows.begin());
+        return row == rows.end() || number >= config_.slots ? std::nullopt : std::optional(number);
+    }
     return static_cast<int>(ledger_.row_of(part.processors.front()));
 }
 

@@ -51,7 +51,7 @@ class PartTable {
     /// Steady time: with a later launch others would wait for processors that are promised to them. O(promises x
     /// processors).
     Duration latest_launch(const part::State& part) const;
-    /// Whether another part runs on its processors.
+    /// Whether another part runs on its processors, and was not stopped for others.
     bool is_blocked(const part::State& part) const;
     ProcessorCalendar::Interval promise_of(const PartId& id) const;  ///< empty where there is none
     /// Grows with each change of promises; who has seen a number sees whether something changed after it.
@@ -60,6 +60,7 @@ class PartTable {
 
     // Parts of it
     ZoneQueue& queue() { return queue_; }
+    const ZoneQueue& queue() const { return queue_; }
     std::size_t waiting_count() const { return queue_.size(); }  ///< parts in the queue, without processors
     ProcessorLedger& ledger() { return ledger_; }
     const ProcessorLedger& ledger() const { return ledger_; }

@@ -240,8 +240,26 @@ Result<void> ProcessorLedger::leave_out_full_rows(ProcessorSet& usable, const Pr
 
 Result<ProcessorLedger::Placement> ProcessorLedger::place(const PartRequest& request, const ProcessorSet& usable,
                                                           const PlaceOptions& options) const {
+    if (options.in_slots) return place_in_slots(request, usable, options);
     if (options.beside_fewest) return place_beside_fewest(request, usable, options);
     return place_in_row(request, usable, fullest_row(usable, request.ranks.size()).value_or(0), options);
+}
+
+/// As on one row; then each processor gets the number that it has in the slots.
+Result<ProcessorLedger::Placement> ProcessorLedger::place_in_slots(const PartRequest& request,
+                                                                   const ProcessorSet& usable,
+                                                                   const PlaceOptions& options) const {
+    ProcessorSet first(std::vector<bool>(rows() * row_size(), false), row_size());
+    for (std::size_t p = 0; p < rows() * row_size(); ++p)
+        if (usable.contains(p)) first.insert(p % row_size());
+    Result<Placement> placement = place_in_row(request, first, 0, options);
+    if (!placement) return placement;
+    for (std::int32_t& processor : placement->processors) {
+        auto p = static_cast<std::size_t>(processor);
+        while (!usable.contains(p)) p += row_size();
+        processor = static_cast<std::int32_t>(p);
+    }
+    return placement;
 }
 
 /// On processors that as few others have as can be: the lowest level with enough of them [Turner1995, section 6.4].

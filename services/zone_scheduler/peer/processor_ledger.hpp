@@ -52,6 +52,8 @@ class ProcessorLedger {
         int max_machines = 0;  ///< of the part; 0: no limit
         /// On processors that as few rows use as can be; else in the fullest row.
         bool beside_fewest = false;
+        /// All processors that it may use are in slots that a queue policy has chosen, whatever their rows.
+        bool in_slots = false;
     };
     struct Placement {
         std::vector<std::int32_t> processors;  ///< by task
@@ -135,6 +137,8 @@ class ProcessorLedger {
                                   const Limits& limits) const;
     Result<Placement> place_in_row(const PartRequest& request, const ProcessorSet& usable, std::size_t row,
                                    const PlaceOptions& options) const;
+    Result<Placement> place_in_slots(const PartRequest& request, const ProcessorSet& usable,
+                                     const PlaceOptions& options) const;
     Result<Placement> place_beside_fewest(const PartRequest& request, const ProcessorSet& usable,
                                           const PlaceOptions& options) const;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "algorithms/elmer/nice_level.hpp"
@@ -49,22 +50,57 @@ int share_of(const ZoneConfig& config, const std::optional<int>& asked, const Ca
     return user.organisation == config.organisation ? *asked : std::min(*asked, usual);
 }
 
+/// By the policy of the queue, if it gives shares; else what it asks for.
+int TimeSharing::share_of_part(const PartRecord& part) const {
+    const auto given = queue_.turns().shares.find(part.request.id);
+    if (given != queue_.turns().shares.end()) return std::max(given->second, 1);
+    return share_of(config_, part.request.share, part.request.user);
+}
+
+void TimeSharing::add_to(Row& row, const PartRecord& part) const {
+    row.share = std::max(row.share, share_of_part(part));
+    const std::vector<StepId> steps = step_ids(part.operation, part.proxies);
+    for (std::size_t i = 0; i < steps.size() && i < part.machines.size(); ++i)
+        row.steps[part.machines[i]].push_back(steps[i]);
+}
+
 TimeSharing::Rows TimeSharing::running_rows() const {
+    if (queue_.shares()) return rows_of_policy();
     Rows rows;
-    for (const PartRecord* record : running_()) {
-        if (record->processors.empty()) continue;
-        Row& row = rows[ledger_.row_of(record->processors.front())];
-        row.share = std::max(row.share, share_of(config_, record->request.share, record->request.user));
-        const std::vector<StepId> steps = step_ids(record->operation, record->proxies);
-        for (std::size_t i = 0; i < steps.size() && i < record->machines.size(); ++i)
-            row.steps[record->machines[i]].push_back(steps[i]);
+    for (const PartRecord* record : running_())
+        if (!record->processors.empty()) add_to(rows[ledger_.row_of(record->processors.front())], *record);
+    return rows;
+}
+
+/// Those of the slice matrix. Where there is none, a row for each part with a share, and one for all that were not
+/// stopped. A part that the policy has not seen yet has a row of its own.
+TimeSharing::Rows TimeSharing::rows_of_policy() const {
+    const Turns& turns = queue_.turns();
+    std::map<PartId, const PartRecord*> running;
+    for (const PartRecord* record : running_())
+        if (!queue_.is_stopped(record->request.id)) running.emplace(record->request.id, record);
+    Rows rows;
+    std::size_t next = 0;
+    std::set<PartId> placed;
+    for (const std::vector<PartId>& parts : turns.rows) {
+        for (const PartId& id : parts)
+            if (const auto runs = running.find(id); runs != running.end()) {
+                add_to(rows[next], *runs->second);
+                placed.insert(id);
+            }
+        ++next;
     }
+    const bool is_apart = !turns.rows.empty() || !turns.shares.empty();
+    for (const auto& [id, record] : running)
+        if (!placed.contains(id)) add_to(rows[is_apart ? next++ : next], *record);
     return rows;
 }
 
 SliceColumn TimeSharing::column_of(const MachineName& machine, const Rows& rows) const {
-    SliceColumn column{.epoch = epoch_, .slice = config_.slice};
-    if (rows.size() < 2 || !takes_turns()) return column;
+    SliceColumn column{.epoch = epoch_, .slice = slice_};
+    // What was stopped is in no row; one row alone never gives way.
+    const bool is_needed = rows.size() > 1 || !queue_.turns().stopped.empty();
+    if (!is_needed || !takes_turns()) return column;
     const bool fill = config_.sharing == SharingMode::kConcurrentGang;
     const bool by_shares = config_.sharing == SharingMode::kShares;
     std::size_t steps = 0;
@@ -72,13 +108,15 @@ SliceColumn TimeSharing::column_of(const MachineName& machine, const Rows& rows)
         const auto here = row.steps.find(machine);
         column.rows.push_back(here == row.steps.end() ? std::vector<StepId>{} : here->second);
         if (by_shares) column.shares.push_back(row.share);
-        if (fill) column.fillers.insert(column.fillers.end(), column.rows.back().begin(), column.rows.back().end());
+        for (const StepId& step : column.rows.back())
+            if (fill && std::ranges::find(column.fillers, step) == column.fillers.end()) column.fillers.push_back(step);
         steps += column.rows.back().size();
     }
+    if (rows.empty()) column.rows.emplace_back();  // what was stopped stays so
     column.fill = fill ? FillMode::kLts : FillMode::kNone;
     if (steps > limits::kMaxNodeSteps) {
         log_.warn("slices_too_large", {{"machine", machine}, {"steps", std::to_string(steps)}});
-        return {.epoch = epoch_, .slice = config_.slice};  // all run together there
+        return {.epoch = epoch_, .slice = slice_};  // all run together there
     }
     if (!by_shares)  // where one period is all rows' turns, and they stay in their order
         std::rotate(column.rows.begin(), column.rows.begin() + static_cast<std::ptrdiff_t>(turn_ % column.rows.size()),
@@ -90,15 +128,16 @@ SliceColumn TimeSharing::column_of(const MachineName& machine, const Rows& rows)
 /// turns than another.
 void TimeSharing::begin_turns(Time now) {
     const bool is_first = epoch_ == Time{};
-    const std::int64_t turns = is_first ? 0 : (now + kAhead - epoch_) / config_.slice + 1;
-    epoch_ = is_first ? now + kAhead : epoch_ + turns * config_.slice;
+    const std::int64_t turns = is_first ? 0 : (now + kAhead - epoch_) / slice_ + 1;
+    epoch_ = is_first ? now + kAhead : epoch_ + turns * slice_;
     turn_ += static_cast<std::uint64_t>(turns);
 }
 
 void TimeSharing::send() {
     if (slices_ == nullptr) return;
     see_weights();
-    if (!changed_ || (config_.slots == 1 && sent_)) return;
+    if (queue_.shares() && turns_ != queue_.turns()) changed_ = true;
+    if (!changed_ || (!is_sharing() && sent_)) return;
     const Time now = clock_.now();
     const bool is_pending = epoch_ > now;  // the last ones are not in force yet: these come in their place
     if (is_pending && epoch_ - now < kMinAhead) {
@@ -110,6 +149,8 @@ void TimeSharing::send() {
     changed_ = false;
     sent_ = true;
     if (!is_pending) begin_turns(now);
+    turns_ = queue_.turns();
+    slice_ = turns_.slice > Duration{0} ? turns_.slice : config_.slice;
     const Rows rows = running_rows();
     for (const MachineName& machine : config_.agents) {
         SliceColumn column = column_of(machine, rows);
@@ -125,6 +166,7 @@ void TimeSharing::send() {
 
 /// Of the parts that run, by processor of each: 0 where it goes first. The higher priority does, then who came first.
 std::map<PartId, std::vector<int>> TimeSharing::levels() const {
+    if (queue_.shares()) return levels_of_policy();
     std::vector<const PartRecord*> order = running_();
     std::ranges::sort(order, {}, [this](const PartRecord* record) {
         const bool own = record->home_caller.organisation == config_.organisation;
@@ -154,11 +196,29 @@ std::map<PartId, std::vector<int>> TimeSharing::levels() const {
     return levels;
 }
 
+/// The same by rows of the policy's matrix: the first row goes first.
+std::map<PartId, std::vector<int>> TimeSharing::levels_of_policy() const {
+    std::map<PartId, std::vector<int>> levels;
+    std::map<PartId, const PartRecord*> running;
+    for (const PartRecord* record : running_()) running.emplace(record->request.id, record);
+    std::vector<int> above(ledger_.row_size(), 0);
+    const auto take = [&](const PartRecord& record) {
+        std::vector<int>& own = levels[record.request.id];
+        for (const std::int32_t p : record.processors)
+            own.push_back(std::min(above[static_cast<std::size_t>(p) % above.size()]++, config_.slots - 1));
+    };
+    for (const std::vector<PartId>& parts : queue_.turns().rows)
+        for (const PartId& id : parts)
+            if (const auto runs = running.extract(id)) take(*runs.mapped());
+    for (const auto& [id, record] : running) take(*record);
+    return levels;
+}
+
 /// Nice levels or weights of the steps that run on a machine. A control group's weight is divided among the processors
 /// that it uses, so it is the share times these.
 ShareTable TimeSharing::shares_of(const MachineName& machine) const {
     ShareTable table;
-    if (config_.slots == 1 || takes_turns()) return table;
+    if (!is_sharing() || takes_turns()) return table;
     const bool by_priority = config_.sharing == SharingMode::kPriority;
     const std::map<PartId, std::vector<int>> levels =
         by_priority ? this->levels() : std::map<PartId, std::vector<int>>{};
@@ -177,8 +237,7 @@ ShareTable TimeSharing::shares_of(const MachineName& machine) const {
             if (record->machines[i] != machine) continue;
             table.shares.push_back({.step_id = steps[i], .weight = {}, .nice = {}});
             if (by_priority) table.shares.back().nice = elmer::nice_level(level, config_.slots);
-            weights.push_back(static_cast<double>(share_of(config_, record->request.share, record->request.user)) *
-                              ranks / static_cast<double>(here));
+            weights.push_back(static_cast<double>(share_of_part(*record)) * ranks / static_cast<double>(here));
             largest = std::max(largest, weights.back());
         }
     }

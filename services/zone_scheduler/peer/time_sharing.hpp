@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/queue/zone_queue.hpp"
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/log.hpp"
 #include "services/common/ports/slice_sink.hpp"
@@ -27,10 +28,12 @@ class TimeSharing {
     /// Returns the parts that run, in order of their ids; valid until the strand is left.
     using RunningParts = std::function<std::vector<const PartRecord*>()>;
     /// `slices`: receives the slices of the machines; null where they get none.
-    TimeSharing(const ZoneConfig& config, const ProcessorLedger& ledger, Clock& clock, PartStore& store, Log& log,
-                SliceSink* slices, RunningParts running)
+    /// `queue`: says how parts share processors where its policy has them share; else the rows of the ledger do.
+    TimeSharing(const ZoneConfig& config, const ProcessorLedger& ledger, const ZoneQueue& queue, Clock& clock,
+                PartStore& store, Log& log, SliceSink* slices, RunningParts running)
         : config_(config),
           ledger_(ledger),
+          queue_(queue),
           clock_(clock),
           store_(store),
           log_(log),
@@ -38,7 +41,7 @@ class TimeSharing {
           running_(std::move(running)) {}
 
     bool takes_turns() const;
-    /// "turns", "nice levels" or "weights"; empty where each part has its own processors.
+    /// "turns", "nice levels" or "weights"; empty where a processor has one part at a time.
     std::string mode() const;
     void note_change() { changed_ = true; }  ///< of what runs
     /// Sends the machines their columns and shares after a change.
@@ -53,13 +56,19 @@ class TimeSharing {
     using Rows = std::map<std::size_t, Row>;  ///< that have something that runs, by number
     void see_weights();
     void begin_turns(Time now);
+    bool is_sharing() const { return config_.slots > 1 || queue_.shares(); }
+    int share_of_part(const PartRecord& part) const;
+    void add_to(Row& row, const PartRecord& part) const;
     Rows running_rows() const;
+    Rows rows_of_policy() const;
     SliceColumn column_of(const MachineName& machine, const Rows& rows) const;
     std::map<PartId, std::vector<int>> levels() const;
+    std::map<PartId, std::vector<int>> levels_of_policy() const;
     ShareTable shares_of(const MachineName& machine) const;
 
     const ZoneConfig& config_;
     const ProcessorLedger& ledger_;
+    const ZoneQueue& queue_;
     Clock& clock_;
     PartStore& store_;
     Log& log_;
@@ -68,6 +77,8 @@ class TimeSharing {
     bool changed_ = true;  ///< since the last columns were sent
     bool sent_ = false;
     bool has_weights_ = false;  ///< all machines can give weights, as far as is known
+    Turns turns_{};             ///< of the policy, when the last columns were sent
+    Duration slice_{};          ///< of the last columns
     Time epoch_{};              ///< of the last columns; their slices are counted from there on
     std::uint64_t turn_ = 0;    ///< slices from the first epoch to that one
 };

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "algorithms/queue/discipline.hpp"
 #include "services/zone_scheduler/peer/part_service.hpp"
 #include "services/zone_scheduler/trust/peering_request.hpp"
 #include "tests/support/fake_executor.hpp"
@@ -34,6 +35,7 @@ class Columns : public SliceSink {
 struct Standing {
     int priority = kUsualPriority;
     std::optional<int> share{};
+    bool queued = false;
 };
 
 class SlicesTest : public testing::Test {
@@ -48,6 +50,11 @@ class SlicesTest : public testing::Test {
         if (zone != nullptr) former.push_back(std::move(zone));
         zone = make_zone();
         ASSERT_TRUE(zone->resume());
+    }
+    void begin_queue(const std::string& text, SharingMode sharing = SharingMode::kGang) {
+        config.queue = text;
+        begin(queue_discipline(text, 4).value().rows, sharing);
+        ASSERT_TRUE(zone->use_queue(text));
     }
     std::unique_ptr<PartService> make_zone() {
         return std::make_unique<PartService>(
@@ -73,6 +80,7 @@ class SlicesTest : public testing::Test {
         r.walltime = 5min;
         r.priority = standing.priority;
         r.share = standing.share;
+        r.queued = standing.queued;
         return zone->hold(home, r);
     }
     /// Runs with a proxy on each of its machines; its steps by machine.
@@ -457,6 +465,90 @@ TEST_F(SlicesTest, AfterARestartTheMachinesAreToldAgain) {
     clock.advance(1s);
     EXPECT_GT(columns.of.at("m0").number, number);
     EXPECT_EQ(columns.of.at("m0").rows.size(), 2U);
+}
+
+// With a policy in the queue, parts wait for a place beside others, and the policy says how they share.
+
+TEST_F(SlicesTest, UnderGangSchedulingAPartWaitsForAPlaceInARow) {
+    begin_queue("gang:slices=2:fill=false");
+    const auto first = run(4, {.queued = true}), second = run(2, {.queued = true});
+    EXPECT_THAT(columns.of.at("m0").rows,
+                UnorderedElementsAre(ElementsAre(first.at("m0")), ElementsAre(second.at("m0"))));
+    const auto third = hold(4, {.queued = true});
+    ASSERT_TRUE(third);
+    EXPECT_TRUE(third->queue) << "no row has four processors left";
+    const auto fourth = hold(2);
+    EXPECT_TRUE(fourth) << "two are left in one";
+    end(first);
+    EXPECT_EQ(zone->status(home, third->id)->assignment.size(), 4U) << "the others are in one row now";
+    EXPECT_EQ(hold(5, {.queued = true}).error().code, ErrorCode::kRejected) << "no row has so many";
+}
+
+TEST_F(SlicesTest, UnderGangSchedulingAPartIsInEachRowThatHasRoom) {
+    begin_queue("gang:slices=2");
+    const auto narrow = run(2, {.queued = true}), wide = run(4, {.queued = true}), other = run(1, {.queued = true});
+    ASSERT_EQ(narrow.size(), 1U);
+    const std::string machine = narrow.begin()->first == "m0" ? "m1" : "m0";
+    ASSERT_TRUE(other.contains(machine));
+    end(wide);
+    EXPECT_THAT(columns.of.at(machine).rows, IsEmpty()) << "the two left share one row";
+}
+
+TEST_F(SlicesTest, RowsOfAPolicyOutliveTheZone) {
+    begin_queue("gang:slices=3");
+    const auto first = run(4, {.queued = true}), second = run(4, {.queued = true});
+    begin_queue("gang:slices=3");
+    zone->start();
+    clock.advance(2s);
+    EXPECT_THAT(columns.of.at("m1").rows,
+                UnorderedElementsAre(ElementsAre(first.at("m1")), ElementsAre(second.at("m1"))));
+    const auto third = hold(4, {.queued = true});
+    ASSERT_TRUE(third);
+    EXPECT_EQ(third->assignment.size(), 4U);
+    EXPECT_TRUE(hold(4, {.queued = true})->queue);
+}
+
+TEST_F(SlicesTest, UnderElmerTheFirstGoesFirst) {
+    begin_queue("elmer:threshold=1", SharingMode::kPriority);
+    const auto first = run(4, {.queued = true}), second = run(4, {.queued = true});
+    const auto levels = table_of(columns.shares.at("m0"));
+    EXPECT_EQ(levels.at(first.at("m0")), 0);
+    EXPECT_EQ(levels.at(second.at("m0")), 19);
+    EXPECT_THAT(columns.of.at("m0").rows, IsEmpty());
+    EXPECT_TRUE(hold(1, {.queued = true})->queue) << "two of a processor are enough";
+    end(first);
+    EXPECT_EQ(table_of(columns.shares.at("m0")).at(second.at("m0")), 0);
+}
+
+TEST_F(SlicesTest, UnderScojoPartsHaveTheSharesThatThePolicyGives) {
+    columns.weigh = {{"m0", true}, {"m1", true}};
+    begin_queue("scojo", SharingMode::kShares);
+    const auto first = run(4, {.share = 60, .queued = true});
+    EXPECT_EQ(table_of(columns.shares.at("m0")).at(first.at("m0")), 200) << "all of two processors";
+    const auto second = run(4, {.queued = true});
+    const auto weights = table_of(columns.shares.at("m0"));
+    EXPECT_EQ(weights.at(first.at("m0")), 120);
+    EXPECT_EQ(weights.at(second.at("m0")), 66);
+    EXPECT_TRUE(hold(4, {.queued = true})->queue) << "a third of the processors is not left";
+}
+
+TEST_F(SlicesTest, UnderLazyGangSchedulingWhoHasWaitedTooLongStopsAnother) {
+    begin_queue("lazy-gang:patience=2s,2s,2s:undisturbed=0");
+    const auto first = run(4, {.queued = true});
+    const auto second = hold(4, {.queued = true});
+    ASSERT_TRUE(second && second->queue);
+    ASSERT_TRUE(zone->commit(home, second->id, second->token));
+    clock.advance(1s);
+    EXPECT_TRUE(zone->status(home, second->id)->queue);
+    EXPECT_THAT(columns.of.at("m0").rows, IsEmpty());
+    clock.advance(1500ms);
+    EXPECT_FALSE(zone->status(home, second->id)->queue);
+    EXPECT_TRUE(zone->status(home, second->id)->ready);
+    EXPECT_THAT(columns.of.at("m0").rows, ElementsAre(IsEmpty())) << "the first is stopped";
+    EXPECT_EQ(zone->sharing_mode(), "") << "one part at a time";
+    ASSERT_TRUE(zone->release(home, second->id, "enough"));
+    clock.advance(2s);
+    EXPECT_THAT(columns.of.at("m0").rows, IsEmpty()) << "and goes on";
 }
 
 }  // namespace

@@ -340,6 +340,31 @@ TEST_F(ZoneConfigFileTest, PartsShareProcessorsInOneOfTheModes) {
     EXPECT_THAT(fault("", "[time_sharing]\nmode = 'shares'\n"), HasSubstr("needs agent = true"));
 }
 
+TEST_F(ZoneConfigFileTest, PolicyOfTheQueueSaysHowPartsShareProcessors) {
+    for (const auto& [queue, slots, mode] :
+         {std::tuple{"gang:packing=best-fit", 5, SharingMode::kGang}, std::tuple{"lazy-gang", 1, SharingMode::kGang},
+          std::tuple{"adaptive-scojo:strategy=pri-b-wa-fa", 2, SharingMode::kGang},
+          std::tuple{"scojo:level=4", 4, SharingMode::kShares}, std::tuple{"elmer", 2, SharingMode::kPriority}}) {
+        const auto settings = read(std::string("queue = '") + queue + "'\n", "agent = true\n");
+        ASSERT_TRUE(settings) << settings.error();
+        EXPECT_EQ(settings->zone.slots, slots) << queue;
+        EXPECT_EQ(settings->zone.sharing, mode) << queue;
+        EXPECT_THAT(fault(std::string("queue = '") + queue + "'\n", ""), HasSubstr("needs agent = true"));
+    }
+    const auto filled =
+        read("queue = 'gang'\n", "agent = true\n[time_sharing]\nslice_s = 0.5\nmode = 'concurrent-gang'\n");
+    ASSERT_TRUE(filled) << filled.error();
+    EXPECT_EQ(filled->zone.sharing, SharingMode::kConcurrentGang);
+    EXPECT_EQ(filled->zone.slots, 5);
+    EXPECT_THAT(fault("queue = 'gang'\n", "agent = true\n[time_sharing]\nslots = 3\n"), HasSubstr("leave 'slots' out"));
+    EXPECT_THAT(fault("queue = 'gang'\n", "agent = true\n[time_sharing]\nmode = 'shares'\n"),
+                HasSubstr("leave 'mode' out"));
+    EXPECT_THAT(fault("queue = 'scojo'\n", "agent = true\n[time_sharing]\nmode = 'gang'\n"),
+                HasSubstr("leave 'mode' out"));
+    EXPECT_THAT(fault("queue = 'easy'\n", "agent = true\n[time_sharing]\n"), HasSubstr("processors alone"));
+    EXPECT_THAT(fault("queue = 'gang:packing=ffd'\n", "agent = true\n"), HasSubstr("moves jobs"));
+}
+
 TEST_F(ZoneConfigFileTest, SharedMemoryIsLeftToTheHostUnlessSaid) {
     EXPECT_EQ(read("")->shared_memory, std::nullopt);
     EXPECT_EQ(read("shared_memory = true")->shared_memory, true);

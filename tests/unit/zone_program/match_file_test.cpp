@@ -60,6 +60,8 @@ TEST_F(MatchFileTest, FaultsNameTheTableAndTheRemedy) {
     EXPECT_THAT(fault(kPart, ""), HasSubstr("set 'queue' to a discipline, e.g. queue = \"easy\""));
     EXPECT_THAT(fault(kPart, "", "[slurm]\n"), HasSubstr("put [[machine]] in place of [slurm]"));
     EXPECT_THAT(fault(kPart, "queue = 'gang'\n"), HasSubstr("zone.toml:4 "));
+    EXPECT_THAT(fault(kPart, "queue = 'gang'\n", "[[machine]]\nname = 'm0'\nprocessors = 4\nagent = true\n"),
+                HasSubstr("none has the run time of the file; use zbs simulate"));
     EXPECT_THAT(fault(kPart + kPart), HasSubstr("zone.toml:15 a [[part]] is called 'p' already, in "));
     EXPECT_THAT(fault(kPart + "[[part]]\nranks = 1\nwalltime = '1m'\n"), HasSubstr("zone.toml:13 "));
     EXPECT_THAT(fault(kPart + "[[part]]\nname = 'q'\nranks = 1\n"), HasSubstr("walltime"));

@@ -7,6 +7,7 @@
 
 #include "algorithms/base/duration_text.hpp"
 #include "algorithms/base/expects.hpp"
+#include "algorithms/queue/discipline.hpp"
 #include "services/common/adapters/system/config_file.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/config/zone_config_file.hpp"
@@ -69,6 +70,11 @@ std::vector<MatchPart> parts_of(ConfigFile& file, const ZoneConfig& zone) {
                                  " processors; leave some of them out");
     if (zone.queue.empty())
         file.fail("queue", "parts wait in the queue of the zone: set 'queue' to a discipline, e.g. queue = \"easy\"");
+    const auto processors = static_cast<std::int32_t>(std::max<std::size_t>(zone.zone.processor_count(), 1));
+    if (const auto made = queue_discipline(zone.queue, processors); made && made->needs_agents())
+        file.fail("queue",
+                  "parts of this policy share processors, so none has the run time of the file; use "
+                  "zbs simulate, or a policy such as easy");
     const std::size_t count = file.table_count("part");
     if (count == 0) file.fail("part", "at least one [[part]] is needed, with name, ranks and walltime");
     if (count > limits::kMaxMatchParts)
