@@ -2,13 +2,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "algorithms/base/rng.hpp"
 #include "services/common/messages/states.hpp"
 #include "services/zone_scheduler/home/application.hpp"
+#include "tests/support/machine_table.hpp"
 
 namespace zbs::test {
 namespace {
@@ -594,7 +598,57 @@ class Walk {
         entered.merge(machine_.entered);
     }
 
+    /// Adds the steps that any event would take in its states, of each phase at most so many.
+    void run(MachineTable& table, std::map<std::size_t, int>& left) {
+        for (int i = 0; i < 300 && !is_final(machine_.state()); ++i) {
+            machine_.now.steady += Duration{static_cast<std::int64_t>(rng_.below(3'000'000))};
+            machine_.store_fails = chance(4);
+            machine_.apply(chance(3) ? any_event() : expected_event());
+            for (int n = 0; n < 30 && left[machine_.run.phase.index()] > 0; ++n) take_aside(table);
+            --left[machine_.run.phase.index()];
+        }
+    }
+
   private:
+    /// A step that is not kept, under circumstances that any phase may meet.
+    void take_aside(MachineTable& table) {
+        const Machine before = machine_;
+        machine_.now.is_blocked = chance(4);
+        machine_.status().cancel_requested |= chance(4);
+        if (chance(2)) machine_.status().releasing.push_back({.id = part(999), .zone = "b"});
+        if (chance(2)) machine_.run.releases.missing.insert(part(999));
+        if (chance(4)) machine_.run.was_denied = true;
+        if (chance(2)) machine_.run.denials = 4;
+        if (chance(4) && machine_.state() >= State::kLaunching) machine_.run.must_stop = "it must stop";
+        for (ApplicationPart& one : machine_.status().parts)
+            if (machine_.state() >= State::kLaunching && chance(3)) one.status.state = PartState::kCompleted;
+        const bool may_be_stopped = machine_.is_in<phase::Watching>() || machine_.is_in<phase::CollectingEnd>() ||
+                                    machine_.is_in<phase::FetchingResults>() || machine_.is_in<phase::Concluding>();
+        if (chance(4) && may_be_stopped) machine_.status().stop_reason = "it must stop";
+        ApplicationInput event = chance(2) ? expected_event() : any_event();
+        if (chance(12)) event = event::StopAsked{"it must stop"};
+        if (chance(12)) event = event::LauncherOutlives{"b", "it failed"};
+        const AlternativeName phase = name_of(machine_.run.phase);
+        const ApplicationStep next = step(machine_.run, event, machine_.now, machine_.config);
+        std::vector<AlternativeName> effects;
+        for (const ApplicationEffect& effect : next.effects) effects.push_back(named(effect));
+        table.add(phase, named(event), name_of(next.save ? next.save->phase : next.run.phase), effects);
+        machine_ = before;
+    }
+    /// With the question of those that have one.
+    template <class Variant>
+    static AlternativeName named(const Variant& variant) {
+        AlternativeName name = name_of(variant);
+        std::visit(
+            [&name](const auto& one) {
+                if constexpr (requires { one.question; }) {
+                    constexpr std::array kWords{"hold", "commit", "turn", "ready", "launch", "state", "end"};
+                    name.name += std::string(": ") + kWords.at(static_cast<std::size_t>(one.question));
+                }
+            },
+            variant);
+        return name;
+    }
     bool chance(std::uint64_t in) { return rng_.below(in) == 0; }
     template <class T>
     T one_of(const std::vector<T>& values) {
@@ -711,10 +765,12 @@ class Walk {
             case 2:
                 return event::NoneElsewhere{1s};
             case 3:
-            case 4:
-                return answer(one_of(std::vector{Question::kHold, Question::kCommit, Question::kTurn, Question::kReady,
-                                                 Question::kLaunch}),
+            case 4: {
+                const Question question = one_of(std::vector{Question::kHold, Question::kCommit, Question::kTurn,
+                                                             Question::kReady, Question::kLaunch});
+                return answer(question,
                               one_of(std::vector{PartState::kHeld, PartState::kCommitted, PartState::kRunning}));
+            }
             case 5:
                 return event::PartAnswered{Question::kHold, part(1'000), {}, unknown_};
             case 6:
@@ -743,7 +799,9 @@ class Walk {
                                   one_of(std::vector{PartState::kRunning, PartState::kFailed, PartState::kCompleted}))};
             }
             case 14:
-                if (chance(2)) return results();
+                if (chance(3)) return results();
+                if (chance(3)) return event::EndFound{{.parts = machine_.status().parts}};
+                if (chance(3)) return event::ProfileAnswered{part(1), refusal(ErrorCode::kNotFound)};
                 if (chance(2)) return event::ProfileStored{};
                 return event::OutputMeasured{rng_.below(1'000), 1s};
             case 15:
@@ -793,6 +851,16 @@ TEST(ApplicationStepProperty, NoPartIsForgottenAndIntentIsStoredFirst) {
     }
     for (const auto& row : kApplicationTransitions)
         EXPECT_TRUE(entered.contains({row.from, row.to})) << to_string(row.from) << " -> " << to_string(row.to);
+}
+
+TEST(ApplicationTable, IsInTheReadme) {
+    MachineTable table;
+    std::map<std::size_t, int> left;
+    for (std::size_t phase = 0; phase < std::variant_size_v<Phase>; ++phase) left[phase] = 800;
+    for (std::uint64_t seed = 0; seed < 3'000; ++seed) Walk(seed).run(table, left);
+    EXPECT_EQ(table.count_phases(), std::variant_size_v<Phase>);
+    EXPECT_EQ(table.count_events(), std::variant_size_v<ApplicationInput>);
+    expect_in_readme(table, "services/zone_scheduler/home");
 }
 
 }  // namespace
