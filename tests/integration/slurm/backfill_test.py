@@ -192,7 +192,8 @@ def compare(policy, depth, machine, when, jobs):
             if ours_starts != first[False, False]:
                 raise ValueError(f"job {number}: ours starts in {ours_starts - now} s, but could in {first[False, False] - now} s")
             for reason, limit in (("touching", first[False, True]), ("named nodes", first[True, True])):
-                if slurm_starts is not None and slurm_starts <= limit or slurm_starts is None and len(promised) == depth and limit > now:
+                is_later = ours_starts < slurm_starts <= limit if slurm_starts is not None else len(promised) == depth and limit > now
+                if is_later:
                     return reason
             if sees_no_end(now, job, promised):
                 return "short sight"
