@@ -1,9 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 
+#include "studies/claims/dasilva_packing.hpp"
+#include "studies/claims/report.hpp"
 #include "tests/support/source_folder.hpp"
 
 // The committed pages of all claims at full length.
@@ -100,6 +103,18 @@ TEST(ClaimPages, ClaimsThatFailAreThese) {
                                            "scojo-T24-W1-order",
                                            "scojo-T24-W2-fragmentation",
                                            "scojo-T24-W2-order"}));
+}
+
+/// The studies of the tables of long runs that take a second or less.
+TEST(LongRuns, AreThoseOfTheCode) {
+    std::ifstream table(kPages + "claims/horizons/DaSilva2000.csv");
+    SourceReport report;
+    add_long_runs(report, std::string(std::istreambuf_iterator<char>(table), {}));
+    EXPECT_NE(report.made.find("commit "), std::string::npos) << report.made;
+    for (const auto study : {dasilva_static_sets, dasilva_memory})
+        for (const Claim& claim : study(Effort::full()).claims)
+            EXPECT_EQ(report.long_runs[claim.id], claim.ours + ": " + std::string(to_string(claim.verdict)))
+                << claim.id << ": if the change is meant, run scripts/studies again";
 }
 
 }  // namespace
