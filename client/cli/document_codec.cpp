@@ -67,16 +67,22 @@ Json encode_rule(std::string_view kind, std::string_view name, std::string_view 
     return {{"kind", kind}, {"name", name}, {"summary", summary}, {"source", source}};
 }
 
+EncodedDecisions encode(const QueueReplay::Difference& difference, std::span<const QueueEvent> log) {
+    QueueEvent decided = log[difference.event];
+    Json logged = codec::encode(decided);
+    std::get<Decided>(decided).decision = difference.replayed;
+    return {std::move(logged), codec::encode(decided)};
+}
+
 Json encode(const QueueReplay& replay, std::span<const QueueEvent> log) {
     const auto& difference = replay.first_difference;
     Json json = {
         {"events", log.size()}, {"decisions", replay.decisions}, {"starts", replay.starts}, {"same", !difference}};
     if (difference) {
-        QueueEvent decided = log[difference->event];
-        Json logged = codec::encode(decided);
-        std::get<Decided>(decided).decision = difference->replayed;
-        json["first_difference"] = {
-            {"event", difference->event + 1}, {"logged", std::move(logged)}, {"replayed", codec::encode(decided)}};
+        EncodedDecisions both = encode(*difference, log);
+        json["first_difference"] = {{"event", difference->event + 1},
+                                    {"logged", std::move(both.logged)},
+                                    {"replayed", std::move(both.replayed)}};
     }
     return json;
 }

@@ -42,6 +42,11 @@ codec::Json encode_rule(std::string_view kind, std::string_view name, std::strin
                         std::string_view source);
 
 /// What a log of a queue gives when it is decided again. Precondition: `replay` is of `log`.
+/// The decision in the log, and the one that the replay made.
+struct EncodedDecisions {
+    codec::Json logged, replayed;
+};
+EncodedDecisions encode(const QueueReplay::Difference& difference, std::span<const QueueEvent> log);
 codec::Json encode(const QueueReplay& replay, std::span<const QueueEvent> log);
 
 /// A model, and how it is stored; none: it comes from a file.

@@ -27,16 +27,15 @@ void replay_queue(Context& context, const std::string& path) {
                                     path));
     if (is_cut) std::cerr << "zbs: warning: the last line of the log is cut off and was not compared\n";
     const bool same = !done->first_difference;
-    const codec::Json document = encode(*done, *log);
     if (!context.for_people()) {
-        print_document(context, document);
+        print_document(context, encode(*done, *log));
     } else if (same) {
         std::cout << counted(done->decisions, "decision") << " over " << counted(done->starts, "start")
                   << ": the simulator's code decides as the zone did\n";
     } else {
+        const EncodedDecisions both = encode(*done->first_difference, *log);
         std::cout << "event " << done->first_difference->event + 1 << ": the zone decided otherwise\nzone    "
-                  << codec::dump(document["first_difference"]["logged"]) << "\nreplay  "
-                  << codec::dump(document["first_difference"]["replayed"]) << "\n";
+                  << codec::dump(both.logged) << "\nreplay  " << codec::dump(both.replayed) << "\n";
     }
     if (!same) context.exit_code = kFailed;
 }

@@ -42,6 +42,48 @@ OrderedJson json_of(const TurnMetrics& turns, std::uint64_t resizes) {
 
 }  // namespace
 
+OrderedJson encode(const RunSettings& settings) {
+    const WorkloadSource& source = settings.source;
+    const auto or_default = [](const std::string& given, const char* otherwise) {
+        return given.empty() ? std::string(otherwise) : given;
+    };
+    OrderedJson out = OrderedJson::object();
+    if (!source.generate.empty()) {
+        out["generate"] = source.generate;
+        if (!source.parameters.empty()) out["params"] = source.parameters;
+    } else {
+        if (source.sacct.empty()) {
+            out["trace"] = source.trace;
+        } else {
+            out["sacct"] = source.sacct;
+            out["slurm_conf"] = source.slurm_conf;
+        }
+        out["size"] = or_default(source.size, "requested");
+        out["estimates"] = or_default(source.estimates, "kill");
+        out["zero_runtime"] = or_default(source.zero_runtime, "drop");
+        out["drop"] = source.drop;
+        out["refuse"] = source.refuse;
+        out["lenient"] = source.lenient;
+        out["renumber"] = source.renumber;
+        out["shift"] = source.shift;
+    }
+    if (source.processors > 0) out["processors"] = source.processors;
+    if (!source.flexibility.empty()) out["flexibility"] = source.flexibility;
+    out["seed"] = source.seed;
+    out["rules"] = settings.rules;
+    out["tau_s"] = settings.tau_s;
+    if (settings.slice_s) {
+        out["slice_s"] = *settings.slice_s;
+        out["memory_bytes"] = settings.memory_bytes;
+    }
+    if (!settings.allocator.empty()) {
+        out["allocator"] = settings.allocator;
+        out["without_place"] = settings.without_place;
+    }
+    if (!settings.coscheduling.empty()) out["coscheduling"] = settings.coscheduling;
+    return out;
+}
+
 OrderedJson encode(const ScheduleSettings& settings, const LoadedWorkload& loaded, const SimulatedSchedule& schedule) {
     OrderedJson out = {{"policy", schedule.policy},
                        {"trace", loaded.name},

@@ -26,6 +26,18 @@ struct ScheduleSettings {
     std::size_t without_priority = 0, without_memory = 0;
 };
 
+/// All that a schedule depends on beside the policy, so that it can be made again: options as given, or their defaults.
+struct RunSettings {
+    const WorkloadSource& source;
+    std::string rules;
+    double tau_s = 0;
+    std::string allocator, without_place;  ///< empty: no allocator
+    std::optional<double> slice_s{};       ///< where the policy takes slices
+    std::int64_t memory_bytes = 0;         ///< likewise
+    std::string coscheduling{};            ///< empty: jobs have no shares
+};
+OrderedJson encode(const RunSettings& settings);
+
 OrderedJson encode(const ScheduleSettings& settings, const LoadedWorkload& loaded, const SimulatedSchedule& schedule);
 /// The document of one schedule, or of a comparison. Precondition: not empty.
 OrderedJson encode_document(std::vector<OrderedJson> schedules, bool is_comparison);

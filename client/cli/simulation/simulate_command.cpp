@@ -211,10 +211,9 @@ Result<CoschedulingModel> coscheduling_of(const std::string& text, const std::ve
 Result<void> check_export(const SimulateCommand& command, const std::vector<NamedPolicy>& policies) {
     if (command.export_swf.empty()) return {};
     for (const NamedPolicy& policy : policies) {
-        const PolicyInfo& info = *find_policy(policy.named.name);
-        const bool shares =
-            (*make_policy(policy.named.name, policy.named.options))->sharing() != ZoneState::Sharing::kSpace;
-        if (shares || info.preempts)
+        const std::unique_ptr<Policy> made = std::move(*make_policy(policy.named.name, policy.named.options));
+        const bool shares = made->sharing() != ZoneState::Sharing::kSpace;
+        if (shares || made->needs().stops)
             return invalid("cannot hold the schedule of policy " + policy.named.name + ", whose jobs " +
                                (shares ? "share processors" : "are preempted") +
                                ": the format has one start and one run time a job; take --schedule, --events or "
@@ -576,48 +575,19 @@ void report_unknown(const SimulateCommand& command, const std::vector<NamedPolic
                   << " the memory is unknown: they are taken to need none\n";
 }
 
-/// All that the schedule depends on beside the policy, so that it can be made again: options as given, or their
-/// defaults.
 OrderedJson settings_of(const SimulateCommand& command, const SimulationOptions& machine, const std::string& policy) {
-    const WorkloadSource& source = command.source;
-    const auto or_default = [](const std::string& given, const char* otherwise) {
-        return given.empty() ? std::string(otherwise) : given;
-    };
-    OrderedJson out = OrderedJson::object();
-    if (!source.generate.empty()) {
-        out["generate"] = source.generate;
-        if (!source.parameters.empty()) out["params"] = source.parameters;
-    } else {
-        if (source.sacct.empty()) {
-            out["trace"] = source.trace;
-        } else {
-            out["sacct"] = source.sacct;
-            out["slurm_conf"] = source.slurm_conf;
-        }
-        out["size"] = or_default(source.size, "requested");
-        out["estimates"] = or_default(source.estimates, "kill");
-        out["zero_runtime"] = or_default(source.zero_runtime, "drop");
-        out["drop"] = source.drop;
-        out["refuse"] = source.refuse;
-        out["lenient"] = source.lenient;
-        out["renumber"] = source.renumber;
-        out["shift"] = source.shift;
-    }
-    if (source.processors > 0) out["processors"] = source.processors;
-    if (!source.flexibility.empty()) out["flexibility"] = source.flexibility;
-    out["seed"] = source.seed;
-    out["rules"] = command.rules;
-    out["tau_s"] = command.tau_s;
+    RunSettings settings{.source = command.source,
+                         .rules = command.rules,
+                         .tau_s = command.tau_s,
+                         .allocator = command.allocator,
+                         .without_place = command.without_place};
     if (find_policy(policy)->takes_slice) {
-        out["slice_s"] = to_seconds(machine.slice);
-        out["memory_bytes"] = machine.memory_bytes;
+        settings.slice_s = to_seconds(machine.slice);
+        settings.memory_bytes = machine.memory_bytes;
     }
-    if (!command.allocator.empty()) {
-        out["allocator"] = command.allocator;
-        out["without_place"] = command.without_place;
-    }
-    if (has_shares({policy, {}})) out["coscheduling"] = or_default(command.coscheduling, "1,1.2,1.3");
-    return out;
+    if (has_shares({policy, {}}))
+        settings.coscheduling = command.coscheduling.empty() ? "1,1.2,1.3" : command.coscheduling;
+    return encode(settings);
 }
 
 /// What the files or the simulation cannot do with these jobs, on standard error.

@@ -65,9 +65,10 @@ void ZoneCalls::ask(const std::shared_ptr<ApplicationRun>& run, Question questio
     if (part == nullptr) return;
     const ServiceAddress zone = zones_.address_of(part->zone);
     const auto answered = [this, run, question, id, asked = ports_.clock.steady_now()](Result<PartStatus> answer) {
+        event::PartAnswered came{question, id, asked, std::move(answer)};
         if (const auto point = failpoint_of(question))
-            if (auto reached = failpoint::reach(*point); !reached) answer = reached.error();
-        apply_(run, event::PartAnswered{question, id, asked, std::move(answer)});
+            if (auto reached = failpoint::reach(*point); !reached) came.answer = reached.error();
+        apply_(run, came);
     };
     const auto* launching = std::get_if<phase::LaunchingParts>(&run->phase);
     if (question == Question::kHold)  // with its share of the model: others are served between two of them
