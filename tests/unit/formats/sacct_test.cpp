@@ -75,11 +75,11 @@ TEST(ReadSacct, TakesOtherColumnsAndClocks) {
 }
 
 TEST(ReadSacct, FaultsNameLineAndRemedy) {
-    constexpr std::string_view kGood =
+    constexpr std::string_view kGoodLine =
         "7|2026-01-01T00:00:10|Unknown|2026-01-01T00:01:00|2026-01-02T00:01:00|10:00|4|8|COMPLETED|a|b|c\n";
     const auto with = [&](std::string_view from, std::string_view to) {
-        std::string line(kGood);
-        return with_header(std::string(kGood) + line.replace(line.find(from), from.size(), to));
+        std::string line(kGoodLine);
+        return with_header(std::string(kGoodLine) + line.replace(line.find(from), from.size(), to));
     };
     struct Case {
         std::string text;

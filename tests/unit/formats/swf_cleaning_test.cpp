@@ -9,12 +9,12 @@ using Action = SwfCleaning::Action;
 using std::chrono::seconds;
 
 /// A line of the log; what is not said is unknown.
-struct Line {
+struct JobLine {
     std::int64_t job = 1, submit = 0, runtime = 10, allocated = -1, requested = 1, estimate = 20, status = 1;
 };
-SwfTrace log_of(std::initializer_list<Line> lines, int processors = 8) {
+SwfTrace log_of(std::initializer_list<JobLine> lines, int processors = 8) {
     std::string text = "; MaxProcs: " + std::to_string(processors) + "\n";
-    for (const Line& line : lines) {
+    for (const JobLine& line : lines) {
         text += std::to_string(line.job) + " " + std::to_string(line.submit) + " -1 " + std::to_string(line.runtime) +
                 " " + std::to_string(line.allocated) + " -1 -1 " + std::to_string(line.requested) + " " +
                 std::to_string(line.estimate) + " -1 " + std::to_string(line.status) + " 3 4 -1 5 -1 -1 -1\n";
@@ -105,7 +105,7 @@ TEST(CleanSwf, RuleCDropsAndCounts) {
 
 TEST(CleanSwf, WhatIsDroppedCanBeRefused) {
     struct Case {
-        Line line;
+        JobLine line;
         SwfCleaning rules;
         std::string message;
     };

@@ -15,6 +15,7 @@
 #include "tests/support/node_messages.hpp"
 #include "tests/support/registry_fakes.hpp"
 #include "tests/support/silent_log.hpp"
+#include "tests/support/virtual_background.hpp"
 #include "tests/support/virtual_clock.hpp"
 
 namespace zbs::test {
@@ -90,6 +91,7 @@ class ZoneCoreTest : public testing::Test {
     const ZoneConfig config;
     const OwnKeys* const keys;
     VirtualClock clock;
+    VirtualBackground background{clock};
     CountingIds ids;
     MemoryZoneStore store;
     MemorySiteStore site;
@@ -103,6 +105,7 @@ class ZoneCoreTest : public testing::Test {
     SilentLog log;
     ZoneCore core{config,
                   {.clock = clock,
+                   .background = background,
                    .ids = ids,
                    .store = store,
                    .site = site,
