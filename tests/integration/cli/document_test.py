@@ -10,11 +10,9 @@ import os
 import sys
 import unittest
 
-from manners import JOBS, ONE, PEERING, PROFILE, SOURCE, TWO, VIEW, WHOLE_PLAN, Manners, Zone
+from manners import DECIDED, JOBS, ONE, PEERING, PROFILE, SOURCE, TWO, VIEW, WHOLE_PLAN, Manners, Zone
 from shapes import keys_in_json, shape
 
-DECIDED = {"event": "decided", "at_us": 2, "usable": {}, "starts": [ONE], "places": [], "turns": {"rows": [], "shares": {}, "stopped": [], "slice_us": 0}, "wake_at_us": None,
-           "outlooks": [{"part": TWO, "place": 1, "promised_us": 1_000_002, "start_us": 1_000_002, "waits_for": "turn"}]}
 # Which golden file tells of what a command of `zbs` prints for programs; or why it prints nothing of the kind.
 DOCUMENTS = {
     "run": ["run_dry_run"], "submit": ["submit"], "list": ["list", "list_truncated", "list_columns"], "show": ["show", "show_assignment"], "cancel": ["cancel", "cancel_several"], "explain": ["explain"], "fetch": ["fetch"],

@@ -5,6 +5,7 @@ usage: examples_test.py BIN SOURCE_DIR
 Replaced in an example is only what stands for something else: ID, DIR, the words with "...", folders of the system, ports, and what a call names in `here`. An example that has no
 place in the story fails the test.
 """
+import json
 import pathlib
 import re
 import shutil
@@ -16,6 +17,7 @@ PROGRAMS, SOURCE = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
 sys.path[:0] = [str(SOURCE / "tests/integration/docs"), str(SOURCE / "tests/support")]
 
 from examples import all_examples  # noqa: E402
+from manners import DECIDED, QUEUE_LOG  # noqa: E402
 from pages import Command  # noqa: E402
 from ports import free_port  # noqa: E402
 from postgres_server import PostgresServer, missing  # noqa: E402
@@ -207,7 +209,7 @@ class Story(unittest.TestCase):
             shutil.copy(PROGRAMS / "apps/messages", self.folder / "ana" / name)
         (self.folder / "ana/input.dat").write_text("")
         self.try_example("zbs zone list", "org-b-one")
-        self.try_example("zbs zone list --where 'usable = yes and mpi >= 4'", "org-b-one")
+        self.try_example("zbs zone list --where 'usable = yes and mpi >= 4'", "org-b-one", again=True)
         self.try_example("zbs zone show", "m0")
         self.try_example("zbs zone links")
         self.try_example("zbs zone machine-links")
@@ -259,10 +261,14 @@ class Story(unittest.TestCase):
         self.also("zbs simulate --generate lublin:jobs=200,processors=64 --export-swf log.swf && gzip log.swf")
         self.try_example("zbs simulate --trace log.swf.gz --policy easy", "200")
         self.try_example("zbs simulate --generate lublin:jobs=5000,processors=128 --compare fcfs,easy,conservative", "conservative")
+        for recorded, name in (("sacct.txt", "year.txt"), ("slurm.conf", "slurm.conf")):
+            shutil.copy(SOURCE / "tests/unit/formats/recorded" / recorded, self.folder / "ana" / name)
+        self.try_example("zbs simulate --from-sacct year.txt --slurm-conf slurm.conf --compare easy,conservative", "conservative")
 
     def queue_and_quickstart(self):
         self.enter("org-a")
-        self.try_example("zbs queue replay queue.jsonl")
+        (self.folder / "org-a/queue.jsonl").write_text("".join(json.dumps(event) + "\n" for event in [*QUEUE_LOG, DECIDED]))  # nobody has waited so far
+        self.try_example("zbs queue replay queue.jsonl", "decides as the zone did")
         self.try_example("zbs queue replay queue.jsonl -o json", '"same"')
         self.try_example("zbs-zone replay parts.jsonl", "all states equal")
         shutil.copy(SOURCE / "docs/examples/match/easy.toml", self.folder / "org-a/workload.toml")

@@ -36,6 +36,8 @@ WHOLE_PLAN = PLAN | {"digest": "0" * 64, "predicted_s": 4.5, "crossing_bytes": 1
 QUEUE_LOG = [{"event": "opened", "processors": 4, "rows": 1}, {"event": "discipline", "policy": "easy"},
              {"event": "waits", "part": ONE, "party": "org-a", "since_us": 1, "processors": 3, "length_us": 1_000_000, "priority": 0, "share": 0},
              {"event": "waits", "part": TWO, "party": "org-a", "since_us": 1, "processors": 2, "length_us": 1_000_000, "priority": 0, "share": 0}]
+DECIDED = {"event": "decided", "at_us": 2, "usable": {}, "starts": [ONE], "places": [], "turns": {"rows": [], "shares": {}, "stopped": [], "slice_us": 0}, "wake_at_us": None,
+           "outlooks": [{"part": TWO, "place": 1, "promised_us": 1_000_002, "start_us": 1_000_002, "waits_for": "turn"}]}
 
 
 class Zone(http.server.BaseHTTPRequestHandler):
