@@ -19,7 +19,7 @@ namespace zbs {
 /// - What occupies processors now runs, and is expected to end when its promise ends; where parts share processors,
 /// with
 ///   its slots, shares and service. Those who wait come in fair order: the organisation that has had least for its
-///   weight comes first, each one's parts in order of arrival. What it has had is processors x seconds, of all that ran
+///   weight comes first, its parts in order of arrival. What it has had is processors x seconds, of all that ran
 ///   here, and halves with each day.
 /// - A plan is carried out whole. A start for which the calendar has no room as long as it takes, or the right is
 ///   missing, makes another plan: that part gets the first time the calendar has, as a promise behind which everybody
