@@ -12,7 +12,7 @@
 namespace zbs {
 namespace {
 
-constexpr const char* kRoundRobin = "round_robin";
+constexpr const char* kRoundRobin = "round-robin";
 constexpr const char* kRandom = "random";
 /// So many are mapped within about 2 ms: 100 ranks with 764 pairs take 15.
 constexpr int kQuickRanks = 64;
