@@ -15,8 +15,8 @@
 namespace zbs {
 
 /// What home has learnt from runs of its users, and what it makes of it for the next one. Runs are of one kind where
-/// program (by the digest of its file; by its path where home cannot read the file), argument class and number of ranks
-/// are the same. Lives on the domain's strand.
+/// program (by the digest of its file; by its path where home cannot read the file), argument class, staged input and
+/// number of ranks are the same. Lives on the domain's strand.
 class ProfileLibrary {
   public:
     ProfileLibrary(Clock& clock, ProfileStore& store, Log& log) : clock_(clock), store_(store), log_(log) {}
@@ -34,8 +34,8 @@ class ProfileLibrary {
         std::optional<Duration> predicted;
     };
     /// What to plan an application with: its own model; else what its kind's newest complete runs have in common; else
-    /// the same of other arguments; else what runs on other numbers of ranks let expect; else nothing. Runs of the very
-    /// same program come before those of another file under its path. A store that fails counts as an empty one.
+    /// complete ones of other arguments; else what runs on other numbers of ranks let expect; else nothing. Runs of the
+    /// very same program come before those of another file under its path. A store that fails counts as an empty one.
     Choice choose(const Caller& owner, const ApplicationRequest& request);
 
     /// The profile that a run leaves, not stored yet. `measured` where the run ended by itself.
