@@ -22,6 +22,8 @@ constexpr double kLessOfPlan = 1 - 1e-9;
 // `auto` asks HIER where it takes no longer than the others, and searches long where that is quick.
 constexpr TaskIndex kMostTasksLong = 2'000;
 constexpr std::size_t kMostEdgesLong = 100'000;
+constexpr std::int64_t kWorkOfExchange = 10'000'000;
+constexpr std::int32_t kNobody = -1;
 
 bool is_small(const TaskGraph& graph) {
     return graph.task_count() <= kMostTasksLong && graph.edge_count() <= kMostEdgesLong;
@@ -86,6 +88,67 @@ Result<std::vector<std::int32_t>> divide_by(std::string_view mapper, const TaskG
     return found;
 }
 
+/// Seconds of a step of one task: what decides between plans.
+double seconds_of(const PlanCost& cost, TaskIndex tasks) { return cost.node + 2 * cost.link_time / tasks; }
+
+/// Exchanges the zones of two shares, or moves a share to an empty zone, while the plan gets better: the searches know
+/// one delay between all zones, `set` that of each pair. O(passes x zones^2 x degree log zones), at most
+/// `kWorkOfExchange` visits of arcs.
+void exchange_shares(const TaskGraph& graph, const ZoneSet& set, std::vector<std::int32_t>& zone_of_task) {
+    std::vector<TaskIndex> by_zone(zone_of_task.size());
+    std::iota(by_zone.begin(), by_zone.end(), 0);
+    const auto zone_of = [&](TaskIndex t) { return zone_of_task[static_cast<std::size_t>(t)]; };
+    std::ranges::stable_sort(by_zone, {}, zone_of);
+    std::vector<std::int32_t> begins, share_in(static_cast<std::size_t>(set.count()), kNobody), zones;
+    for (std::size_t i = 0; i < by_zone.size(); ++i) {
+        if (i > 0 && zone_of(by_zone[i]) == zone_of(by_zone[i - 1])) continue;
+        share_in[static_cast<std::size_t>(zone_of(by_zone[i]))] = static_cast<std::int32_t>(begins.size());
+        zones.push_back(zone_of(by_zone[i]));
+        begins.push_back(static_cast<std::int32_t>(i));
+    }
+    const TaskGraph ordered = subgraph(graph, by_zone);
+    const ClusterGraph shares = make_cluster_graph(ordered, begins, communication_steps(graph));
+    ZoneAssignment assignment(shares, set);
+    for (std::int32_t c = 0; c < shares.count(); ++c) assignment.place(c, zones[static_cast<std::size_t>(c)]);
+    const auto give = [&](std::int32_t share, std::int32_t other, std::int32_t zone) {
+        const std::int32_t from = assignment.zone_of(share);
+        assignment.take(share);
+        if (other != kNobody) assignment.take(other);
+        assignment.place(share, zone);
+        if (other != kNobody) assignment.place(other, from);
+    };
+    const auto fits = [&](std::int32_t share, std::int32_t zone) {
+        return share == kNobody ||
+               shares.size[static_cast<std::size_t>(share)] <= set.slots[static_cast<std::size_t>(zone)];
+    };
+    std::int64_t work = kWorkOfExchange;
+    double seconds = seconds_of(assignment.cost(), graph.task_count());
+    for (bool better = true; better && work > 0;) {
+        better = false;
+        for (std::int32_t share = 0; share < shares.count(); ++share) {
+            for (std::int32_t zone = 0; zone < set.count() && work > 0; ++zone) {
+                const std::int32_t from = assignment.zone_of(share);
+                const std::int32_t other = share_in[static_cast<std::size_t>(zone)];
+                if (zone == from || !fits(share, zone) || !fits(other, from)) continue;
+                work -= 1 + static_cast<std::int64_t>(shares.arcs_of(share).size());
+                give(share, other, zone);
+                const double now = seconds_of(assignment.cost(), graph.task_count());
+                if (now < seconds * kLessOfPlan) {
+                    seconds = now;
+                    better = true;
+                    std::swap(share_in[static_cast<std::size_t>(from)], share_in[static_cast<std::size_t>(zone)]);
+                } else {
+                    give(share, other, from);
+                }
+            }
+        }
+    }
+    for (std::size_t i = 0, share = 0; i < by_zone.size(); ++i) {
+        if (share + 1 < begins.size() && static_cast<std::size_t>(begins[share + 1]) == i) ++share;
+        zone_of_task[static_cast<std::size_t>(by_zone[i])] = assignment.zone_of(static_cast<std::int32_t>(share));
+    }
+}
+
 /// The plan in which the share of each zone is its cluster.
 ZonePlan plan_of_shares(std::vector<std::int32_t> zone_of_task) {
     ZonePlan plan;
@@ -143,13 +206,17 @@ Result<ZonePlan> map_to_zones(std::string_view mapper, const TaskGraph& graph, s
     for (const std::string_view name : names) {
         Result<ZonePlan> plan = plan_by(name, graph, zones, between, how);
         if (!plan) return plan.error();
+        if (name == "multilevel" || (mapper == "auto" && name != "hier")) {
+            exchange_shares(graph, set, plan->zone_of_task);
+            *plan = plan_of_shares(std::move(plan->zone_of_task));
+        }
         ZoneAssignment assignment(single, set);
         for (TaskIndex t = 0; t < graph.task_count(); ++t)
             assignment.place(t, plan->zone_of_task[static_cast<std::size_t>(t)]);
         const PlanCost cost = assignment.cost();
         plan->node_occupancy = cost.node;
         plan->edge_occupancy = cost.edge;
-        const double seconds = cost.node + 2 * cost.link_time / graph.task_count();
+        const double seconds = seconds_of(cost, graph.task_count());
         const double bytes = inter_zone_bytes(graph, plan->zone_of_task);
         const bool is_less = seconds < least_seconds * kLessOfPlan;
         const bool is_equal = !is_less && seconds * kLessOfPlan <= least_seconds;
