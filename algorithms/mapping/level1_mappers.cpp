@@ -19,6 +19,7 @@ namespace zbs {
 namespace {
 
 constexpr double kLessOfPlan = 1 - 1e-9;
+constexpr double kGainToMove = 0.02;
 // `auto` asks HIER where it takes no longer than the others, and searches long where that is quick.
 constexpr TaskIndex kMostTasksLong = 2'000;
 constexpr std::size_t kMostEdgesLong = 100'000;
@@ -88,7 +89,7 @@ Result<std::vector<std::int32_t>> divide_by(std::string_view mapper, const TaskG
     return found;
 }
 
-/// Seconds of a step of one task: what decides between plans.
+/// Seconds of a step of an average task.
 double seconds_of(const PlanCost& cost, TaskIndex tasks) { return cost.node + 2 * cost.link_time / tasks; }
 
 /// Exchanges the zones of two shares, or moves a share to an empty zone, while the plan gets better: the searches know
@@ -174,13 +175,38 @@ Result<ZonePlan> plan_by(std::string_view mapper, const TaskGraph& graph, std::s
     return plan_of_shares(*std::move(zone_of_task));
 }
 
+/// What decides between plans.
+struct PlanWorth {
+    double seconds = 0;
+    double bytes = 0;  ///< between zones
+};
+
+/// Sets the plan's occupancies, too. `single`: each task a cluster of its own.
+PlanWorth worth_of(const TaskGraph& graph, const ClusterGraph& single, const ZoneSet& set, ZonePlan& plan) {
+    ZoneAssignment assignment(single, set);
+    for (TaskIndex t = 0; t < graph.task_count(); ++t)
+        assignment.place(t, plan.zone_of_task[static_cast<std::size_t>(t)]);
+    const PlanCost cost = assignment.cost();
+    plan.node_occupancy = cost.node;
+    plan.edge_occupancy = cost.edge;
+    return {seconds_of(cost, graph.task_count()), inter_zone_bytes(graph, plan.zone_of_task)};
+}
+
+bool fits(std::span<const std::int32_t> zone_of_task, const ZoneSet& set) {
+    std::vector<std::int64_t> free = set.slots;
+    return std::ranges::all_of(zone_of_task,
+                               [&](std::int32_t zone) { return free[static_cast<std::size_t>(zone)]-- > 0; });
+}
+
 }  // namespace
 
 std::vector<std::string_view> level1_names() { return {"auto", "hier", "multilevel", "metis", "global", "block"}; }
 
 Result<ZonePlan> map_to_zones(std::string_view mapper, const TaskGraph& graph, std::span<const ZoneAggregate> zones,
-                              std::span<const Link> between, const MapOptions& options) {
+                              std::span<const Link> between, const MapOptions& options,
+                              std::span<const std::int32_t> last) {
     ZBS_EXPECTS(between.size() == zones.size() * zones.size());
+    ZBS_EXPECTS(last.empty() || last.size() == static_cast<std::size_t>(graph.task_count()));
     std::int64_t processors = 0;
     for (const ZoneAggregate& zone : zones) processors += zone.processors;
     if (auto ok = check_slots(graph.task_count(), processors, options); !ok) return ok.error();
@@ -202,7 +228,7 @@ Result<ZonePlan> map_to_zones(std::string_view mapper, const TaskGraph& graph, s
     if (mapper == "auto" && is_small(graph)) names.emplace_back("hier");
 
     std::optional<ZonePlan> best;
-    double least_seconds = 0, least_bytes = 0;
+    PlanWorth least;
     for (const std::string_view name : names) {
         Result<ZonePlan> plan = plan_by(name, graph, zones, between, how);
         if (!plan) return plan.error();
@@ -210,20 +236,18 @@ Result<ZonePlan> map_to_zones(std::string_view mapper, const TaskGraph& graph, s
             exchange_shares(graph, set, plan->zone_of_task);
             *plan = plan_of_shares(std::move(plan->zone_of_task));
         }
-        ZoneAssignment assignment(single, set);
-        for (TaskIndex t = 0; t < graph.task_count(); ++t)
-            assignment.place(t, plan->zone_of_task[static_cast<std::size_t>(t)]);
-        const PlanCost cost = assignment.cost();
-        plan->node_occupancy = cost.node;
-        plan->edge_occupancy = cost.edge;
-        const double seconds = seconds_of(cost, graph.task_count());
-        const double bytes = inter_zone_bytes(graph, plan->zone_of_task);
-        const bool is_less = seconds < least_seconds * kLessOfPlan;
-        const bool is_equal = !is_less && seconds * kLessOfPlan <= least_seconds;
-        if (best && !is_less && !(is_equal && bytes < least_bytes)) continue;
+        const PlanWorth worth = worth_of(graph, single, set, *plan);
+        const bool is_less = worth.seconds < least.seconds * kLessOfPlan;
+        const bool is_equal = !is_less && worth.seconds * kLessOfPlan <= least.seconds;
+        if (best && !is_less && !(is_equal && worth.bytes < least.bytes)) continue;
         best = *std::move(plan);
-        least_seconds = seconds;
-        least_bytes = bytes;
+        least = worth;
+    }
+    if (mapper == "auto" && !last.empty() && fits(last, set)) {
+        ZonePlan kept = plan_of_shares({last.begin(), last.end()});
+        const PlanWorth worth = worth_of(graph, single, set, kept);
+        if (worth.seconds * (1 - kGainToMove) <= least.seconds && worth.bytes * (1 - kGainToMove) <= least.bytes)
+            return kept;
     }
     return *std::move(best);
 }

@@ -133,9 +133,17 @@ ProfileLibrary::Choice ProfileLibrary::learn(const Known& known, const Applicati
     const auto add = [&](const char* words) {
         choice.learned = (choice.learned.empty() ? "a run" : choice.learned) + words;
     };
+    if (!runs.empty()) choice.last_zones = zones_of(*runs.front());
     if (!runs.empty() && !same_arguments) add(" with other arguments or input");
     if (choice.model && known.other_file) add(", of another file under this path");
     return choice;
+}
+
+std::vector<ZoneName> ProfileLibrary::zones_of(const ProfileSummary& run) const {
+    if (!run.application) return {};
+    const Result<std::optional<Application>> found = applications_.find_application(*run.application);
+    if (!found || !*found || !(*found)->status.plan) return {};
+    return (*found)->status.plan->zone_of_rank;
 }
 
 /// What the newest of these runs have in common.

@@ -138,6 +138,25 @@ TEST(MapToZones, NeighboursInAChainAreInZonesNearEachOther) {
     } while (std::ranges::next_permutation(at).found);
 }
 
+TEST(MapToZones, NoTaskMovesForAGainUnderTwoPerCent) {
+    // Two pairs, and a fifth task that talks to the first pair a little more than to the second.
+    const auto graph_with = [](double to_first) {
+        return *TaskGraph::make(std::vector<double>(5, 1.0),
+                                {{0, 1, 1e9, 1}, {2, 3, 1e9, 1}, {0, 4, to_first, 1}, {2, 4, 1e6, 1}});
+    };
+    const std::vector<std::int32_t> last = {0, 0, 1, 1, 1};
+    const auto plan = [&](double to_first, std::vector<int> processors) {
+        const ResourceGraph resources = test::flat_zones(processors, kBetween);
+        return map_to_zones("auto", graph_with(to_first), aggregate_zones(resources), links_between_zones(resources),
+                            {.max_tasks_per_processor = 1}, last)
+            .value()
+            .zone_of_task;
+    };
+    EXPECT_EQ(plan(1.01e6, {3, 3}), last);
+    EXPECT_NE(plan(1.1e6, {3, 3}), last);   // a tenth fewer bytes between zones
+    EXPECT_NE(plan(1.01e6, {3, 2}), last);  // no room any more
+}
+
 TEST(MapClustersToZones, PlanIsConsistent) {
     const TaskGraph graph = test::planted_clusters({.tasks = 40, .clusters = 5}, 3);
     const ZonePlan plan = planned(graph, test::flat_zones({10, 20, 12}, kBetween));

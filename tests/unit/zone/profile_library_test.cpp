@@ -27,7 +27,7 @@ struct ProfileLibraryTest : testing::Test {
     VirtualClock clock;
     MemoryZoneStore store;
     SilentLog log;
-    ProfileLibrary library{clock, store, log};
+    ProfileLibrary library{clock, store, store, log};
     std::map<std::string, std::string> files;  // path to digest
     std::uint64_t next = 100;
 
@@ -119,6 +119,20 @@ TEST_F(ProfileLibraryTest, AnotherInputThatTravelsAlongIsAnotherKind) {
     EXPECT_EQ(first_bytes(first), 1000);
     EXPECT_EQ(first.learned, "");
     EXPECT_EQ(library.choose(some_user(), with_input("333")).learned, "a run with other arguments or input");
+}
+
+TEST_F(ProfileLibraryTest, ZonesOfTheNewestRunAreKnownWhileItsRecordIs) {
+    Application application{some_user(), request(4), {}};
+    application.status.plan = ApplicationPlan{};
+    application.status.plan->zone_of_rank = {"a", "a", "b", "b"};
+    const Profile left = library.of_run({some_id(next++)}, application, {"", true, chain(4, 1000)}, std::nullopt);
+    ASSERT_TRUE(store.insert(left));
+    EXPECT_THAT(library.choose(some_user(), request(4)).last_zones, testing::IsEmpty());
+    ASSERT_TRUE(store.insert(application));
+    const Profile again = library.of_run({some_id(next++)}, application, {"", true, chain(4, 1000)}, std::nullopt);
+    ASSERT_TRUE(store.insert(again));
+    EXPECT_EQ(choose(4).last_zones, application.status.plan->zone_of_rank);
+    EXPECT_THAT(choose(5).last_zones, testing::IsEmpty());
 }
 
 TEST_F(ProfileLibraryTest, OtherNumbersOfRanksAreExtrapolated) {
