@@ -19,9 +19,12 @@ namespace zbs {
 namespace {
 
 constexpr double kLessOfPlan = 1 - 1e-9;
+constexpr double kGainToMove = 0.02;
 // `auto` asks HIER where it takes no longer than the others, and searches long where that is quick.
 constexpr TaskIndex kMostTasksLong = 2'000;
 constexpr std::size_t kMostEdgesLong = 100'000;
+constexpr std::int64_t kWorkOfExchange = 10'000'000;
+constexpr std::int32_t kNobody = -1;
 
 bool is_small(const TaskGraph& graph) {
     return graph.task_count() <= kMostTasksLong && graph.edge_count() <= kMostEdgesLong;
@@ -86,6 +89,67 @@ Result<std::vector<std::int32_t>> divide_by(std::string_view mapper, const TaskG
     return found;
 }
 
+/// Seconds of a step of an average task.
+double seconds_of(const PlanCost& cost, TaskIndex tasks) { return cost.node + 2 * cost.link_time / tasks; }
+
+/// Exchanges the zones of two shares, or moves a share to an empty zone, while the plan gets better: the searches know
+/// one delay between all zones, `set` that of each pair. O(passes x zones^2 x degree log zones), at most
+/// `kWorkOfExchange` visits of arcs.
+void exchange_shares(const TaskGraph& graph, const ZoneSet& set, std::vector<std::int32_t>& zone_of_task) {
+    std::vector<TaskIndex> by_zone(zone_of_task.size());
+    std::iota(by_zone.begin(), by_zone.end(), 0);
+    const auto zone_of = [&](TaskIndex t) { return zone_of_task[static_cast<std::size_t>(t)]; };
+    std::ranges::stable_sort(by_zone, {}, zone_of);
+    std::vector<std::int32_t> begins, share_in(static_cast<std::size_t>(set.count()), kNobody), zones;
+    for (std::size_t i = 0; i < by_zone.size(); ++i) {
+        if (i > 0 && zone_of(by_zone[i]) == zone_of(by_zone[i - 1])) continue;
+        share_in[static_cast<std::size_t>(zone_of(by_zone[i]))] = static_cast<std::int32_t>(begins.size());
+        zones.push_back(zone_of(by_zone[i]));
+        begins.push_back(static_cast<std::int32_t>(i));
+    }
+    const TaskGraph ordered = subgraph(graph, by_zone);
+    const ClusterGraph shares = make_cluster_graph(ordered, begins, communication_steps(graph));
+    ZoneAssignment assignment(shares, set);
+    for (std::int32_t c = 0; c < shares.count(); ++c) assignment.place(c, zones[static_cast<std::size_t>(c)]);
+    const auto give = [&](std::int32_t share, std::int32_t other, std::int32_t zone) {
+        const std::int32_t from = assignment.zone_of(share);
+        assignment.take(share);
+        if (other != kNobody) assignment.take(other);
+        assignment.place(share, zone);
+        if (other != kNobody) assignment.place(other, from);
+    };
+    const auto fits = [&](std::int32_t share, std::int32_t zone) {
+        return share == kNobody ||
+               shares.size[static_cast<std::size_t>(share)] <= set.slots[static_cast<std::size_t>(zone)];
+    };
+    std::int64_t work = kWorkOfExchange;
+    double seconds = seconds_of(assignment.cost(), graph.task_count());
+    for (bool better = true; better && work > 0;) {
+        better = false;
+        for (std::int32_t share = 0; share < shares.count(); ++share) {
+            for (std::int32_t zone = 0; zone < set.count() && work > 0; ++zone) {
+                const std::int32_t from = assignment.zone_of(share);
+                const std::int32_t other = share_in[static_cast<std::size_t>(zone)];
+                if (zone == from || !fits(share, zone) || !fits(other, from)) continue;
+                work -= 1 + static_cast<std::int64_t>(shares.arcs_of(share).size());
+                give(share, other, zone);
+                const double now = seconds_of(assignment.cost(), graph.task_count());
+                if (now < seconds * kLessOfPlan) {
+                    seconds = now;
+                    better = true;
+                    std::swap(share_in[static_cast<std::size_t>(from)], share_in[static_cast<std::size_t>(zone)]);
+                } else {
+                    give(share, other, from);
+                }
+            }
+        }
+    }
+    for (std::size_t i = 0, share = 0; i < by_zone.size(); ++i) {
+        if (share + 1 < begins.size() && static_cast<std::size_t>(begins[share + 1]) == i) ++share;
+        zone_of_task[static_cast<std::size_t>(by_zone[i])] = assignment.zone_of(static_cast<std::int32_t>(share));
+    }
+}
+
 /// The plan in which the share of each zone is its cluster.
 ZonePlan plan_of_shares(std::vector<std::int32_t> zone_of_task) {
     ZonePlan plan;
@@ -111,13 +175,38 @@ Result<ZonePlan> plan_by(std::string_view mapper, const TaskGraph& graph, std::s
     return plan_of_shares(*std::move(zone_of_task));
 }
 
+/// What decides between plans.
+struct PlanWorth {
+    double seconds = 0;
+    double bytes = 0;  ///< between zones
+};
+
+/// Sets the plan's occupancies, too. `single`: each task a cluster of its own.
+PlanWorth worth_of(const TaskGraph& graph, const ClusterGraph& single, const ZoneSet& set, ZonePlan& plan) {
+    ZoneAssignment assignment(single, set);
+    for (TaskIndex t = 0; t < graph.task_count(); ++t)
+        assignment.place(t, plan.zone_of_task[static_cast<std::size_t>(t)]);
+    const PlanCost cost = assignment.cost();
+    plan.node_occupancy = cost.node;
+    plan.edge_occupancy = cost.edge;
+    return {seconds_of(cost, graph.task_count()), inter_zone_bytes(graph, plan.zone_of_task)};
+}
+
+bool fits(std::span<const std::int32_t> zone_of_task, const ZoneSet& set) {
+    std::vector<std::int64_t> free = set.slots;
+    return std::ranges::all_of(zone_of_task,
+                               [&](std::int32_t zone) { return free[static_cast<std::size_t>(zone)]-- > 0; });
+}
+
 }  // namespace
 
 std::vector<std::string_view> level1_names() { return {"auto", "hier", "multilevel", "metis", "global", "block"}; }
 
 Result<ZonePlan> map_to_zones(std::string_view mapper, const TaskGraph& graph, std::span<const ZoneAggregate> zones,
-                              std::span<const Link> between, const MapOptions& options) {
+                              std::span<const Link> between, const MapOptions& options,
+                              std::span<const std::int32_t> last) {
     ZBS_EXPECTS(between.size() == zones.size() * zones.size());
+    ZBS_EXPECTS(last.empty() || last.size() == static_cast<std::size_t>(graph.task_count()));
     std::int64_t processors = 0;
     for (const ZoneAggregate& zone : zones) processors += zone.processors;
     if (auto ok = check_slots(graph.task_count(), processors, options); !ok) return ok.error();
@@ -139,24 +228,26 @@ Result<ZonePlan> map_to_zones(std::string_view mapper, const TaskGraph& graph, s
     if (mapper == "auto" && is_small(graph)) names.emplace_back("hier");
 
     std::optional<ZonePlan> best;
-    double least_seconds = 0, least_bytes = 0;
+    PlanWorth least;
     for (const std::string_view name : names) {
         Result<ZonePlan> plan = plan_by(name, graph, zones, between, how);
         if (!plan) return plan.error();
-        ZoneAssignment assignment(single, set);
-        for (TaskIndex t = 0; t < graph.task_count(); ++t)
-            assignment.place(t, plan->zone_of_task[static_cast<std::size_t>(t)]);
-        const PlanCost cost = assignment.cost();
-        plan->node_occupancy = cost.node;
-        plan->edge_occupancy = cost.edge;
-        const double seconds = cost.node + 2 * cost.link_time / graph.task_count();
-        const double bytes = inter_zone_bytes(graph, plan->zone_of_task);
-        const bool is_less = seconds < least_seconds * kLessOfPlan;
-        const bool is_equal = !is_less && seconds * kLessOfPlan <= least_seconds;
-        if (best && !is_less && !(is_equal && bytes < least_bytes)) continue;
+        if (name == "multilevel" || (mapper == "auto" && name != "hier")) {
+            exchange_shares(graph, set, plan->zone_of_task);
+            *plan = plan_of_shares(std::move(plan->zone_of_task));
+        }
+        const PlanWorth worth = worth_of(graph, single, set, *plan);
+        const bool is_less = worth.seconds < least.seconds * kLessOfPlan;
+        const bool is_equal = !is_less && worth.seconds * kLessOfPlan <= least.seconds;
+        if (best && !is_less && !(is_equal && worth.bytes < least.bytes)) continue;
         best = *std::move(plan);
-        least_seconds = seconds;
-        least_bytes = bytes;
+        least = worth;
+    }
+    if (mapper == "auto" && !last.empty() && fits(last, set)) {
+        ZonePlan kept = plan_of_shares({last.begin(), last.end()});
+        const PlanWorth worth = worth_of(graph, single, set, kept);
+        if (worth.seconds * (1 - kGainToMove) <= least.seconds && worth.bytes * (1 - kGainToMove) <= least.bytes)
+            return kept;
     }
     return *std::move(best);
 }

@@ -14,8 +14,12 @@ namespace zbs {
 /// plus the link time of an average task; of equals the one with fewer bytes between zones. So it is never worse than
 /// any of them. Where the mapper knows no clusters, what a zone gets is its cluster. `between` as for
 /// map_clusters_to_zones(). Errors as there.
+///
+/// `last`: the zone of each task in an earlier plan, or empty. `auto` keeps that plan where it still fits and no other
+/// is 2 % better, in seconds or in bytes, so that plans are stable from run to run.
 Result<ZonePlan> map_to_zones(std::string_view mapper, const TaskGraph& graph, std::span<const ZoneAggregate> zones,
-                              std::span<const Link> between, const MapOptions& options);
+                              std::span<const Link> between, const MapOptions& options,
+                              std::span<const std::int32_t> last = {});
 
 /// `auto`, `hier`, `multilevel`, `metis`, `global`, `block`.
 std::vector<std::string_view> level1_names();

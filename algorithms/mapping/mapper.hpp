@@ -56,7 +56,7 @@ class Mapper {
                                 const MapOptions& options) const = 0;
 };
 
-/// `auto`, `global`, `hier`, `multilevel`, `metis`, `block`, `round_robin`, `random`.
+/// `auto`, `global`, `hier`, `multilevel`, `metis`, `block`, `round-robin`, `random`.
 std::vector<std::string_view> mapper_names();
 /// Null for an unknown name. The mapper lives as long as the program.
 const Mapper* find_mapper(std::string_view name);

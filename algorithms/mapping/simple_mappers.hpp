@@ -16,7 +16,7 @@ class BlockMapper final : public Mapper {
 /// processors).
 class RoundRobinMapper final : public Mapper {
   public:
-    std::string_view name() const override { return "round_robin"; }
+    std::string_view name() const override { return "round-robin"; }
     Result<Mapping> map(const TaskGraph& graph, const ResourceGraph& resources,
                         const MapOptions& options) const override;
 };

@@ -18,7 +18,7 @@
 namespace zbs {
 namespace {
 
-constexpr std::array<std::string_view, 9> kNames = {"auto",   "multilevel", "block",  "round_robin", "random",
+constexpr std::array<std::string_view, 9> kNames = {"auto",   "multilevel", "block",  "round-robin", "random",
                                                     "greedy", "metis",      "global", "hier"};
 
 /// A link over which a byte takes `distance` seconds.
@@ -95,7 +95,7 @@ Result<std::vector<ProcessorIndex>> map_onto_tree(const TaskGraph& graph, const 
         return multilevel_on_tree(graph, tree, bounds, options);
     } else if (algorithm == "block") {
         processor_of = block_on_tree(graph, tree, bounds);
-    } else if (algorithm == "round_robin") {
+    } else if (algorithm == "round-robin") {
         processor_of = round_robin_on_tree(graph, tree);
     } else if (algorithm == "random") {
         processor_of = random_on_tree(graph, tree, options.seed);

@@ -16,7 +16,7 @@ namespace zbs {
 Result<std::vector<ProcessorIndex>> map_onto_tree(const TaskGraph& graph, const ProcessorTree& tree,
                                                   std::string_view algorithm, const MapOptions& options);
 
-/// `auto`, `multilevel`, `block`, `round_robin`, `random`, `greedy`, `metis`, `global`, `hier`.
+/// `auto`, `multilevel`, `block`, `round-robin`, `random`, `greedy`, `metis`, `global`, `hier`.
 std::vector<std::string_view> tree_mapper_names();
 
 /// The tree as zones, machines and processors, where traffic takes bytes x distance seconds; two levels are one zone,

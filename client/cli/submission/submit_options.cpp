@@ -131,7 +131,7 @@ void add_mapping_options(CLI::App& command, SubmitOptions& options) {
         .add_option("--mapper", options.request.mapper,
                     "heuristic that maps ranks to zones; auto is the best of hier, multilevel, metis and block")
         ->check(
-            command_line::one_of({"auto", "hier", "multilevel", "metis", "global", "block", "round_robin", "random"}))
+            command_line::one_of({"auto", "hier", "multilevel", "metis", "global", "block", "round-robin", "random"}))
         ->capture_default_str();
     command_line::offer(command_line::add_list(command, "--zones", options.zones, "only these zones"),
                         {.words = {}, .is_list = true, .kind = "zones"});

@@ -56,7 +56,7 @@ struct ApplicationRequest {
     std::vector<std::pair<std::string, std::string>> environment;  ///< of every rank, sorted by name
     Duration walltime{};
     std::optional<ApplicationModel> model;  ///< overrides the stored profile
-    /// Level-1 heuristic: auto, hier, multilevel, metis, global, block, round_robin, random.
+    /// Level-1 heuristic: auto, hier, multilevel, metis, global, block, round-robin, random.
     std::string mapper = "auto";
     std::uint64_t seed = 1;
     std::vector<ZoneName> zones;  ///< only these; empty = any

@@ -12,7 +12,7 @@
 namespace zbs {
 namespace {
 
-constexpr const char* kRoundRobin = "round_robin";
+constexpr const char* kRoundRobin = "round-robin";
 constexpr const char* kRandom = "random";
 /// So many are mapped within about 2 ms: 100 ranks with 764 pairs take 15.
 constexpr int kQuickRanks = 64;
@@ -74,6 +74,21 @@ std::vector<std::int32_t> deal(int ranks, const Aggregates& aggregates, Rng* rng
     }
     slots.resize(static_cast<std::size_t>(ranks));
     return slots;
+}
+
+/// The zones of an earlier plan by their numbers; empty where one of them offers nothing now.
+std::vector<std::int32_t> numbers_of(std::span<const ZoneName> last, const Aggregates& aggregates, int ranks) {
+    if (last.size() != static_cast<std::size_t>(ranks)) return {};
+    std::map<ZoneName, std::int32_t> number_of;
+    for (const ZoneAggregate& zone : aggregates.zones)
+        number_of.emplace(zone.name, static_cast<std::int32_t>(number_of.size()));
+    std::vector<std::int32_t> numbers;
+    for (const ZoneName& zone : last) {
+        const auto found = number_of.find(zone);
+        if (found == number_of.end()) return {};
+        numbers.push_back(found->second);
+    }
+    return numbers;
 }
 
 Error too_many_ranks(const ApplicationRequest& request, int held, const std::string& refusals) {
@@ -260,7 +275,8 @@ Result<void> check_plan_mapper(const std::string& name) {
 }
 
 Result<ApplicationPlan> make_plan(const ApplicationRequest& request, const ApplicationModel* model,
-                                  const std::string& profile, std::span<const Offer> offers) {
+                                  const std::string& profile, std::span<const Offer> offers,
+                                  std::span<const ZoneName> last) {
     if (auto room = check_room(request, offers); !room) return room.error();
     const Aggregates aggregates = aggregate(offers);
     const MapOptions options{.seed = request.seed, .max_tasks_per_processor = 1};
@@ -273,8 +289,8 @@ Result<ApplicationPlan> make_plan(const ApplicationRequest& request, const Appli
     std::vector<std::int32_t> zone_of_task;
     const bool is_dealt = request.mapper == kRoundRobin || request.mapper == kRandom;
     if (model && !is_dealt) {
-        Result<ZonePlan> zones =
-            map_to_zones(request.mapper, model->graph, aggregates.zones, aggregates.between, options);
+        Result<ZonePlan> zones = map_to_zones(request.mapper, model->graph, aggregates.zones, aggregates.between,
+                                              options, numbers_of(last, aggregates, request.ranks));
         if (!zones) return zones.error();
         zone_of_task = zones->zone_of_task;
         plan.clusters = zones->clusters;

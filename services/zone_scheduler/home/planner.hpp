@@ -29,10 +29,12 @@ struct StartChoice {
 
 /// The level-1 decision as a pure function: which rank goes to which zone [Prabhakar2003, sections 5 and 7].
 /// `profile` names where `model` comes from ("request", "none", an id). Without a model (null) ranks go in blocks of
-/// consecutive numbers to as few zones as possible. Errors: kRejected where the offers can never hold the ranks;
-/// kUnavailable where they are only busy or away now (the message says how many are free).
+/// consecutive numbers to as few zones as possible. `last`: the zone of each rank in an earlier plan, which `auto`
+/// keeps as `map_to_zones` says; empty: none. Errors: kRejected where the offers can never hold the ranks; kUnavailable
+/// where they are only busy or away now (the message says how many are free).
 Result<ApplicationPlan> make_plan(const ApplicationRequest& request, const ApplicationModel* model,
-                                  const std::string& profile, std::span<const Offer> offers);
+                                  const std::string& profile, std::span<const Offer> offers,
+                                  std::span<const ZoneName> last = {});
 
 /// Whether `make_plan` takes a few milliseconds at most: it has no clusters to find, or few ranks and pairs.
 bool is_quick_to_plan(const ApplicationRequest& request, const ApplicationModel* model);

@@ -25,8 +25,22 @@ constexpr std::size_t kMaxExtrapolatedPairs = 10'000;
 static_assert(learning::kMaxArgumentClass == limits::kMaxArgumentClassBytes &&
               kMaxProfilesOfAKind > learning::kMergedRuns);
 
+/// Digits of a staged file's digest that are part of the class.
+constexpr std::size_t kDigestDigits = 12;
+
 std::string class_of(const std::vector<std::string>& argv) {
     return learning::argument_class(std::span(argv).subspan(argv.empty() ? 0 : 1));
+}
+
+/// With the content of the input that travels along, as a program may read its settings from a file.
+std::string class_of(const ApplicationRequest& request) {
+    std::vector<std::string> words = request.argv;
+    for (const StagedFile& file : request.staging.inputs) {
+        // Behind a letter digits are part of a name, not a number.
+        if (file.name != request.staging.program)
+            words.push_back(file.name + "=sha" + file.digest.substr(0, kDigestDigits));
+    }
+    return class_of(words);
 }
 
 }  // namespace
@@ -39,7 +53,7 @@ struct ProfileLibrary::Known {
     std::vector<ProfileSummary> runs;
     bool other_file = false;  ///< all are of another file under the same path
 
-    /// Those of the kind's arguments, or else of the arguments of the newest, that `fits`.
+    /// Those of the kind's arguments that `fits`, or else complete ones of the arguments of the newest.
     template <class Fits>
     std::pair<std::vector<const ProfileSummary*>, bool> alike(Fits fits) const {
         std::vector<const ProfileSummary*> same, other;
@@ -47,6 +61,7 @@ struct ProfileLibrary::Known {
         for (const ProfileSummary& run : runs) {
             if (!fits(run)) continue;
             if (run.arguments == arguments) same.push_back(&run);
+            if (!run.complete) continue;
             if (newest == nullptr) newest = &run.arguments;
             if (run.arguments == *newest) other.push_back(&run);
         }
@@ -74,7 +89,7 @@ ProfileLibrary::Choice ProfileLibrary::choose(const Caller& owner, const Applica
         log_.warn("profiles_unreadable", {{"program", request.argv[0]}, {"reason", stored.error().message}});
         stored = std::vector<ProfileSummary>{};
     }
-    Known known{owner, request.argv[0], class_of(request.argv), *std::move(stored), false};
+    Known known{owner, request.argv[0], class_of(request), *std::move(stored), false};
     const auto is_this_file = [&](const ProfileSummary& run) { return !digest.empty() && run.digest == digest; };
     if (std::any_of(known.runs.begin(), known.runs.end(), is_this_file))
         std::erase_if(known.runs, [&](const ProfileSummary& run) { return !is_this_file(run); });
@@ -118,9 +133,17 @@ ProfileLibrary::Choice ProfileLibrary::learn(const Known& known, const Applicati
     const auto add = [&](const char* words) {
         choice.learned = (choice.learned.empty() ? "a run" : choice.learned) + words;
     };
-    if (!runs.empty() && !same_arguments) add(" with other arguments");
+    if (!runs.empty()) choice.last_zones = zones_of(*runs.front());
+    if (!runs.empty() && !same_arguments) add(" with other arguments or input");
     if (choice.model && known.other_file) add(", of another file under this path");
     return choice;
+}
+
+std::vector<ZoneName> ProfileLibrary::zones_of(const ProfileSummary& run) const {
+    if (!run.application) return {};
+    const Result<std::optional<Application>> found = applications_.find_application(*run.application);
+    if (!found || !*found || !(*found)->status.plan) return {};
+    return (*found)->status.plan->zone_of_rank;
 }
 
 /// What the newest of these runs have in common.
@@ -180,8 +203,8 @@ ProfileLibrary::Choice ProfileLibrary::extrapolated(const Known& known, int rank
     choice.model =
         std::make_shared<const ApplicationModel>(ApplicationModel{known.program, true, *std::move(found.graph)});
     choice.source = to_string(runs[0]->id);
-    choice.learned = "extrapolated: " + found.how + (same_arguments ? "" : ", with other arguments") + " (confidence " +
-                     std::to_string(static_cast<int>(found.confidence * 100)) + " %)";
+    choice.learned = "extrapolated: " + found.how + (same_arguments ? "" : ", with other arguments or input") +
+                     " (confidence " + std::to_string(static_cast<int>(found.confidence * 100)) + " %)";
     return choice;
 }
 
@@ -193,7 +216,7 @@ Profile ProfileLibrary::of_run(const ProfileId& id, const Application& applicati
                     application.request.id,
                     clock_.now(),
                     {argv[0], model.complete, model.graph, model.unseen}};
-    profile.arguments = class_of(argv);
+    profile.arguments = class_of(application.request);
     // The file may be another by now; what was planned with is what ran.
     if (application.status.plan) {
         profile.digest = application.status.plan->digest;

@@ -60,7 +60,7 @@ Result<StartOutline> choose_start(const ApplicationRequest& request, const std::
 
 Result<StartChoice> plan_start(const ApplicationRequest& request, const ProfileLibrary::Choice& model,
                                const StartOutline& outline) {
-    Result<ApplicationPlan> plan = make_plan(request, model.model.get(), model.source, outline.used);
+    Result<ApplicationPlan> plan = make_plan(request, model.model.get(), model.source, outline.used, model.last_zones);
     if (!plan) return plan.error();
     plan->learned = model.learned;
     plan->digest = model.digest;

@@ -28,7 +28,7 @@ XDLU = "/usr/lib/{}-linux-gnu/scalapack/mpich-tests/xdlu".format(platform.machin
 PLACEMENTS = {
     "hier": ("HIER", ["--algorithm", "hier"]),
     "multilevel": ("our mapper", ["--algorithm", "multilevel"]),
-    "round_robin": ("round robin", ["--algorithm", "round_robin"]),
+    "round_robin": ("round robin", ["--algorithm", "round-robin"]),
     "block": ("MPICH's default", ["--algorithm", "block"]),
 }
 

@@ -84,7 +84,7 @@ class Jobs:
         plan = self.call("POST", "/v1/applications?dry_run=true", USER, self.application(argv=[program[0], "--steps=9999"]), status=200).json
         self.assertEqual((plan["profile"], plan["learned"], plan["predicted_s"]), (wanted["id"], "merged from 2 runs", 1500))
         other = self.call("POST", "/v1/applications?dry_run=true", USER, self.application(argv=[program[0], "--steps=7"]), status=200).json
-        self.assertEqual(other["learned"], "merged from 2 runs with other arguments")
+        self.assertEqual(other["learned"], "merged from 2 runs with other arguments or input")
         self.assertNotIn("predicted_s", other)
         larger = self.call("POST", "/v1/applications?dry_run=true", USER, self.application(4, argv=program), status=200).json
         self.assertEqual(larger["profile"], "none")

@@ -62,7 +62,7 @@ class Runs(Shared):
         self.assertEqual(done.returncode, 137, done.stderr)
 
     def test_interleaved_ranks_land_where_the_assignment_says(self):
-        done = self.f.zbs("run", "-n", "6", "--mapper", "round_robin", "--", "/bin/sh", "-c", "echo $PMI_RANK $ZBS_ZONE")
+        done = self.f.zbs("run", "-n", "6", "--mapper", "round-robin", "--", "/bin/sh", "-c", "echo $PMI_RANK $ZBS_ZONE")
         self.assertEqual(done.returncode, 0, done.stderr)
         zones = dict(line.split() for line in done.stdout.split("\n") if line)
         application = json.loads(self.f.zbs("list", "--limit", "1", "-o", "json").stdout)["applications"][0]["id"]
@@ -611,7 +611,7 @@ class Offline(unittest.TestCase):
         self.assertEqual([row["task"] for row in mapping["mapping"]], [0, 1, 2, 3])
         self.assertEqual((zone[0] == zone[2], zone[1] == zone[3], zone[0] == zone[1]), (True, True, False))
         self.assertEqual(mapping["inter_zone_bytes"], 20)
-        for algorithm in ("global", "block", "round_robin", "random"):
+        for algorithm in ("global", "block", "round-robin", "random"):
             self.assertEqual(self.zbs("map", *paths, "--algorithm", algorithm).returncode, 0)
         self.assertEqual(self.zbs("map", *paths, "--algorithm", "magic").returncode, 2)
         hosts = self.zbs("map", *paths, "--format", "hostfile").stdout.split()

@@ -17,7 +17,7 @@ import tempfile
 import unittest
 
 ZBS, SOURCE = sys.argv[1:3]
-ALGORITHMS = ["metis", "greedy", "block", "round_robin", "random", "global", "hier"]
+ALGORITHMS = ["metis", "greedy", "block", "round-robin", "random", "global", "hier"]
 
 
 def grid(rows, columns, weigh=lambda u, v: 1, work=lambda t: 1):

@@ -415,7 +415,7 @@ class Trace(ProfilerTest):
         # 1000 internal cycles within a zone at 0.1 ms a message: the kernel itself cannot take less.
         self.assertGreater(report["run_time_s"], 0.1)
         # A team torn over zones pays 10 ms in every cycle.
-        blocks = self.replay("--algorithm", "round_robin")
+        blocks = self.replay("--algorithm", "round-robin")
         self.assertGreater(blocks["run_time_s"], 10)
 
     def test_every_kind_of_message(self):

@@ -129,7 +129,7 @@ class Files(Staging):
 
     def test_ranks_of_one_zone_share_one_folder_however_they_are_mixed(self):
         data = self.input(1000)
-        application = self.submit("--mapper", "round_robin", "--stage-out", "copy.*", "--stage-out", "zone.txt")
+        application = self.submit("--mapper", "round-robin", "--stage-out", "copy.*", "--stage-out", "zone.txt")
         self.assertEqual(self.f.wait_state(application, ("completed", "failed"), 60)["state"], "completed")
         steps = glob.glob(f"{self.f.folder}/state/*/steps/run-*/job/zone.txt")
         into = self.here / "results"

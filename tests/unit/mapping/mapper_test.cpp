@@ -35,7 +35,7 @@ Mapping mapped(std::string_view name, const TaskGraph& graph, const ResourceGrap
 
 TEST(Mappers, AreFoundByName) {
     EXPECT_THAT(mapper_names(),
-                ElementsAre("auto", "global", "hier", "multilevel", "metis", "block", "round_robin", "random"));
+                ElementsAre("auto", "global", "hier", "multilevel", "metis", "block", "round-robin", "random"));
     for (const std::string_view name : mapper_names()) EXPECT_EQ(find_mapper(name)->name(), name);
     EXPECT_EQ(find_mapper("taura"), nullptr);
 }
@@ -93,7 +93,7 @@ TEST(BlockMapper, SharesProcessorsEvenlyWhereItMust) {
         ElementsAre(0, 0, 0, 1, 1, 1, 2));
 }
 TEST(RoundRobinMapper, DealsToZonesInTurnAndSkipsFullOnes) {
-    EXPECT_THAT(mapped("round_robin", test::isolated(5), test::flat_zones({2, 4}, kWan)).processor_of,
+    EXPECT_THAT(mapped("round-robin", test::isolated(5), test::flat_zones({2, 4}, kWan)).processor_of,
                 ElementsAre(0, 2, 1, 3, 4));
 }
 TEST(RandomMapper, DependsOnTheSeedOnly) {

@@ -249,7 +249,7 @@ TEST(MapOntoTree, BlocksAreConsecutive) {
 }
 
 TEST(MapOntoTree, RoundRobinDealsOverZones) {
-    EXPECT_THAT(*map_onto_tree(test::isolated(4), tree_of("2:2", "1:2"), "round_robin", {}), ElementsAre(0, 2, 1, 3));
+    EXPECT_THAT(*map_onto_tree(test::isolated(4), tree_of("2:2", "1:2"), "round-robin", {}), ElementsAre(0, 2, 1, 3));
 }
 
 TEST(MapOntoTree, MetisAndGreedyBeatRandomOnAGrid) {

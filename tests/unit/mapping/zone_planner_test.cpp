@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 #include <set>
 
 #include "algorithms/graph/shortest_path_clustering.hpp"
+#include "algorithms/mapping/level1_mappers.hpp"
 #include "algorithms/mapping/zone_assignment.hpp"
 #include "tests/support/graphs.hpp"
 
@@ -106,6 +108,53 @@ TEST(AssignClusters, EndsWhereNoWorkIsLeft) {
         ASSERT_TRUE(assign_clusters(single, set, work));
         EXPECT_LE(given - work, given + 4 * static_cast<std::int64_t>(single.arcs.size() + single.size.size()));
     }
+}
+
+/// Teams of four in a chain, and zones of four processors on a line, `at` being the place of each: delays between zones
+/// are a matrix that no tree has.
+TEST(MapToZones, NeighboursInAChainAreInZonesNearEachOther) {
+    std::vector<TaskEdge> edges;
+    for (TaskIndex u = 0; u < 16; ++u) {
+        for (TaskIndex v = u + 1; v < 16 && v < (u / 4 + 1) * 4; ++v) edges.push_back({u, v, 1e6, 1000});
+        if (u + 4 < 16) edges.push_back({u, u + 4, 1e4, 10});
+    }
+    const TaskGraph graph = *TaskGraph::make(std::vector<double>(16, 1.0), edges);
+    const auto zones = aggregate_zones(test::flat_zones({4, 4, 4, 4}, kBetween));
+    std::vector<int> at = {0, 1, 2, 3};
+    do {
+        std::vector<Link> between;
+        for (const int a : at)
+            for (const int b : at) between.push_back({1e-3 + 20e-3 * std::abs(a - b), 1e8});
+        for (const char* mapper : {"auto", "multilevel"}) {
+            SCOPED_TRACE(testing::Message() << mapper << testing::PrintToString(at));
+            const ZonePlan plan = map_to_zones(mapper, graph, zones, between, {.max_tasks_per_processor = 1}).value();
+            for (TaskIndex u = 0; u + 4 < 16; ++u) {
+                const auto place = [&](TaskIndex t) {
+                    return at[static_cast<std::size_t>(plan.zone_of_task[static_cast<std::size_t>(t)])];
+                };
+                EXPECT_EQ(std::abs(place(u) - place(u + 4)), 1) << u;
+            }
+        }
+    } while (std::ranges::next_permutation(at).found);
+}
+
+TEST(MapToZones, NoTaskMovesForAGainUnderTwoPerCent) {
+    // Two pairs, and a fifth task that talks to the first pair a little more than to the second.
+    const auto graph_with = [](double to_first) {
+        return *TaskGraph::make(std::vector<double>(5, 1.0),
+                                {{0, 1, 1e9, 1}, {2, 3, 1e9, 1}, {0, 4, to_first, 1}, {2, 4, 1e6, 1}});
+    };
+    const std::vector<std::int32_t> last = {0, 0, 1, 1, 1};
+    const auto plan = [&](double to_first, std::vector<int> processors) {
+        const ResourceGraph resources = test::flat_zones(processors, kBetween);
+        return map_to_zones("auto", graph_with(to_first), aggregate_zones(resources), links_between_zones(resources),
+                            {.max_tasks_per_processor = 1}, last)
+            .value()
+            .zone_of_task;
+    };
+    EXPECT_EQ(plan(1.01e6, {3, 3}), last);
+    EXPECT_NE(plan(1.1e6, {3, 3}), last);   // a tenth fewer bytes between zones
+    EXPECT_NE(plan(1.01e6, {3, 2}), last);  // no room any more
 }
 
 TEST(MapClustersToZones, PlanIsConsistent) {

@@ -54,7 +54,7 @@ TEST(MakePlan, KeepsTeamsTogetherAndTellsTheBaselines) {
 }
 
 TEST(MakePlan, EveryRankOnceAndNoZoneOverItsOffer) {
-    for (const char* mapper : {"auto", "hier", "multilevel", "metis", "global", "block", "round_robin", "random"}) {
+    for (const char* mapper : {"auto", "hier", "multilevel", "metis", "global", "block", "round-robin", "random"}) {
         SCOPED_TRACE(mapper);
         EXPECT_TRUE(check_plan_mapper(mapper));
         const Offer offers[] = {offer("a", 1), offer("b", 4), offer("c", 2)};

@@ -27,7 +27,7 @@ struct ProfileLibraryTest : testing::Test {
     VirtualClock clock;
     MemoryZoneStore store;
     SilentLog log;
-    ProfileLibrary library{clock, store, log};
+    ProfileLibrary library{clock, store, store, log};
     std::map<std::string, std::string> files;  // path to digest
     std::uint64_t next = 100;
 
@@ -91,7 +91,48 @@ TEST_F(ProfileLibraryTest, ArgumentsOfTheSameClassAreOneKindOthersTheNextBest) {
     EXPECT_EQ(choose(4).learned, "");
     const ProfileLibrary::Choice other = choose(4, {"/app", "--help"});
     EXPECT_EQ(first_bytes(other), 50'000) << "the newest";
-    EXPECT_EQ(other.learned, "a run with other arguments");
+    EXPECT_EQ(other.learned, "a run with other arguments or input");
+}
+
+TEST_F(ProfileLibraryTest, RunsThatWereCutShortAreNotTakenForOtherArguments) {
+    run({.bytes = 50'000, .argv = {"/app", "9000"}, .complete = false});
+    EXPECT_FALSE(choose(4).model);
+    run({.bytes = 1000, .argv = {"/app", "70000"}});
+    run({.bytes = 50'000, .argv = {"/app", "9000"}, .complete = false});
+    EXPECT_EQ(first_bytes(choose(4)), 1000);
+    EXPECT_EQ(first_bytes(choose(4, {"/app", "9000"})), 50'000);  // better than nothing for its own arguments
+}
+
+TEST_F(ProfileLibraryTest, AnotherInputThatTravelsAlongIsAnotherKind) {
+    const auto with_input = [&](std::string digits) {
+        digits.resize(64, '0');
+        ApplicationRequest made = request(4);
+        made.staging.inputs = {{.name = "solver.in", .digest = digits, .size = 1}};
+        return made;
+    };
+    for (const auto& [digits, bytes] : {std::pair{"111", 1000.0}, std::pair{"222", 50'000.0}}) {
+        const Application application{some_user(), with_input(digits), {}};
+        ASSERT_TRUE(
+            store.insert(library.of_run({some_id(next++)}, application, {"", true, chain(4, bytes)}, std::nullopt)));
+    }
+    const ProfileLibrary::Choice first = library.choose(some_user(), with_input("111"));
+    EXPECT_EQ(first_bytes(first), 1000);
+    EXPECT_EQ(first.learned, "");
+    EXPECT_EQ(library.choose(some_user(), with_input("333")).learned, "a run with other arguments or input");
+}
+
+TEST_F(ProfileLibraryTest, ZonesOfTheNewestRunAreKnownWhileItsRecordIs) {
+    Application application{some_user(), request(4), {}};
+    application.status.plan = ApplicationPlan{};
+    application.status.plan->zone_of_rank = {"a", "a", "b", "b"};
+    const Profile left = library.of_run({some_id(next++)}, application, {"", true, chain(4, 1000)}, std::nullopt);
+    ASSERT_TRUE(store.insert(left));
+    EXPECT_THAT(library.choose(some_user(), request(4)).last_zones, testing::IsEmpty());
+    ASSERT_TRUE(store.insert(application));
+    const Profile again = library.of_run({some_id(next++)}, application, {"", true, chain(4, 1000)}, std::nullopt);
+    ASSERT_TRUE(store.insert(again));
+    EXPECT_EQ(choose(4).last_zones, application.status.plan->zone_of_rank);
+    EXPECT_THAT(choose(5).last_zones, testing::IsEmpty());
 }
 
 TEST_F(ProfileLibraryTest, OtherNumbersOfRanksAreExtrapolated) {

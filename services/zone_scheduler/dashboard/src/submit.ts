@@ -59,7 +59,7 @@ export async function submitPage(room: HTMLElement, signal: AbortSignal): Promis
   const ranks = field("ranks", "Ranks", { type: "number", min: 1, max: 1_000_000, value: 4, required: true });
   const walltime = field("walltime", "Walltime, minutes", { type: "number", min: 1, max: 527_040, value: 60, required: true });
   const zones = field("zones", "Only these zones (empty: any)", { class: "wide", autocomplete: "off" });
-  const mapper = h("select", { id: "mapper" }, ["hier", "block", "round_robin", "random"].map((name) => h("option", {}, name)));
+  const mapper = h("select", { id: "mapper" }, ["auto", "hier", "multilevel", "metis", "global", "block", "round-robin", "random"].map((name) => h("option", {}, name)));
   const wrong = h("p", { id: "command-fault", class: "field-fault", role: "alert" });
   command.input.setAttribute("aria-describedby", "command-fault");
   command.element.append(wrong);

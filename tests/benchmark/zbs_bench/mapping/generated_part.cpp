@@ -34,7 +34,7 @@ void bench_generated(const Setup& setup) {
         {"stencil7 20x18x16", [](std::uint64_t) { return test::stencil(20, 18, 16, false); }, true},
         {"stencil27 15x14x13", [](std::uint64_t) { return test::stencil(15, 14, 13, true); }, true},
     };
-    const std::vector<Contender> all = contenders(setup, {"metis", "greedy", "round_robin"});
+    const std::vector<Contender> all = contenders(setup, {"metis", "greedy", "round-robin"});
     Table detail{"generated graphs, imbalance 0.03, distances 1:10:100: J over that of metis, geometric mean of seeds",
                  {"family", "hierarchy", "mapper", "J / metis", "mean J", "mean seconds", "unbalanced"},
                  {}};

@@ -78,7 +78,7 @@ void bench_peers(const Setup& setup) {
                 : "peers: skipped; " + setup.data + "/peers.csv cannot be read");
         return;
     }
-    const std::vector<Contender> all = contenders(setup, {"metis", "greedy", "block", "round_robin"});
+    const std::vector<Contender> all = contenders(setup, {"metis", "greedy", "block", "round-robin"});
     std::map<std::string, Record> ours, peers;
     Table detail{"every case: J, seconds, r = J / best feasible peer J",
                  {"case", "preset", "J", "best peer J", "r", "seconds", "balanced"},

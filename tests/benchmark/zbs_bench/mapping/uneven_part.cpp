@@ -91,7 +91,7 @@ void bench_uneven(const Setup& setup) {
     };
     const std::vector<Aim> aims = {
         {"cost", Objective::kCost}, {"occupancy", Objective::kOccupancy}, {"time", Objective::kTime}};
-    const std::vector<std::string> baselines = {"global", "hier", "metis", "greedy", "block", "round_robin", "random"};
+    const std::vector<std::string> baselines = {"global", "hier", "metis", "greedy", "block", "round-robin", "random"};
     Table table{"uneven zones: ours, asked for the objective, against each baseline (value / ours, geometric mean)",
                 {"objective", "ours", "baseline", "better", "equal", "worse", "ours unbalanced", "its unbalanced",
                  "baseline / ours", "our seconds", "its seconds"},
