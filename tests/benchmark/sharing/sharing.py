@@ -34,7 +34,7 @@ class Federation:
         self.folder, self.programs, self.started = folder, programs, []
         processors, queue = WAYS[way]
         self.make(processors)
-        port = (folder / "a/registry/address").read_text().split(":")[-1].strip()
+        port = re.search(r"127\.0\.0\.1:(\d+)", (folder / "a/registry/address").read_text())[1]
         try:
             self.start("registry", programs / "zbs-registry", "run", "--state", folder / "registry", "--listen-port", port, "--allow-private-addresses")
             for zone in ZONES:

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <regex>
 #include <set>
 
 #include "algorithms/base/rng.hpp"
@@ -171,7 +172,7 @@ TEST(KeepBounds, SaysSoWhereThereIsNoWay) {
 
 class TreeMapper : public testing::TestWithParam<std::string_view> {};
 INSTANTIATE_TEST_SUITE_P(, TreeMapper, testing::ValuesIn(tree_mapper_names()),
-                         [](const auto& param_info) { return std::string(param_info.param); });
+                         [](const auto& param_info) { return std::regex_replace(std::string(param_info.param), std::regex("-"), "_"); });
 
 TEST_P(TreeMapper, KeepsTheBoundOfEqualTasks) {
     const MapOptions options{.max_tasks_per_processor = 0, .imbalance = 0.03};
