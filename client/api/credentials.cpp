@@ -13,7 +13,7 @@
 #include "services/common/adapters/cpprest/address_rules.hpp"
 #include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/adapters/cpprest/published_bundle.hpp"
-#include "services/common/adapters/descriptor/file_bytes.hpp"
+#include "services/common/adapters/descriptor/descriptor.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
 #include "services/common/adapters/openssl/trust/proxy.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"

@@ -28,14 +28,13 @@
 #include "client/cli/submission/submit_options.hpp"
 #include "client/cli/submission/submit_request.hpp"
 #include "client/cli/watch.hpp"
-#include "services/common/adapters/command_line/since.hpp"
 #include "services/common/adapters/command_line/values.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/codec/json/document_text.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/http/reply.hpp"
-#include "services/common/messages/text/quoting.hpp"
+#include "services/common/messages/text/printable.hpp"
 
 namespace zbs::cli {
 namespace {

@@ -14,7 +14,6 @@
 #include "client/cli/submission/submit_request.hpp"
 #include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/adapters/command_line/pages/program_words.hpp"
-#include "services/common/adapters/command_line/since.hpp"
 #include "services/common/adapters/command_line/values.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/codec/message_codec.hpp"

@@ -1,6 +1,6 @@
 #include "services/common/http/page.hpp"
 
-#include "services/common/messages/names/host_port.hpp"
+#include "services/common/messages/names/host_name.hpp"
 
 namespace zbs::http {
 namespace {

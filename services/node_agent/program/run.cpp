@@ -30,7 +30,7 @@
 #include "services/common/codec/command_codec.hpp"
 #include "services/common/host/service_host.hpp"
 #include "services/common/messages/limits.hpp"
-#include "services/common/messages/names/host_port.hpp"
+#include "services/common/messages/names/host_name.hpp"
 #include "services/node_agent/http/node_routes.hpp"
 #include "services/node_agent/http/zone_registration.hpp"
 #include "services/node_agent/program/node_config_file.hpp"

@@ -13,7 +13,7 @@
 #include "services/common/ports/log.hpp"
 #include "services/common/ports/transport/probe_transport.hpp"
 #include "services/zone_scheduler/records/zone_config.hpp"
-#include "services/zone_scheduler/sensors/measured_link.hpp"
+#include "services/zone_scheduler/sensors/measured_series.hpp"
 
 namespace zbs {
 

@@ -5,8 +5,11 @@
 #include <utility>
 
 #include "algorithms/base/result.hpp"
+#include "services/common/adapters/sql/database.hpp"
 #include "services/common/ports/storage/audit.hpp"
 
+// A record of the audit log as a row. The log and the outbox have tables of the same columns: number, at_us, who,
+// action, object, decision, request_id, detail, hash.
 namespace zbs::sql {
 
 /// `entry` as it is stored: every text through `printable_text`.
@@ -44,5 +47,11 @@ class ChainCheck {
 /// "ENTRIES:HASH", as `zbs-zone audit verify` prints and takes it.
 std::string to_string(const AuditHead& head);
 Result<AuditHead> parse_audit_head(std::string_view text);
+
+/// `insert` is an INSERT with a place for each column. Errors: the database's; kConflict where the table refuses it.
+Result<void> insert_audit_row(Database& database, std::string_view insert, const AuditRecord& record);
+
+/// The row on which a query of all columns stands.
+AuditRecord audit_record_of(const Query& row);
 
 }  // namespace zbs::sql

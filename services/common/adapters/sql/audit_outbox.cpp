@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "services/common/adapters/sql/audit_chain.hpp"
-#include "services/common/adapters/sql/audit_row.hpp"
 #include "services/common/adapters/sql/statements.hpp"
 
 namespace zbs::sql {

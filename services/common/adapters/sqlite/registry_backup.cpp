@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "services/common/adapters/sql/audit_row.hpp"
+#include "services/common/adapters/sql/audit_chain.hpp"
 #include "services/common/adapters/sql/statements.hpp"
 #include "services/common/adapters/sqlite/database.hpp"
 #include "services/common/adapters/sqlite/registry_store.hpp"

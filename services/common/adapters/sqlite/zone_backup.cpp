@@ -8,7 +8,7 @@
 #include "services/common/adapters/sql/statements.hpp"
 #include "services/common/adapters/sql/zone_store.hpp"
 #include "services/common/adapters/sqlite/database.hpp"
-#include "services/common/adapters/sqlite/zone_schema.hpp"
+#include "services/common/adapters/sqlite/zone_store.hpp"
 
 namespace zbs::sqlite {
 namespace {

@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <vector>
 
 #include "algorithms/base/task_runner.hpp"
 #include "services/common/adapters/sql/zone_store.hpp"
@@ -17,5 +18,8 @@ Result<std::int64_t> examine_zone_database(const std::string& path);
 /// null is serial.
 Result<ZoneDatabase> open_zone_database(const std::string& path, Durability durability = Durability::kEachCall,
                                         TaskRunner* runner = nullptr);
+
+/// The steps that make a zone's database, oldest first; the n-th lifts it to version n. Append only.
+const std::vector<std::string>& zone_schema();
 
 }  // namespace zbs::sqlite
