@@ -262,15 +262,4 @@ void JsonReader::check_unknown() {
     }
 }
 
-std::string one_of(std::initializer_list<const char*> words) {
-    std::string text = "must be one of";
-    const char* separator = " ";
-    for (const char* word : words) {
-        text += separator;
-        text += word;
-        separator = ", ";
-    }
-    return text;
-}
-
 }  // namespace zbs::codec

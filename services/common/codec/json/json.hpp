@@ -77,7 +77,4 @@ class JsonReader {
     std::optional<Error> error_;
 };
 
-/// 422-style fault for an enumeration's word that does not exist, listing those that do.
-std::string one_of(std::initializer_list<const char*> words);
-
 }  // namespace zbs::codec
