@@ -12,7 +12,6 @@
 #include "client/api/replace_folder.hpp"
 #include "services/common/adapters/cpprest/address_rules.hpp"
 #include "services/common/adapters/cpprest/http_caller.hpp"
-#include "services/common/adapters/cpprest/published_bundle.hpp"
 #include "services/common/adapters/descriptor/descriptor.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
 #include "services/common/adapters/openssl/trust/proxy.hpp"

@@ -117,4 +117,7 @@ void add_dashboard_command(CLI::App& app, Context& context);
 void add_top_command(CLI::App& app, Context& context);
 void add_quickstart_command(CLI::App& app, Context& context);
 
+/// As `zbs --version` prints it.
+inline constexpr const char* kProgramVersion = "zbs 0.1.0";
+
 }  // namespace zbs::cli

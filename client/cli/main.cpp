@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "client/cli/context.hpp"
-#include "client/cli/program_version.hpp"
 #include "services/common/adapters/command_line/output.hpp"
 #include "services/common/adapters/command_line/pages/command_pages.hpp"
 #include "services/common/adapters/command_line/pages/program_words.hpp"

@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "client/api/event_waiter.hpp"
-#include "client/api/polling.hpp"
 #include "client/api/staged_files.hpp"
 #include "client/cli/applications/application_follow.hpp"
 #include "client/cli/applications/application_list.hpp"

@@ -13,7 +13,6 @@
 #include <iostream>
 
 #include "client/api/event_waiter.hpp"
-#include "client/api/polling.hpp"
 #include "client/api/zone_client.hpp"
 #include "client/cli/applications/application_view.hpp"
 #include "services/common/codec/message_codec.hpp"

@@ -6,9 +6,6 @@
 #include "services/common/messages/part.hpp"
 #include "services/common/messages/registry.hpp"
 #include "services/common/messages/staging.hpp"
-#include "services/common/ports/transport/probe_transport.hpp"
-#include "services/common/ports/transport/registry_transport.hpp"
-#include "services/common/ports/transport/respond.hpp"
 #include "services/common/ports/transport/trust_transport.hpp"
 
 namespace zbs {

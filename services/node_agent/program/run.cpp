@@ -27,7 +27,7 @@
 #include "services/common/adapters/system/asio_clock.hpp"
 #include "services/common/adapters/system/spd_log.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
-#include "services/common/codec/command_codec.hpp"
+#include "services/common/codec/service_codec.hpp"
 #include "services/common/host/service_host.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/names/host_name.hpp"

@@ -154,11 +154,6 @@ using namespace process;
 constexpr timeval kHandOverWithin{.tv_sec = kUnitPatienceS, .tv_usec = 0};
 constexpr int kFirstFree = kStepInputDescriptor + 1;
 
-int complain(const std::string& what) {
-    std::fprintf(stderr, "zbs-step: %s\n", what.c_str());
-    return 1;
-}
-
 /// As posix_spawn would have made it: a service manager ignores signals that a job needs.
 void reset_signals() {
     for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
@@ -219,20 +214,20 @@ int serve_starts(const std::string& socket, const std::string& program, const st
 
 int attend(const std::string& socket, const std::string& request, const std::string& program) {
     const Descriptor connection = connect_to(socket);
-    if (!connection) return complain("no starter of steps at " + socket + ": " + std::strerror(errno));
+    if (!connection) return fail("no starter of steps at " + socket + ": " + std::strerror(errno));
     ucred who{};
     socklen_t size = sizeof who;
     if (getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0 || who.uid != geteuid())
-        return complain("the starter of steps at " + socket + " is another user's");
+        return fail("the starter of steps at " + socket + " is another user's");
     for (const int direction : {SO_RCVTIMEO, SO_SNDTIMEO})
         setsockopt(connection.get(), SOL_SOCKET, direction, &kHandOverWithin, sizeof kHandOverWithin);
     if (const int fault = send_message(connection.get(), std::string(kAttendance) + request); fault != 0)
-        return complain("cannot ask the starter of steps: " + std::string(std::strerror(fault)));
+        return fail("cannot ask the starter of steps: " + std::string(std::strerror(fault)));
     const DescriptorMessage got = receive_message(connection.get());
     if (!got.is_whole || got.text != kStarterRequest || got.given.size() != kStarterDescriptors)
-        return complain("the starter of steps has nothing for request " + request);
+        return fail("the starter of steps has nothing for request " + request);
     auto arguments = decode_arguments(read_memory_file(got.given[0].get(), kMaxSupervisorArgumentBytes));
-    if (!arguments) return complain(arguments.error().message);
+    if (!arguments) return fail(arguments.error().message);
 
     std::array<Descriptor, 3> high;  // above the numbers that the supervisor gets: none overwrites another
     for (std::size_t i = 0; i < high.size(); ++i)

@@ -15,7 +15,6 @@
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/common/adapters/sqlite/database.hpp"
-#include "services/common/adapters/sqlite/registry_backup.hpp"
 #include "services/common/adapters/sqlite/registry_store.hpp"
 #include "services/common/adapters/system/absolute_path.hpp"
 #include "services/common/adapters/system/spd_log.hpp"

@@ -11,7 +11,7 @@
 #include "algorithms/model/resource_graph.hpp"
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/log.hpp"
-#include "services/common/ports/transport/probe_transport.hpp"
+#include "services/common/ports/transport/trust_transport.hpp"
 #include "services/zone_scheduler/records/zone_config.hpp"
 #include "services/zone_scheduler/sensors/measured_series.hpp"
 

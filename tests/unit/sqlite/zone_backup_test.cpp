@@ -1,4 +1,3 @@
-#include "services/common/adapters/sqlite/zone_backup.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

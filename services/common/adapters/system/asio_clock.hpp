@@ -9,7 +9,6 @@
 #include <random>
 #include <utility>
 
-#include "services/common/ports/background.hpp"
 #include "services/common/ports/clock.hpp"
 
 namespace zbs::system {

@@ -170,10 +170,6 @@ std::string JsonReader::text(const char* key, std::size_t max_bytes) {
     return text;
 }
 
-std::string JsonReader::text_or(const char* key, std::string fallback, std::size_t max_bytes) {
-    return has(key) ? text(key, max_bytes) : std::move(fallback);
-}
-
 std::int64_t JsonReader::integer(const char* key, std::int64_t min, std::int64_t max) {
     const Json* value = find(key, true);
     if (value == nullptr) return min;

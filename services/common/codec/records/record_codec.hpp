@@ -2,7 +2,7 @@
 #include <string>
 
 #include "services/common/codec/json/json.hpp"
-#include "services/common/messages/application_summary.hpp"
+#include "services/common/messages/application.hpp"
 #include "services/common/messages/event.hpp"
 #include "services/common/ports/storage/part_store.hpp"
 

@@ -3,7 +3,7 @@
 #include "algorithms/base/text.hpp"
 #include "services/common/codec/records/audit_codec.hpp"
 #include "services/common/codec/site_codec.hpp"
-#include "services/common/failpoint/points.hpp"
+#include "services/common/failpoint/failpoint.hpp"
 
 namespace zbs::zone_program {
 
