@@ -18,7 +18,7 @@
 #include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/adapters/command_line/output.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
-#include "services/common/adapters/command_line/standard_output.hpp"
+#include "services/common/adapters/command_line/terminal.hpp"
 #include "services/common/adapters/command_line/values.hpp"
 #include "services/common/adapters/system/thread_runner.hpp"
 #include "services/common/codec/json/document_text.hpp"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "client/calls/event_stream.hpp"
-#include "services/common/codec/records/event_codec.hpp"
+#include "services/common/codec/records/record_codec.hpp"
 
 namespace zbs::client {
 namespace {

@@ -10,7 +10,6 @@
 #include <cstring>
 
 #include "services/common/adapters/descriptor/descriptor.hpp"
-#include "services/common/adapters/descriptor/file_bytes.hpp"
 #include "services/common/codec/staging_codec.hpp"
 #include "services/common/http/call.hpp"
 #include "services/common/messages/limits.hpp"

@@ -18,9 +18,11 @@
 
 namespace zbs::client {
 namespace {
+
 constexpr std::chrono::seconds kPatienceWithStandby{30};  ///< twice what taking over needs
 constexpr Duration kShortAbsence = std::chrono::seconds{2};
 constexpr Duration kAskWhetherGivenUp = std::chrono::milliseconds{100};
+
 }  // namespace
 
 ZoneClient::ZoneClient(std::string url, const Caller& self, std::string token, std::chrono::milliseconds patience)
@@ -207,6 +209,24 @@ Result<ApplicationModel> ZoneClient::profile(const std::string& profile_id) {
     const Result<codec::Json> model = json("GET", "/v1/profiles/" + http::encode_percent(profile_id));
     if (!model) return model.error();
     return codec::decode_model(*model);
+}
+
+Duration delegation_lifetime(Duration walltime) {
+    return std::min<Duration>(std::chrono::hours{12}, walltime + std::chrono::hours{1});
+}
+
+Result<void> delegate(ZoneClient& zone, const std::string& id, const std::string& application, Duration lifetime) {
+    if (zone.credentials() == nullptr) return {};
+    codec::Json wanted = {{"id", id}};
+    if (!application.empty()) wanted["application"] = application;
+    const Result<codec::Json> made = zone.call("POST", "/v1/delegations", wanted);
+    if (!made) return made.error();
+    const Result<std::string> chain =
+        zone.credentials()->sign_delegation(made->value("request", ""), application, lifetime);
+    if (!chain) return chain.error();
+    const Result<codec::Json> put = zone.call("PUT", "/v1/delegations/" + id, {{"chain", *chain}});
+    if (!put) return put.error();
+    return {};
 }
 
 }  // namespace zbs::client

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "client/api/credentials.hpp"
-#include "client/calls/home_addresses.hpp"
+#include "client/calls/repeated_call.hpp"
 #include "services/common/codec/json/json.hpp"
 #include "services/common/messages/application.hpp"
 #include "services/common/ports/http_client.hpp"
@@ -109,5 +109,13 @@ class ZoneClient {
     bool is_slow_ = false;  ///< it has answered after a silence: another one is no absence until the call's deadline
     LogChunk last_;
 };
+
+/// Hands the home zone the right to run the parts of one application in other organisations' zones: home makes a key,
+/// the proxy for it is signed here. May be repeated with the same `id`: the newer proxy takes the place of the older.
+/// Nothing is done without TLS. Errors: the zone's.
+Result<void> delegate(ZoneClient& zone, const std::string& id, const std::string& application, Duration lifetime);
+
+/// How long an application's delegation should live: its walltime, an hour for the queues, at most 12 hours.
+Duration delegation_lifetime(Duration walltime);
 
 }  // namespace zbs::client

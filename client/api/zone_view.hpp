@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "services/common/codec/json/json.hpp"
-#include "services/common/codec/peering_view.hpp"
+#include "services/common/codec/peering_codec.hpp"
 
 /// What a zone answers about itself, for commands that show it. Any value is accepted, also one of another release: a
 /// member that is absent or of another type gives the default.

@@ -7,7 +7,7 @@
 
 #include "algorithms/base/text.hpp"
 #include "services/common/codec/message_codec.hpp"
-#include "services/common/http/page.hpp"
+#include "services/common/http/reply.hpp"
 #include "services/common/http/router.hpp"
 #include "services/common/messages/limits.hpp"
 

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "algorithms/base/text.hpp"
 #include "services/common/http/reply.hpp"
 
 namespace zbs::client {
+
 namespace {
 constexpr Duration kLongestPause = std::chrono::seconds{1};
 }
@@ -25,6 +27,14 @@ std::optional<Duration> RepeatedCall::pause_after(const Result<HttpAnswer>& answ
     const Duration pause = pause_;
     pause_ = std::min(pause_ * 2, kLongestPause);
     return pause;
+}
+
+HomeAddresses::HomeAddresses(std::string_view list) {
+    for (std::string_view url : split(list, ',')) {
+        while (url.starts_with(' ')) url.remove_prefix(1);
+        while (url.ends_with(' ')) url.remove_suffix(1);
+        urls_.emplace_back(url);
+    }
 }
 
 }  // namespace zbs::client

@@ -9,14 +9,21 @@
 #include "algorithms/base/ids.hpp"
 #include "algorithms/base/text.hpp"
 #include "client/api/zone_client.hpp"
-#include "client/cli/exit_codes.hpp"
+#include "services/common/adapters/command_line/exit_codes.hpp"
 #include "services/common/listing/rows.hpp"
 
 namespace CLI {
 class App;
 }
-
 namespace zbs::cli {
+
+/// Exit codes of every command; with `run` and `wait` the program's own code goes through.
+using enum command_line::Ending;
+using command_line::exit_code_of;
+using command_line::kExitCodes;
+
+inline constexpr std::string_view kExitNote =
+    "run and wait give the program's own code, 128 + n where signal n ended it, and 143 at the walltime.";
 
 using listing::Cell;
 using listing::chosen;
@@ -109,5 +116,8 @@ void add_complete_command(CLI::App& app, Context& context);
 void add_dashboard_command(CLI::App& app, Context& context);
 void add_top_command(CLI::App& app, Context& context);
 void add_quickstart_command(CLI::App& app, Context& context);
+
+/// As `zbs --version` prints it.
+inline constexpr const char* kProgramVersion = "zbs 0.1.0";
 
 }  // namespace zbs::cli

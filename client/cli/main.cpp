@@ -7,12 +7,11 @@
 #include <vector>
 
 #include "client/cli/context.hpp"
-#include "client/cli/program_version.hpp"
 #include "services/common/adapters/command_line/output.hpp"
 #include "services/common/adapters/command_line/pages/command_pages.hpp"
 #include "services/common/adapters/command_line/pages/program_words.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
-#include "services/common/adapters/command_line/standard_output.hpp"
+#include "services/common/adapters/command_line/terminal.hpp"
 #include "services/common/adapters/command_line/values.hpp"
 
 namespace {

@@ -12,7 +12,7 @@
 #include <optional>
 
 #include "algorithms/base/text.hpp"
-#include "services/common/adapters/descriptor/file_bytes.hpp"
+#include "services/common/adapters/descriptor/descriptor.hpp"
 
 namespace zbs::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "client/cli/context.hpp"
-#include "services/common/listing/text_width.hpp"
+#include "services/common/listing/rows.hpp"
 
 namespace zbs::cli {
 namespace {

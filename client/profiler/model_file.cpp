@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "algorithms/base/utf8.hpp"
-#include "services/common/adapters/descriptor/file_bytes.hpp"
+#include "services/common/adapters/descriptor/descriptor.hpp"
 
 namespace zbs::profiler {
 namespace {

@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "algorithms/base/trace_layout.hpp"
-#include "services/common/adapters/descriptor/file_bytes.hpp"
+#include "services/common/adapters/descriptor/descriptor.hpp"
 
 namespace zbs::profiler {
 namespace {

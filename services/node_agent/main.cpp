@@ -6,7 +6,7 @@
 #include "services/common/adapters/command_line/exit_codes.hpp"
 #include "services/common/adapters/command_line/pages/command_pages.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
-#include "services/common/adapters/command_line/standard_output.hpp"
+#include "services/common/adapters/command_line/terminal.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
 #include "services/node_agent/program/node_program.hpp"
 

@@ -6,7 +6,7 @@
 #include "services/common/adapters/command_line/output.hpp"
 #include "services/common/adapters/command_line/pages/command_pages.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
-#include "services/common/adapters/command_line/standard_output.hpp"
+#include "services/common/adapters/command_line/terminal.hpp"
 #include "services/common/adapters/command_line/values.hpp"
 #include "services/registry/program/registry_program.hpp"
 

@@ -9,7 +9,7 @@
 #include "services/common/adapters/command_line/output.hpp"
 #include "services/common/adapters/command_line/pages/command_pages.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
-#include "services/common/adapters/command_line/standard_output.hpp"
+#include "services/common/adapters/command_line/terminal.hpp"
 #include "services/zone_scheduler/program/commands/operator_listings.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
 

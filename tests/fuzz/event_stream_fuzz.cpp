@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "client/calls/event_stream.hpp"
-#include "services/common/codec/records/event_codec.hpp"
+#include "services/common/codec/records/record_codec.hpp"
 #include "tests/fuzz/mutation.hpp"
 
 // Any bytes as a stream of server-sent events, whole and in pieces: the same events either way, none too large; what is

@@ -8,7 +8,6 @@
 #include <tuple>
 #include <vector>
 
-#include "services/common/ports/storage/registry_store.hpp"
 #include "services/common/ports/storage/site_store.hpp"
 #include "services/common/ports/storage/zone_store.hpp"
 

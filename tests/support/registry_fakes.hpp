@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "services/common/ports/address_prover.hpp"
-#include "services/common/ports/secrets.hpp"
 #include "services/common/ports/trust.hpp"
 
 namespace zbs::test {

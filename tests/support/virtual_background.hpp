@@ -3,7 +3,6 @@
 #include <utility>
 #include <vector>
 
-#include "services/common/ports/background.hpp"
 #include "services/common/ports/clock.hpp"
 
 namespace zbs::test {

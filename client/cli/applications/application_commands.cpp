@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "client/api/event_waiter.hpp"
-#include "client/api/polling.hpp"
 #include "client/api/staged_files.hpp"
 #include "client/cli/applications/application_follow.hpp"
 #include "client/cli/applications/application_list.hpp"
@@ -28,14 +27,13 @@
 #include "client/cli/submission/submit_options.hpp"
 #include "client/cli/submission/submit_request.hpp"
 #include "client/cli/watch.hpp"
-#include "services/common/adapters/command_line/since.hpp"
 #include "services/common/adapters/command_line/values.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/codec/json/document_text.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/http/reply.hpp"
-#include "services/common/messages/text/quoting.hpp"
+#include "services/common/messages/text/printable.hpp"
 
 namespace zbs::cli {
 namespace {

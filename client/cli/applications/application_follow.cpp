@@ -12,9 +12,8 @@
 #include <ctime>
 #include <iostream>
 
-#include "client/api/delegate.hpp"
 #include "client/api/event_waiter.hpp"
-#include "client/api/polling.hpp"
+#include "client/api/zone_client.hpp"
 #include "client/cli/applications/application_view.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/http/reply.hpp"

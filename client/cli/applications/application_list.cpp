@@ -11,7 +11,6 @@
 #include "algorithms/base/text.hpp"
 #include "client/cli/applications/application_view.hpp"
 #include "services/common/adapters/command_line/offers.hpp"
-#include "services/common/adapters/command_line/since.hpp"
 #include "services/common/adapters/command_line/values.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/codec/json/words.hpp"

@@ -26,7 +26,6 @@
 #include "services/common/adapters/system/thread_runner.hpp"
 #include "services/common/codec/json/document_text.hpp"
 #include "services/common/codec/model_codec.hpp"
-#include "services/common/codec/tree_mapping_codec.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs::cli {

@@ -8,7 +8,6 @@
 #include "client/cli/context.hpp"
 #include "client/cli/input.hpp"
 #include "services/common/codec/model_codec.hpp"
-#include "services/common/codec/tree_mapping_codec.hpp"
 
 namespace zbs::cli {
 namespace {

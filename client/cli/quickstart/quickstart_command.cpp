@@ -20,7 +20,6 @@
 #include "algorithms/base/utf8.hpp"
 #include "client/cli/context.hpp"
 #include "client/cli/output_file.hpp"
-#include "client/cli/quickstart/quickstart_account.hpp"
 #include "client/cli/quickstart/quickstart_federation.hpp"
 #include "client/cli/zones/loopback_port.hpp"
 #include "services/common/adapters/command_line/values.hpp"
@@ -28,7 +27,7 @@
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/system/absolute_path.hpp"
 #include "services/common/adapters/system/thread_runner.hpp"
-#include "services/common/messages/text/quoting.hpp"
+#include "services/common/messages/text/printable.hpp"
 
 namespace zbs::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/cli/program_version.hpp"
+#include "client/cli/context.hpp"
 #include "services/common/codec/json/document_text.hpp"
 
 namespace zbs::cli {

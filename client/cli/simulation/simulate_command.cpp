@@ -21,7 +21,6 @@
 #include "client/cli/output_file.hpp"
 #include "client/cli/simulation/schedule_codec.hpp"
 #include "client/cli/simulation/simulate_input.hpp"
-#include "client/cli/simulation/simulate_lists.hpp"
 #include "client/cli/simulation/simulate_output.hpp"
 #include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/adapters/command_line/values.hpp"

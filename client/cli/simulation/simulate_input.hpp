@@ -9,7 +9,9 @@
 #include "algorithms/formats/swf_cleaning.hpp"
 #include "algorithms/model/workload.hpp"
 #include "algorithms/policy/registry.hpp"
+#include "client/cli/context.hpp"
 
+// What `zbs simulate` can be given by name.
 namespace zbs::cli {
 
 /// Where the jobs come from, as the command line says it.
@@ -56,4 +58,12 @@ struct NamedOptions {
 Result<NamedOptions> parse_named_options(const std::string& text, char separator, const std::string& option);
 /// "a=1".
 Result<std::pair<std::string, std::string>> parse_assignment(const std::string& text, const std::string& option);
+
+/// Every policy, allocator and packing rule: one line and its source.
+void list_all(Context& context);
+/// With their options.
+void list_policies(Context& context);
+void list_allocators(Context& context);
+void list_generators(Context& context);
+
 }  // namespace zbs::cli

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "algorithms/base/utf8.hpp"
-#include "services/common/messages/steps/environment.hpp"
+#include "services/common/messages/steps/job_limits.hpp"
 #include "services/common/messages/text/printable.hpp"
 
 namespace zbs::cli {

@@ -21,7 +21,6 @@
 #include "client/cli/input.hpp"
 #include "client/cli/submission/job_environment.hpp"
 #include "client/cli/submission/probe_program.hpp"
-#include "client/cli/submission/program_mpi.hpp"
 #include "services/common/adapters/descriptor/descriptor.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/system/absolute_path.hpp"

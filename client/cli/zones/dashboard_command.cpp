@@ -8,7 +8,7 @@
 #include <optional>
 #include <random>
 
-#include "client/api/delegate.hpp"
+#include "client/api/zone_client.hpp"
 #include "client/calls/dashboard_proxy.hpp"
 #include "client/cli/context.hpp"
 #include "services/common/adapters/beast/server.hpp"

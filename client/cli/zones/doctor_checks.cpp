@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/base/duration_text.hpp"
-#include "services/common/codec/peering_view.hpp"
+#include "services/common/codec/peering_codec.hpp"
 
 namespace zbs::cli {
 namespace {

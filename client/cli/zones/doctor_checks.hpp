@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "algorithms/base/time.hpp"
-#include "services/common/adapters/command_line/check_listing.hpp"
+#include "services/common/adapters/command_line/check.hpp"
 
 /// What `zbs doctor` thinks of what it found. No file, network or process is touched here.
 namespace zbs::cli {

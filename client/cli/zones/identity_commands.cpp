@@ -3,7 +3,7 @@
 #include <iostream>
 
 #include "algorithms/base/text.hpp"
-#include "client/api/delegate.hpp"
+#include "client/api/zone_client.hpp"
 #include "client/api/zone_view.hpp"
 #include "client/cli/context.hpp"
 #include "services/common/messages/names/join_token.hpp"

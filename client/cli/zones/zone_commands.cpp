@@ -14,7 +14,7 @@
 #include "client/cli/zones/zone_expression.hpp"
 #include "services/common/adapters/command_line/values.hpp"
 #include "services/common/listing/peer_listing.hpp"
-#include "services/common/messages/zone_offer.hpp"
+#include "services/common/messages/registry.hpp"
 
 namespace zbs::cli {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "algorithms/base/suggestion.hpp"
 #include "algorithms/base/text.hpp"
-#include "services/common/messages/zone_offer.hpp"
+#include "services/common/messages/registry.hpp"
 
 namespace zbs::cli {
 namespace {

@@ -4,7 +4,6 @@
 
 #include "services/common/codec/json/json.hpp"
 #include "services/common/messages/application.hpp"
-#include "services/common/messages/application_summary.hpp"
 #include "services/common/messages/capacity.hpp"
 #include "services/common/messages/part.hpp"
 #include "services/common/messages/profile.hpp"

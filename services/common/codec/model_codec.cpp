@@ -3,6 +3,7 @@
 #include <map>
 
 #include "services/common/codec/json/document_text.hpp"
+#include "services/common/codec/json/fields.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs::codec {
@@ -62,27 +63,21 @@ Json edges_of(const TaskGraph& graph) {
     return edges;
 }
 
-Result<Zone> decode_zone(const Json& json, const std::string& pointer) {
-    JsonReader in(json, pointer);
-    Zone zone;
-    zone.name = in.text("name", 256);
-    const Json& machines = in.array("machines", ResourceGraph::kMaxProcessors);
-    for (std::size_t i = 0; i < machines.size() && in.ok(); ++i) {
-        JsonReader m(machines[i], in.pointer_of("machines/" + std::to_string(i)));
-        Machine machine{m.text("name", 256),
-                        static_cast<int>(m.integer("processors", 1, ResourceGraph::kMaxProcessors)),
-                        m.number_or("speed", 1, 0, kMaxNumber)};
-        Result<Machine> done = m.finish(std::move(machine));
-        if (!done) return done.error();
-        zone.machines.push_back(*std::move(done));
-    }
-    zone.within_machine.delay_s = in.number_or("machine_delay_s", zone.within_machine.delay_s, 0, kMaxNumber);
-    zone.within_machine.bandwidth_Bps =
-        in.number_or("machine_bandwidth_Bps", zone.within_machine.bandwidth_Bps, 0, kMaxNumber);
-    zone.within_zone.delay_s = in.number_or("zone_delay_s", zone.within_zone.delay_s, 0, kMaxNumber);
-    zone.within_zone.bandwidth_Bps = in.number_or("zone_bandwidth_Bps", zone.within_zone.bandwidth_Bps, 0, kMaxNumber);
-    return in.finish(std::move(zone));
+constexpr auto kMachine = fields<Machine>(text("name", &Machine::name, 256),
+                                          integer("processors", &Machine::processors, 1, ResourceGraph::kMaxProcessors),
+                                          defaulted(number("speed", &Machine::speed, 0, kMaxNumber)));
+
+constexpr auto kLink = fields<Link>(number("delay_s", &Link::delay_s, 0, kMaxNumber),
+                                    number("bandwidth_Bps", &Link::bandwidth_Bps, 1e-9, kMaxNumber));
+/// What is absent is as in `Zone{}`.
+constexpr auto defaulted_link(const char* delay_key, const char* bandwidth_key) {
+    return fields<Link>(defaulted(number(delay_key, &Link::delay_s, 0, kMaxNumber)),
+                        defaulted(number(bandwidth_key, &Link::bandwidth_Bps, 0, kMaxNumber)));
 }
+constexpr auto kZone = fields<Zone>(
+    text("name", &Zone::name, 256), list("machines", &Zone::machines, ResourceGraph::kMaxProcessors, kMachine),
+    Inlined{&Zone::within_machine, defaulted_link("machine_delay_s", "machine_bandwidth_Bps")},
+    Inlined{&Zone::within_zone, defaulted_link("zone_delay_s", "zone_bandwidth_Bps")});
 
 }  // namespace
 
@@ -169,7 +164,7 @@ Result<ResourceGraph> decode_resources(const Json& json) {
     std::vector<Zone> zones;
     std::map<std::string, std::int32_t> number;
     for (std::size_t i = 0; i < zones_json.size() && in.ok(); ++i) {
-        Result<Zone> zone = decode_zone(zones_json[i], in.pointer_of("zones/" + std::to_string(i)));
+        Result<Zone> zone = kZone.decode(zones_json[i], in.pointer_of("zones/" + std::to_string(i)));
         if (!zone) return zone.error();
         number.emplace(zone->name, static_cast<std::int32_t>(i));
         zones.push_back(*std::move(zone));
@@ -201,18 +196,7 @@ Result<ResourceGraph> decode_resources(const Json& json) {
 
 Json encode(const ResourceGraph& resources) {
     Json zones = Json::array();
-    for (const Zone& zone : resources.zones()) {
-        Json machines = Json::array();
-        for (const Machine& machine : zone.machines) {
-            machines.push_back({{"name", machine.name}, {"processors", machine.processors}, {"speed", machine.speed}});
-        }
-        zones.push_back({{"name", zone.name},
-                         {"machines", std::move(machines)},
-                         {"machine_delay_s", zone.within_machine.delay_s},
-                         {"machine_bandwidth_Bps", zone.within_machine.bandwidth_Bps},
-                         {"zone_delay_s", zone.within_zone.delay_s},
-                         {"zone_bandwidth_Bps", zone.within_zone.bandwidth_Bps}});
-    }
+    for (const Zone& zone : resources.zones()) zones.push_back(kZone.encode(zone));
     Json links = Json::array();
     for (const ResourceGraph::ZoneLink& link : resources.links()) {
         links.push_back({{"a", resources.zones()[static_cast<std::size_t>(link.a)].name},
@@ -280,12 +264,60 @@ Result<Mapping> decode_mapping(const Json& json, const ResourceGraph& resources)
     return in.finish(std::move(mapping));
 }
 
-Json encode(const Link& link) { return {{"delay_s", link.delay_s}, {"bandwidth_Bps", link.bandwidth_Bps}}; }
+Json encode(const Link& link) { return kLink.encode(link); }
+Result<Link> decode_link(const Json& json, const std::string& pointer) { return kLink.decode(json, pointer); }
 
-Result<Link> decode_link(const Json& json, const std::string& pointer) {
-    JsonReader in(json, pointer);
-    Link link{in.number("delay_s", 0, kMaxNumber), in.number("bandwidth_Bps", 1e-9, kMaxNumber)};
-    return in.finish(link);
+std::string tree_mapping_text(std::span<const ProcessorIndex> processor_of, ProcessorIndex processors,
+                              const TreeReport& report, double block_bound, double seconds) {
+    std::string text = "{\"version\":" + std::to_string(kDocumentVersion) +
+                       R"(,"format":"zbs-tree-mapping/1","processors":)" + std::to_string(processors);
+    const auto field = [&](const char* name, const Json& value) {
+        text += std::string(",\"") + name + "\":" + value.dump();
+    };
+    field("cost", report.cost);
+    field("occupancy", report.occupancy);
+    field("imbalance", report.imbalance);
+    field("feasible", report.feasible);
+    field("block_bound", block_bound);
+    field("seconds", seconds);
+    text += ",\"mapping\":[";
+    text.reserve(text.size() + processor_of.size() * 36);
+    for (std::size_t task = 0; task < processor_of.size(); ++task) {
+        text += task == 0 ? "{\"task\":" : ",{\"task\":";
+        text += std::to_string(task);
+        text += ",\"processor\":";
+        text += std::to_string(processor_of[task]);
+        text += '}';
+    }
+    return text += "]}";
+}
+
+Result<std::vector<ProcessorIndex>> decode_tree_mapping(const Json& json, ProcessorIndex processors) {
+    JsonReader in(json);
+    check_document_version(in, "zbs map");
+    const std::string format = in.text("format");
+    if (in.ok() && format != "zbs-tree-mapping/1")
+        in.fail("format", "is '" + format + "'; a mapping onto a hierarchy is 'zbs-tree-mapping/1'");
+    const std::int64_t written = in.integer("processors", 1, ResourceGraph::kMaxProcessors);
+    if (in.ok() && written != processors)
+        in.fail("processors", "is " + std::to_string(written) + ", but the hierarchy has " +
+                                  std::to_string(processors) + "; give the hierarchy that the mapping was made for");
+    const Json& rows = in.array("mapping", TaskGraph::kMaxTasks);
+    std::vector<ProcessorIndex> processor_of;
+    processor_of.reserve(rows.size());
+    for (std::size_t i = 0; i < rows.size() && in.ok(); ++i) {
+        JsonReader row(rows[i], in.pointer_of("mapping/" + std::to_string(i)));
+        const std::int64_t task = row.integer("task", 0, TaskGraph::kMaxTasks);
+        const std::int64_t processor = row.integer("processor", 0, processors - 1);
+        if (row.ok() && task != static_cast<std::int64_t>(i)) row.fail("task", "tasks must stand in order, each once");
+        if (Result<int> done = row.finish(0); !done) return done.error();
+        processor_of.push_back(static_cast<ProcessorIndex>(processor));
+    }
+    for (const char* key : {"cost", "occupancy", "imbalance", "block_bound", "seconds"}) {
+        if (in.has(key)) in.number(key, 0, 1e300);
+    }
+    if (in.has("feasible")) in.boolean("feasible");
+    return in.finish(std::move(processor_of));
 }
 
 }  // namespace zbs::codec

@@ -171,13 +171,7 @@ bool is_step_id(std::string_view text) {
 }
 
 Json encode(const NodeDescription& description) { return kNodeDescription.encode(description); }
-Result<NodeDescription> decode_node_description(const Json& json, const std::string& pointer) {
-    return kNodeDescription.decode(json, pointer);
-}
 Json encode(const NodeLoad& load) { return kNodeLoad.encode(load); }
-Result<NodeLoad> decode_node_load(const Json& json, const std::string& pointer) {
-    return kNodeLoad.decode(json, pointer);
-}
 Json encode(const NodeStatus& status) { return kNodeStatus.encode(status); }
 Result<NodeStatus> decode_node_status(const Json& json) { return kNodeStatus.decode(json); }
 Json encode(const NodeRegistration& registration) { return kNodeRegistration.encode(registration); }

@@ -9,9 +9,7 @@
 namespace zbs::codec {
 
 Json encode(const NodeDescription& description);
-Result<NodeDescription> decode_node_description(const Json& json, const std::string& pointer = {});
 Json encode(const NodeLoad& load);
-Result<NodeLoad> decode_node_load(const Json& json, const std::string& pointer = {});
 Json encode(const NodeStatus& status);
 Result<NodeStatus> decode_node_status(const Json& json);
 Json encode(const NodeRegistration& registration);
@@ -25,8 +23,6 @@ Result<StepSpec> decode_step_spec(const Json& json);
 /// A stop: how long the tree has until it is killed.
 Json encode_step_stop(Duration grace);
 Result<Duration> decode_step_stop(const Json& json);
-Json encode(const StepUsage& usage);
-Result<StepUsage> decode_step_usage(const Json& json, const std::string& pointer = {});
 Json encode(const StepReport& report);
 Result<StepReport> decode_step_report(const Json& json, const std::string& pointer = {});
 Json encode(const StepPage& page);

@@ -122,10 +122,6 @@ Result<Duration> decode_step_stop(const Json& json) {
     JsonReader in(json);
     return in.finish(in.seconds("grace_s", limits::kMaxGraceSeconds));
 }
-Json encode(const StepUsage& usage) { return kStepUsage.encode(usage); }
-Result<StepUsage> decode_step_usage(const Json& json, const std::string& pointer) {
-    return kStepUsage.decode(json, pointer);
-}
 Json encode(const StepReport& report) { return kStepReport.encode(report); }
 Result<StepReport> decode_step_report(const Json& json, const std::string& pointer) {
     return kStepReport.decode(json, pointer);

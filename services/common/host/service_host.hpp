@@ -8,7 +8,7 @@
 
 #include "services/common/adapters/beast/server.hpp"
 #include "services/common/adapters/openssl/own_keys.hpp"
-#include "services/common/adapters/openssl/random_secrets.hpp"
+#include "services/common/adapters/openssl/signature.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
 #include "services/common/adapters/system/asio_clock.hpp"
 #include "services/common/http/rate_limit.hpp"

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "services/common/http/call.hpp"
+#include "services/common/ports/storage/audit.hpp"
 
 namespace zbs::http {
 
@@ -15,5 +16,9 @@ Result<std::uint64_t> number_parameter(const Call& call, const char* name, std::
 /// The `{digest}` of the path. Errors: not 64 hexadecimal digits in small letters.
 Result<std::string> digest_parameter(const Call& call);
 std::string text_parameter(const Call& call, const char* name, const char* fallback);
+
+/// Entries of the audit log from behind the parameter `after`, 100 or `limit` of them. Errors: parameters that are
+/// none.
+Reply audit_reply(const Call& call, AuditLog& audit);
 
 }  // namespace zbs::http

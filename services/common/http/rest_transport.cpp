@@ -10,8 +10,8 @@
 #include "services/common/codec/site_codec.hpp"
 #include "services/common/codec/staging_codec.hpp"
 #include "services/common/http/reply.hpp"
-#include "services/common/messages/clock_difference.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/common/messages/registry.hpp"
 
 namespace zbs::http {
 namespace {

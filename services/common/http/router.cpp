@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "algorithms/base/utf8.hpp"
-#include "services/common/authorisation/rules.hpp"
+#include "services/common/authorisation/authorisation.hpp"
 #include "services/common/codec/service_codec.hpp"
 #include "services/common/messages/limits.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "services/common/codec/json/audit_text.hpp"
+#include "services/common/codec/records/audit_codec.hpp"
 
 namespace zbs::listing {
 

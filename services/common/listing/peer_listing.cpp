@@ -4,7 +4,7 @@
 
 #include "algorithms/base/duration_text.hpp"
 #include "algorithms/base/text.hpp"
-#include "services/common/codec/json/audit_text.hpp"
+#include "services/common/codec/records/audit_codec.hpp"
 
 namespace zbs::listing {
 

@@ -1,5 +1,5 @@
 #pragma once
-#include "services/common/codec/peering_view.hpp"
+#include "services/common/codec/peering_codec.hpp"
 #include "services/common/listing/rows.hpp"
 
 namespace zbs::listing {

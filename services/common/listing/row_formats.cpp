@@ -6,7 +6,6 @@
 #include "algorithms/base/utf8.hpp"
 #include "services/common/codec/json/document_text.hpp"
 #include "services/common/listing/rows.hpp"
-#include "services/common/listing/text_width.hpp"
 
 namespace zbs::listing {
 namespace {

@@ -1,5 +1,8 @@
 #include "services/common/listing/rows.hpp"
 
+#include <locale.h>
+#include <wchar.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -7,6 +10,7 @@
 
 #include "algorithms/base/suggestion.hpp"
 #include "algorithms/base/text.hpp"
+#include "algorithms/base/utf8.hpp"
 
 namespace zbs::listing {
 namespace {
@@ -200,6 +204,16 @@ Result<void> keep_columns(Listing& listing, const std::vector<std::string>& name
     return {};
 }
 
+/// By the tables of the C library, whatever the locale of this process.
+std::size_t width_of(char32_t c) {
+    static const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+    if (c < 0x300 || utf8 == nullptr) return 1;
+    const locale_t before = uselocale(utf8);
+    const int width = wcwidth(static_cast<wchar_t>(c));
+    uselocale(before);
+    return width < 0 ? 1 : static_cast<std::size_t>(width);
+}
+
 }  // namespace
 
 std::string Column::key() const { return as_member ? member : key_of(title); }
@@ -232,6 +246,35 @@ Result<Listing> chosen(Listing listing, const RowChoice& choice) {
     if (!choice.columns.empty())
         if (Result<void> done = keep_columns(listing, choice.columns); !done) return done.error();
     return listing;
+}
+
+std::size_t width_of(std::string_view text) {
+    std::size_t width = 0;
+    while (!text.empty()) {
+        const CodePoint c = front_of(text);
+        width += c.length == 0 ? 1 : width_of(c.value);
+        text.remove_prefix(std::max<std::size_t>(c.length, 1));
+    }
+    return width;
+}
+
+std::string cut_to(std::string_view text, std::size_t rows, std::size_t columns) {
+    std::string out;
+    std::size_t row = 0, column = 0;
+    while (!text.empty() && row < rows) {
+        const CodePoint c = front_of(text);
+        const std::size_t length = std::max<std::size_t>(c.length, 1);
+        if (c.value == U'\n') {
+            out += '\n';
+            ++row;
+            column = 0;
+        } else {
+            column += c.length == 0 ? 1 : width_of(c.value);
+            if (column <= columns) out += text.substr(0, length);
+        }
+        text.remove_prefix(length);
+    }
+    return out;
 }
 
 }  // namespace zbs::listing

@@ -7,7 +7,7 @@
 #include "algorithms/base/time.hpp"
 #include "algorithms/base/words.hpp"
 #include "services/common/messages/names/name_types.hpp"
-#include "services/common/messages/steps/step_work.hpp"
+#include "services/common/messages/steps/rank_end.hpp"
 
 namespace zbs {
 

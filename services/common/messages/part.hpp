@@ -14,7 +14,6 @@
 #include "services/common/messages/names/name_types.hpp"
 #include "services/common/messages/staging.hpp"
 #include "services/common/messages/steps/rank_end.hpp"
-#include "services/common/messages/steps/step_work.hpp"
 
 namespace zbs {
 

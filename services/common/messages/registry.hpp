@@ -1,6 +1,8 @@
 #pragma once
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "algorithms/base/time.hpp"
@@ -177,6 +179,47 @@ struct Peer {
 
 inline ServiceAddress address_of(const Peer& peer) {
     return {peer.url, {CallerKind::kZone, peer.organisation, peer.zone}};
+}
+
+/// What a zone offers, by kind. The yellow pages of its entry in the registry (`ZoneEntry::categories`) hold each as
+/// KIND=VALUE, a kind several times where there are several: "launcher=mpich", "launcher=openmpi".
+enum class ZoneOffer {
+    kPolicy,    ///< of the queue; "none" where a part that does not fit is rejected
+    kSharing,   ///< how parts share processors; "none" where they do not
+    kLauncher,  ///< mpich, openmpi, srun
+    kMpi,       ///< version of any of the MPI libraries
+    kMpich,     ///< version of MPICH
+    kOpenMpi,   ///< version of Open MPI
+    kBackEnd,   ///< starts the steps: agents, slurm, or the zone itself (local)
+    kFeature,   ///< staging, profiles, accounts
+};
+constexpr auto words_of(ZoneOffer) {
+    return std::array{"policy", "sharing", "launcher", "mpi", "mpich", "openmpi", "backend", "feature"};
+}
+
+/// The category of every zone, before its offers.
+inline constexpr const char* kMpiCategory = "mpi";
+
+inline std::string offer_text(ZoneOffer kind, std::string_view value) {
+    return std::string(to_string(kind)) + "=" + std::string(value);
+}
+
+/// From this on a difference is reported: the header Date is exact to a second.
+inline constexpr Duration kClockDifferenceShown = std::chrono::seconds{1};
+
+/// By how much the clock that wrote `date`, in whole seconds, is certainly ahead of the own one, which read `sent`
+/// before the call and `received` after it. Negative: behind. Zero: no difference is proved.
+inline Duration clock_ahead(Time date, Time sent, Time received) {
+    if (date > received) return date - received;
+    return std::min(date + std::chrono::seconds{1} - sent, Duration{0});
+}
+
+/// "the clock of zone b is 75 s ahead of this zone's; start a time service ..." `ahead`: negative if it is behind.
+inline std::string clock_difference_text(const std::string& whose, Duration ahead, const std::string& than) {
+    return "the clock of " + whose + " is " +
+           std::to_string(std::chrono::round<std::chrono::seconds>(std::chrono::abs(ahead)).count()) + " s " +
+           (ahead > Duration{0} ? "ahead of" : "behind") + " " + than +
+           "; start a time service (chrony, systemd-timesyncd) on the one that has none";
 }
 
 }  // namespace zbs

@@ -1,5 +1,4 @@
 #pragma once
-#include "services/common/ports/steps/machine_files.hpp"
 #include "services/common/ports/steps/step_files.hpp"
 #include "services/common/ports/steps/step_runner.hpp"
 

@@ -1,8 +1,11 @@
 #include "services/node_agent/domain/slice_switcher.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <numeric>
 #include <utility>
 
+#include "algorithms/base/expects.hpp"
 #include "algorithms/gang/local_scheduler.hpp"
 
 namespace zbs {
@@ -13,6 +16,27 @@ constexpr Duration kWarnEvery = std::chrono::seconds{10};
 /// How often an occupied slot is looked at for whether it is idle.
 Duration check_interval(Duration slice) {
     return std::clamp(slice / 10, Duration{std::chrono::milliseconds{5}}, Duration{std::chrono::milliseconds{100}});
+}
+
+/// From one multiple of `length` to the next; also before zero.
+std::int64_t whole(Duration since, Duration length) { return since / length - (since % length < Duration{0} ? 1 : 0); }
+
+/// Within the period, each row's turn in proportion to its share.
+SliceView find_share(const SliceColumn& column, Time now) {
+    ZBS_EXPECTS(column.shares.size() == column.rows.size());
+    const std::int64_t period = whole(now - column.epoch, column.slice);
+    const Time begin = column.epoch + period * column.slice;
+    const std::int64_t all = std::accumulate(column.shares.begin(), column.shares.end(), std::int64_t{0});
+    SliceView view;
+    std::int64_t until = 0;  // in shares, of the turn that is looked at
+    for (;; ++view.row) {
+        until += column.shares[view.row];
+        view.next = begin + until * column.slice / all;
+        if (view.next > now) break;
+    }
+    view.slice = period * static_cast<std::int64_t>(column.rows.size()) + static_cast<std::int64_t>(view.row);
+    view.step_ids = column.rows[view.row];
+    return view;
 }
 
 }  // namespace
@@ -178,6 +202,56 @@ void SliceSwitcher::count_failure(const char* what, const StepId& step_id, const
         log_.warn(what, {{"operation", step_id}, {"reason", error.message}}), warned_ = now;
     const std::lock_guard lock(mutex_);
     ++failed_;
+}
+
+/// 0..7 have a class each; from 2^k on, k >= 3, eight classes lie up to 2^(k+1).
+std::size_t DurationHistogram::class_of(std::uint64_t us) {
+    if (us < kSteps) return us;
+    const int power = std::min(static_cast<int>(std::bit_width(us)) - 1, kPowers + 2);
+    const std::uint64_t within = std::min<std::uint64_t>((us >> (power - 3)) - kSteps, kSteps - 1);
+    return static_cast<std::size_t>(kSteps * (power - 2)) + within;
+}
+
+std::uint64_t DurationHistogram::largest_of(std::size_t index) {
+    if (index < kSteps) return index;
+    const auto power = index / kSteps + 2;
+    return ((std::uint64_t{index % kSteps} + kSteps + 1) << (power - 3)) - 1;
+}
+
+void DurationHistogram::add(Duration value) {
+    const auto us = static_cast<std::uint64_t>(std::max<std::int64_t>(value.count(), 0));
+    ++classes_[class_of(us)];
+    ++count_;
+    sum_ += us;
+    max_ = std::max(max_, us);
+}
+
+DurationSummary DurationHistogram::summary() const {
+    DurationSummary summary{.count = count_, .max = Duration{static_cast<std::int64_t>(max_)}};
+    if (count_ == 0) return summary;
+    summary.mean = Duration{static_cast<std::int64_t>(sum_ / count_)};
+    const std::uint64_t rank = count_ - count_ / 100;  // so many are not larger
+    std::uint64_t seen = 0;
+    for (std::size_t i = 0; i < classes_.size(); ++i) {
+        seen += classes_[i];
+        if (seen < rank) continue;
+        summary.p99 = Duration{static_cast<std::int64_t>(std::min(largest_of(i), max_))};
+        break;
+    }
+    return summary;
+}
+
+std::optional<SliceView> find_slice(const SliceColumn& column, Time now) {
+    ZBS_EXPECTS(column.slice > Duration{0});
+    if (column.rows.empty()) return std::nullopt;
+    if (!column.shares.empty()) return find_share(column, now);
+    SliceView view;
+    view.slice = whole(now - column.epoch, column.slice);
+    const auto rows = static_cast<std::int64_t>(column.rows.size());
+    view.row = static_cast<std::size_t>((view.slice % rows + rows) % rows);
+    view.step_ids = column.rows[view.row];
+    view.next = column.epoch + (view.slice + 1) * column.slice;
+    return view;
 }
 
 }  // namespace zbs

@@ -1,18 +1,52 @@
 #pragma once
+#include <array>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "algorithms/gang/classifier.hpp"
+#include "services/common/messages/node.hpp"
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/log.hpp"
 #include "services/common/ports/process_control.hpp"
-#include "services/node_agent/domain/duration_histogram.hpp"
-#include "services/node_agent/domain/slice_clock.hpp"
 
 namespace zbs {
+
+/// Counts durations in classes that are an eighth of their size wide: constant space, and a percentile that is at most
+/// that much too large. Negative ones count as zero; over 2^40 us is one class.
+class DurationHistogram {
+  public:
+    void add(Duration value);
+    DurationSummary summary() const;
+
+  private:
+    static constexpr int kSteps = 8;  ///< classes from one power of two to the next
+    static constexpr int kPowers = 38;
+    static std::size_t class_of(std::uint64_t us);
+    static std::uint64_t largest_of(std::size_t index);
+
+    std::array<std::uint64_t, kSteps*(kPowers + 1)> classes_{};
+    std::uint64_t count_ = 0, sum_ = 0, max_ = 0;
+};
+
+/// What a slice column says of one moment.
+struct SliceView {
+    std::int64_t slice = 0;        ///< turns since the epoch; before it negative
+    std::size_t row = 0;           ///< index into `SliceColumn::rows`
+    std::vector<StepId> step_ids;  ///< of that row
+    Time next{};                   ///< when the next slice begins; later than the moment, by a slice at most
+};
+
+/// The same on every node for the same column and moment: rows take turns, and row 0 has the slice that begins with the
+/// epoch. Before the epoch the turns are counted backwards, so that a wall clock that was set back stops nothing. None
+/// for a column without rows. Where rows have shares, a period of `column.slice` begins with the epoch, and in it each
+/// row has its part of it, in their order. Preconditions: `column.slice` > 0, by far more than 64 rows; as many shares
+/// as rows, or none.
+std::optional<SliceView> find_slice(const SliceColumn& column, Time now);
 
 /// Lets the rows of a slice column take turns on this node: at each boundary, counted from the column's epoch, what is
 /// not in the new row is suspended and what is in it resumed. Nobody else is asked in between. Without a column

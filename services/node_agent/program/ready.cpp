@@ -2,9 +2,9 @@
 #include "services/common/adapters/openssl/own_keys.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
-#include "services/common/codec/command_codec.hpp"
+#include "services/common/codec/service_codec.hpp"
 #include "services/common/http/reply.hpp"
-#include "services/common/messages/names/host_port.hpp"
+#include "services/common/messages/names/host_name.hpp"
 #include "services/node_agent/program/node_config_file.hpp"
 #include "services/node_agent/program/node_program.hpp"
 

@@ -42,7 +42,6 @@
 #include "services/common/adapters/process/start/supervisor_record.hpp"
 #include "services/common/adapters/process/step_input.hpp"
 #include "services/common/messages/part.hpp"
-#include "services/node_agent/step/attend.hpp"
 #include "services/node_agent/step/confinement.hpp"
 #include "services/node_agent/step/exit_record.hpp"
 #include "services/node_agent/step/folder_watch.hpp"

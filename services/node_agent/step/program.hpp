@@ -1,6 +1,7 @@
 #pragma once
 #include <sys/types.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,5 +28,10 @@ struct Program {
 /// the program instead, and ends with its code (128 + n for signal n) when all that it left behind has been asked to
 /// end; the kernel ends what stays. Ends with 0 after a probe.
 [[noreturn]] void run_program(Program program, pid_t supervisor, uid_t uid, gid_t gid);
+
+/// Sets the umask and the soft limits that the owner of the job asked for
+/// (services/common/messages/steps/job_limits.hpp), as the job's user, in the process that becomes the program.
+/// `variable` returns a variable of the job, or null. The reason if it cannot; else empty.
+std::string set_own_limits(const std::function<const char*(const char* name)>& variable);
 
 }  // namespace zbs::step

@@ -27,12 +27,12 @@
 #include <utility>
 #include <vector>
 
-#include "services/common/adapters/descriptor/file_bytes.hpp"
+#include "services/common/adapters/descriptor/descriptor.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/messages/steps/own_files.hpp"
 #include "services/common/messages/steps/rank_end.hpp"
 #include "services/node_agent/step/execute.hpp"
-#include "services/node_agent/step/own_limits.hpp"
+#include "services/node_agent/step/program.hpp"
 
 namespace zbs::step {
 namespace {

@@ -6,11 +6,13 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
@@ -23,12 +25,13 @@
 #include "services/common/adapters/descriptor/descriptor.hpp"
 #include "services/common/adapters/process/control_group.hpp"
 #include "services/common/adapters/process/start/descriptor_message.hpp"
-#include "services/common/adapters/process/start/memory_file.hpp"
 #include "services/common/adapters/process/start/starter_message.hpp"
+#include "services/common/adapters/process/step_input.hpp"
 #include "services/node_agent/step/step_units.hpp"
 
 namespace zbs::step {
 namespace {
+
 using namespace process;
 using SteadyClock = std::chrono::steady_clock;
 
@@ -146,6 +149,19 @@ bool read_signals(const Descriptor& signals, StepUnits& units) {
     return ends;
 }
 
+using namespace process;
+
+constexpr timeval kHandOverWithin{.tv_sec = kUnitPatienceS, .tv_usec = 0};
+constexpr int kFirstFree = kStepInputDescriptor + 1;
+
+/// As posix_spawn would have made it: a service manager ignores signals that a job needs.
+void reset_signals() {
+    for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
 }  // namespace
 
 int serve_starts(const std::string& socket, const std::string& program, const std::string& unit_maker) {
@@ -194,6 +210,49 @@ int serve_starts(const std::string& socket, const std::string& program, const st
     unlink(socket.c_str());
     unlink(for_steps.c_str());
     return 0;
+}
+
+int attend(const std::string& socket, const std::string& request, const std::string& program) {
+    const Descriptor connection = connect_to(socket);
+    if (!connection) return fail("no starter of steps at " + socket + ": " + std::strerror(errno));
+    ucred who{};
+    socklen_t size = sizeof who;
+    if (getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0 || who.uid != geteuid())
+        return fail("the starter of steps at " + socket + " is another user's");
+    for (const int direction : {SO_RCVTIMEO, SO_SNDTIMEO})
+        setsockopt(connection.get(), SOL_SOCKET, direction, &kHandOverWithin, sizeof kHandOverWithin);
+    if (const int fault = send_message(connection.get(), std::string(kAttendance) + request); fault != 0)
+        return fail("cannot ask the starter of steps: " + std::string(std::strerror(fault)));
+    const DescriptorMessage got = receive_message(connection.get());
+    if (!got.is_whole || got.text != kStarterRequest || got.given.size() != kStarterDescriptors)
+        return fail("the starter of steps has nothing for request " + request);
+    auto arguments = decode_arguments(read_memory_file(got.given[0].get(), kMaxSupervisorArgumentBytes));
+    if (!arguments) return fail(arguments.error().message);
+
+    std::array<Descriptor, 3> high;  // above the numbers that the supervisor gets: none overwrites another
+    for (std::size_t i = 0; i < high.size(); ++i)
+        high[i] = Descriptor(fcntl(got.given[i + 1].get(), F_DUPFD_CLOEXEC, kFirstFree));
+    const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    setsid();  // fails where the service manager has made it the leader of a session
+    reset_signals();
+    std::vector<char*> argv = {const_cast<char*>(program.c_str())};
+    for (std::string& word : *arguments) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    char* const no_environment[] = {nullptr};
+    const std::array<std::pair<int, int>, 5> places = {{{nothing, 0},
+                                                        {high[0].get(), 1},
+                                                        {high[0].get(), 2},
+                                                        {high[1].get(), 3},
+                                                        {high[2].get(), kStepInputDescriptor}}};
+    const Descriptor complaints(fcntl(2, F_DUPFD_CLOEXEC, kFirstFree));
+    for (const auto& [from, to] : places)
+        if (from < 0 || dup2(from, to) < 0) {
+            dprintf(complaints.get(), "zbs-step: cannot take what the starter gives: %s\n", std::strerror(errno));
+            return 1;
+        }
+    execve(program.c_str(), argv.data(), no_environment);  // all other descriptors are closed by it
+    dprintf(complaints.get(), "zbs-step: cannot run %s: %s\n", program.c_str(), std::strerror(errno));
+    return 1;
 }
 
 }  // namespace zbs::step

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "services/common/adapters/process/start/descriptor_message.hpp"
-#include "services/common/adapters/process/start/supervisor_spawn.hpp"
+#include "services/common/adapters/process/start/supervisor_launch.hpp"
 
 namespace zbs::step {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "services/common/failpoint/failpoint.hpp"
-#include "services/common/messages/clock_difference.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/common/messages/registry.hpp"
 
 namespace zbs {
 namespace {

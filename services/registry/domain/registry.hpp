@@ -9,8 +9,7 @@
 #include "services/common/ports/address_prover.hpp"
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/log.hpp"
-#include "services/common/ports/secrets.hpp"
-#include "services/common/ports/storage/registry_store.hpp"
+#include "services/common/ports/storage/site_store.hpp"
 #include "services/common/ports/trust.hpp"
 
 namespace zbs {

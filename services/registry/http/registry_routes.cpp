@@ -4,9 +4,8 @@
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/service_codec.hpp"
 #include "services/common/codec/site_codec.hpp"
-#include "services/common/http/audit_reply.hpp"
-#include "services/common/http/page.hpp"
 #include "services/common/http/parameters.hpp"
+#include "services/common/http/reply.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/registry/http/operator_codec.hpp"
 

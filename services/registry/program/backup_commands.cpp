@@ -7,9 +7,9 @@
 #include "services/common/adapters/openssl/own_keys.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/sqlite/backup_codec.hpp"
-#include "services/common/adapters/sqlite/registry_backup.hpp"
+#include "services/common/adapters/sqlite/registry_store.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
-#include "services/common/codec/command_codec.hpp"
+#include "services/common/codec/service_codec.hpp"
 #include "services/registry/http/registry_routes.hpp"
 #include "services/registry/program/registry_client.hpp"
 

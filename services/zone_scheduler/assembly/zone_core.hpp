@@ -7,8 +7,8 @@
 
 #include "services/common/http/decision_log.hpp"
 #include "services/common/http/router.hpp"
-#include "services/common/ports/secrets.hpp"
 #include "services/common/ports/storage/site_store.hpp"
+#include "services/common/ports/trust.hpp"
 #include "services/zone_scheduler/assembly/commit_barrier.hpp"
 #include "services/zone_scheduler/assembly/metered.hpp"
 #include "services/zone_scheduler/assembly/zone_domain.hpp"

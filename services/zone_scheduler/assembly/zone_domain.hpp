@@ -1,8 +1,8 @@
 #pragma once
 #include <functional>
 
-#include "services/common/ports/secrets.hpp"
 #include "services/common/ports/storage/site_store.hpp"
+#include "services/common/ports/trust.hpp"
 #include "services/zone_scheduler/home/application_service.hpp"
 #include "services/zone_scheduler/peer/part_service.hpp"
 #include "services/zone_scheduler/trust/delegation_service.hpp"

@@ -9,7 +9,6 @@
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/names/join_token.hpp"
 #include "services/zone_scheduler/trust/site_policy/glob.hpp"
-#include "services/zone_scheduler/trust/site_policy/rights_change.hpp"
 #include "services/zone_scheduler/trust/site_policy/rights_text.hpp"
 
 namespace zbs {

@@ -10,7 +10,6 @@
 #include "services/common/messages/steps/lost_machine.hpp"
 #include "services/common/messages/steps/own_files.hpp"
 #include "services/zone_scheduler/launch/launchers.hpp"
-#include "services/zone_scheduler/launch/loader_fault.hpp"
 #include "services/zone_scheduler/records/part_view.hpp"
 
 namespace zbs {

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "services/common/messages/peering.hpp"
-#include "services/common/ports/background.hpp"
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/executor.hpp"
 #include "services/common/ports/log.hpp"

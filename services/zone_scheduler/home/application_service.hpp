@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "algorithms/base/rng.hpp"
-#include "services/common/failpoint/points.hpp"
+#include "services/common/failpoint/failpoint.hpp"
 #include "services/zone_scheduler/home/application.hpp"
 #include "services/zone_scheduler/home/application_ports.hpp"
 #include "services/zone_scheduler/home/home_launcher.hpp"

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "algorithms/formats/svg.hpp"
-#include "services/common/http/page.hpp"
+#include "services/common/http/reply.hpp"
 #include "services/zone_scheduler/dashboard/bundle.hpp"
 #include "services/zone_scheduler/http/zone_routes.hpp"
 

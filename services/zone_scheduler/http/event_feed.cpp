@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "services/common/codec/records/event_codec.hpp"
+#include "services/common/codec/records/record_codec.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs {

@@ -4,7 +4,7 @@
 
 #include "services/common/authorisation/authorisation.hpp"
 #include "services/common/codec/message_codec.hpp"
-#include "services/common/http/page.hpp"
+#include "services/common/http/reply.hpp"
 
 namespace zbs {
 namespace {

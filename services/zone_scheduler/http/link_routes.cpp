@@ -1,4 +1,4 @@
-#include "services/zone_scheduler/http/link_codec.hpp"
+#include "services/zone_scheduler/http/zone_codec.hpp"
 #include "services/zone_scheduler/http/zone_routes.hpp"
 
 namespace zbs {

@@ -6,7 +6,9 @@
 #include "services/common/codec/json/json.hpp"
 #include "services/zone_scheduler/home/application_output.hpp"
 #include "services/zone_scheduler/peer/part_service.hpp"
+#include "services/zone_scheduler/sensors/link_sensor.hpp"
 #include "services/zone_scheduler/sensors/node_directory.hpp"
+#include "services/zone_scheduler/sensors/node_link_sensor.hpp"
 
 /// Replies of a zone about its inside, whose values no other service has.
 namespace zbs::codec {
@@ -44,5 +46,10 @@ struct QueueRow {
 };
 /// `ended` is none where nobody asked for those.
 Json encode_queue(const std::vector<QueueRow>& parts, const std::optional<std::vector<QueueRow>>& ended);
+
+/// As `LinkDelay` and `ProcessorShare` of schemas/openapi/zone.
+Json encode(const SeriesView& series);
+/// The links of a zone: to others, and between its machines.
+Json encode_links(const ZoneName& zone, const std::vector<LinkView>& links, const NodeLinkSensor& machines);
 
 }  // namespace zbs::codec

@@ -11,7 +11,6 @@
 #include "services/common/codec/peering_codec.hpp"
 #include "services/common/codec/service_codec.hpp"
 #include "services/common/codec/site_codec.hpp"
-#include "services/common/http/audit_reply.hpp"
 #include "services/common/http/parameters.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/http/zone_codec.hpp"

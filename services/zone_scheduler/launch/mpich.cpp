@@ -4,8 +4,8 @@
 #include <array>
 #include <charconv>
 
-#include "services/common/messages/names/host_port.hpp"
-#include "services/common/messages/steps/environment.hpp"
+#include "services/common/messages/names/host_name.hpp"
+#include "services/common/messages/steps/job_limits.hpp"
 #include "services/common/messages/steps/own_files.hpp"
 #include "services/common/messages/steps/rank_end.hpp"
 

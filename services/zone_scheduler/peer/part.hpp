@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "services/common/failpoint/points.hpp"
+#include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/peering.hpp"
 #include "services/common/ports/steps/step_runner.hpp"
 #include "services/common/ports/storage/part_store.hpp"

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "services/common/ports/log.hpp"
-#include "services/common/ports/steps/machine_files.hpp"
 #include "services/common/ports/steps/step_files.hpp"
 #include "services/common/ports/storage/part_store.hpp"
 #include "services/zone_scheduler/peer/part_allocations.hpp"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "services/common/adapters/process/process_tree.hpp"
-#include "services/common/messages/names/host_port.hpp"
+#include "services/common/messages/names/host_name.hpp"
 
 namespace zbs::zone_program {
 

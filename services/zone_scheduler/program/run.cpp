@@ -1,21 +1,164 @@
-#include <boost/asio/post.hpp>
-#include <cstdlib>
-#include <iostream>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <iostream>
+#include <string>
+#include <string_view>
+
+#include "algorithms/base/result.hpp"
 #include "services/common/adapters/beast/service_loop.hpp"
 #include "services/common/adapters/system/spd_log.hpp"
 #include "services/common/failpoint/failpoint.hpp"
+#include "services/zone_scheduler/adapters/slurm/command.hpp"
+#include "services/zone_scheduler/config/settings_table.hpp"
 #include "services/zone_scheduler/program/active_zone.hpp"
-#include "services/zone_scheduler/program/mpi_versions.hpp"
-#include "services/zone_scheduler/program/preload_path.hpp"
-#include "services/zone_scheduler/program/reload.hpp"
+#include "services/zone_scheduler/program/credentials.hpp"
+#include "services/zone_scheduler/program/edge.hpp"
 #include "services/zone_scheduler/program/standby.hpp"
 #include "services/zone_scheduler/program/take_over_checks.hpp"
 #include "services/zone_scheduler/program/take_over_watch.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
+#include "services/zone_scheduler/records/zone_config.hpp"
 
 namespace zbs::zone_program {
 namespace {
+
+/// On the strand, as all that reads `running`.
+void reload_settings(const std::string& config_path, ServiceHost& host, ZoneCore& zone, Edge& edge,
+                     ZoneSettings& running, Log& log) {
+    const Result<ZoneSettings> again = load_settings(config_path);
+    if (!again)
+        return log.warn("rules_not_reloaded", {{"place", again.error().pointer}, {"reason", again.error().message}});
+    for (const std::string& key : keys_for_restart(running, *again)) {
+        const std::string place = again->place_of(key);
+        log.warn("setting_not_reloaded", {{"setting", key},
+                                          {"reason", "changed in " + (place.empty() ? config_path : place) +
+                                                         ", takes effect after a restart"}});
+    }
+    // On record before it is done: it changes who is accepted, as whom, and whose blocks count.
+    if (auto kept =
+            zone.audit().append(reload_entry(config_path, running, *again, host.clock.now()), AuditUrgency::kNow);
+        !kept) {
+        return log.warn("rules_not_reloaded", {{"place", "the audit log"}, {"reason", kept.error().message}});
+    }
+    if (auto named = name_grid_users(host.trust, running.grid_users, again->grid_users); !named)
+        log.warn("grid_users_not_reloaded", {{"reason", named.error().message}});
+    else
+        running.grid_users = again->grid_users;
+    bool new_entry = running.zone.contact != again->zone.contact;
+    if (auto set = zone.set_queue(again->zone.queue); set) {
+        new_entry = new_entry || running.zone.queue != again->zone.queue;
+        running.zone.queue = again->zone.queue;
+    } else
+        log.warn("setting_not_reloaded", {{"key", "queue"}, {"reason", set.error().message}});
+    running.zone.contact = again->zone.contact;
+    running.zone.public_metrics = again->zone.public_metrics;
+    running.zone.honour_blocks = again->zone.honour_blocks;
+    running.zone.reuse_pool_accounts = again->zone.reuse_pool_accounts;
+    running.zone.account_map_file = again->zone.account_map_file;
+    running.zone.accounts = again->zone.accounts;
+    running.zone.rules = again->zone.rules;
+    running.zone.asks = again->zone.asks;
+    running.zone.results_kept = again->zone.results_kept;
+    running.rates = again->rates;
+    if (new_entry) zone.sign_anew();
+    edge.door.set_rates(again->rates);
+    zone.set_accounts(again->zone.accounts);
+    zone.set_rules(again->zone.rules);
+    zone.set_asks(again->zone.asks);
+    log.info("rules_reloaded", {{"rules", std::to_string(again->zone.rules.size())}});
+}
+
+/// What SIGHUP does: settings that can change while the zone runs (`settings_table`) and its certificate are read anew;
+/// the log names those of the others that were changed, the audit log those that were taken (`reload_entry`). A file
+/// with a fault, or an audit log that takes no entry, changes nothing; the log has it. `running` are the settings in
+/// force. From any thread.
+void reload(const std::string& config_path, ServiceHost& host, ZoneCore& zone, Edge& edge, ZoneSettings& running,
+            Log& log) {
+    boost::asio::post(host.strand, [&host, &zone, &edge, &running, &log, config_path] {
+        reload_settings(config_path, host, zone, edge, running, log);
+    });
+    if (!host.keys || !host.reload_keys_and_log(log)) return;
+    boost::asio::post(host.strand, [&zone] { zone.sign_anew(); });
+}
+
+namespace fs = std::filesystem;
+
+/// A path of `library` that LD_PRELOAD can name. LD_PRELOAD separates its entries by blanks and colons; a path that
+/// contains one gets a link in a folder of this account below /tmp, which every account can read. Empty for an empty
+/// path. Errors: kUnavailable if the link cannot be made.
+Result<std::string> preload_path(const std::string& library) {
+    if (library.find_first_of(" :") == std::string::npos) return library;
+    const auto cannot = [](const std::string& what, const std::string& path) {
+        return Error{ErrorCode::kUnavailable,
+                     "[mpi] 'profiler' needs a path without blanks and colons for LD_PRELOAD; cannot " + what + " " +
+                         path + ": " + std::strerror(errno) + "; install the library elsewhere",
+                     {}};
+    };
+    const std::string folder = "/tmp/zbs-preload-" + std::to_string(geteuid());
+    struct stat found {};
+    if (mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) return cannot("make", folder);
+    // The folder must be ours alone: what it names is loaded into jobs.
+    if (lstat(folder.c_str(), &found) != 0 || !S_ISDIR(found.st_mode) || found.st_uid != geteuid() ||
+        (found.st_mode & 022) != 0) {
+        errno = EPERM;
+        return cannot("use", folder);
+    }
+    if (chmod(folder.c_str(), 0755) != 0) return cannot("open", folder);
+    const std::string place = folder + "/" + std::to_string(std::hash<std::string>{}(library));
+    if (mkdir(place.c_str(), 0755) != 0 && errno != EEXIST) return cannot("make", place);
+    if (chmod(place.c_str(), 0755) != 0) return cannot("open", place);
+    const std::string link = place + "/" + fs::path(library).filename().string();
+    std::error_code fault;
+    if (fs::read_symlink(link, fault) == library) return link;
+    const std::string fresh = link + "." + std::to_string(getpid());
+    unlink(fresh.c_str());
+    if (symlink(library.c_str(), fresh.c_str()) != 0 || rename(fresh.c_str(), link.c_str()) != 0)
+        return cannot("make", link);
+    return link;
+}
+
+constexpr std::string_view kBlank = " \t\r\n";
+
+bool is_version(std::string_view word) {
+    constexpr std::string_view kBytes = "0123456789abcdefghijklmnopqrstuvwxyz.";
+    return word.size() <= 32 && word[0] >= '0' && word[0] <= '9' && word.find('.') != std::string_view::npos &&
+           word.find_first_not_of(kBytes) == std::string_view::npos;
+}
+
+/// The first word of "mpirun (Open MPI) 4.1.4" or "HYDRA build details:\n  Version: 4.0.2\n" that is a version.
+std::string version_in(std::string_view text) {
+    for (std::size_t at = 0; (at = text.find_first_not_of(kBlank, at)) != std::string_view::npos;) {
+        const std::size_t end = std::min(text.find_first_of(kBlank, at), text.size());
+        if (const std::string_view word = text.substr(at, end - at); is_version(word)) return std::string(word);
+        at = end;
+    }
+    return {};
+}
+
+std::string version_of(const std::string& program) {
+    if (program.empty()) return {};
+    const Result<slurm::CommandOutput> printed = slurm::run({.program = program,
+                                                             .arguments = {"--version"},
+                                                             .environment = {{"PATH", "/usr/bin:/bin"}},
+                                                             .deadline = std::chrono::seconds{5},
+                                                             .max_output = 64 * 1024});
+    return printed && printed->exit_code == 0 ? version_in(printed->out) : std::string();
+}
+
+/// Asks the launchers of the zone for their versions, each for at most 5 s. The version of one that is not there, or
+/// prints none, stays empty.
+void find_mpi_versions(ZoneConfig& zone) {
+    zone.mpich_version = version_of(zone.mpiexec);
+    zone.openmpi_version = version_of(zone.mpirun);
+}
 
 constexpr Duration kFarewell = std::chrono::milliseconds{300};
 constexpr Duration kCertificateCheck = std::chrono::hours{1};

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "services/common/adapters/openssl/random_secrets.hpp"
+#include "services/common/adapters/openssl/signature.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/common/adapters/system/thread_runner.hpp"

@@ -5,7 +5,6 @@
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/step_executor.hpp"
 #include "services/common/adapters/sqlite/audit_log.hpp"
-#include "services/common/adapters/sqlite/zone_backup.hpp"
 #include "services/common/adapters/sqlite/zone_store.hpp"
 #include "services/common/ports/log.hpp"
 #include "services/common/ports/storage/audit.hpp"

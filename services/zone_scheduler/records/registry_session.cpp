@@ -4,9 +4,8 @@
 #include <iterator>
 
 #include "algorithms/base/duration_text.hpp"
-#include "services/common/messages/clock_difference.hpp"
 #include "services/common/messages/limits.hpp"
-#include "services/common/messages/zone_offer.hpp"
+#include "services/common/messages/registry.hpp"
 
 namespace zbs {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/log.hpp"
-#include "services/common/ports/transport/registry_transport.hpp"
+#include "services/common/ports/transport/trust_transport.hpp"
 #include "services/common/ports/trust.hpp"
 #include "services/zone_scheduler/records/zone_config.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "services/common/messages/zone_offer.hpp"
+#include "services/common/messages/registry.hpp"
 
 namespace zbs {
 

@@ -11,9 +11,9 @@
 #include "algorithms/model/resource_graph.hpp"
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/log.hpp"
-#include "services/common/ports/transport/probe_transport.hpp"
+#include "services/common/ports/transport/trust_transport.hpp"
 #include "services/zone_scheduler/records/zone_config.hpp"
-#include "services/zone_scheduler/sensors/measured_link.hpp"
+#include "services/zone_scheduler/sensors/measured_series.hpp"
 
 namespace zbs {
 

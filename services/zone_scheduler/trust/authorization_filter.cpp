@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "services/common/messages/limits.hpp"
-#include "services/zone_scheduler/trust/site_policy/account_pool.hpp"
+#include "services/zone_scheduler/trust/site_policy/account_map.hpp"
 #include "services/zone_scheduler/trust/site_policy/peering_rights.hpp"
 
 namespace zbs {

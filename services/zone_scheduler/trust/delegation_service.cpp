@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "algorithms/base/text.hpp"
-#include "services/common/messages/clock_difference.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/names/owned_id.hpp"
+#include "services/common/messages/registry.hpp"
 
 namespace zbs {
 namespace {

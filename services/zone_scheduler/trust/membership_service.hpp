@@ -7,7 +7,6 @@
 #include "services/common/messages/names/join_token.hpp"
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/log.hpp"
-#include "services/common/ports/secrets.hpp"
 #include "services/common/ports/storage/site_store.hpp"
 #include "services/common/ports/trust.hpp"
 #include "services/zone_scheduler/records/zone_config.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "services/common/messages/clock_difference.hpp"
+#include "services/common/messages/registry.hpp"
 #include "services/zone_scheduler/trust/delegation_service.hpp"
 #include "services/zone_scheduler/trust/peering_request.hpp"
 

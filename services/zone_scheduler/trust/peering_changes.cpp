@@ -1,6 +1,6 @@
 // What operators do to peerings.
 #include "services/zone_scheduler/trust/peering_service.hpp"
-#include "services/zone_scheduler/trust/site_policy/rights_change.hpp"
+#include "services/zone_scheduler/trust/site_policy/rights_text.hpp"
 
 namespace zbs {
 namespace {

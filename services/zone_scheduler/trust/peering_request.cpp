@@ -1,6 +1,6 @@
 #include "services/zone_scheduler/trust/peering_request.hpp"
 
-#include "services/common/messages/clock_difference.hpp"
+#include "services/common/messages/registry.hpp"
 
 namespace zbs {
 namespace {

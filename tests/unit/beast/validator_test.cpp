@@ -1,4 +1,4 @@
-#include "services/common/adapters/beast/validator.hpp"
+#include "services/common/adapters/beast/response_text.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

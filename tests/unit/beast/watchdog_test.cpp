@@ -1,4 +1,4 @@
-#include "services/common/adapters/beast/watchdog.hpp"
+#include "services/common/adapters/beast/service_loop.hpp"
 
 #include <poll.h>
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-#include "client/calls/home_addresses.hpp"
+#include "client/calls/repeated_call.hpp"
 
 #include <gtest/gtest.h>
 

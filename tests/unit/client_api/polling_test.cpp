@@ -1,4 +1,4 @@
-#include "client/api/polling.hpp"
+#include "client/api/event_waiter.hpp"
 
 #include <gtest/gtest.h>
 

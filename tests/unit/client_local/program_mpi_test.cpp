@@ -1,4 +1,4 @@
-#include "client/cli/submission/program_mpi.hpp"
+#include "client/cli/submission/probe_program.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,6 @@
 #include <sstream>
 
 #include "services/common/codec/model_codec.hpp"
-#include "services/common/codec/tree_mapping_codec.hpp"
 #include "tests/support/source_folder.hpp"
 
 // Every file in schemas/examples: KIND.WHAT.json. Mappings are read against valid/resources.two_zones.json, mappings

@@ -8,7 +8,6 @@
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/node_codec.hpp"
 #include "services/common/codec/peering_codec.hpp"
-#include "services/common/codec/records/event_codec.hpp"
 #include "services/common/codec/records/record_codec.hpp"
 #include "services/common/codec/site_codec.hpp"
 #include "services/common/messages/limits.hpp"

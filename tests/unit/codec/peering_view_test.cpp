@@ -1,4 +1,3 @@
-#include "services/common/codec/peering_view.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -38,17 +38,15 @@ TEST(ProblemCodec, AnyValueIsRead) {
         EXPECT_EQ(decode_problem(*parse(text)), Problem{}) << text;
 }
 
-TEST(WhoAmICodec, GoesThereAndBack) {
+TEST(WhoAmICodec, WritesWhoCalls) {
     const WhoAmI ana{"spiffe://org-a/user/ana", true, false, "0a1b"};
     const WhoAmIInZone zone{ana, {"physics", "staff"}, "spiffe://org-a/zone/a"};
     EXPECT_EQ(dump(encode(zone)),
               R"({"groups":["physics","staff"],"limited":false,"name":"spiffe://org-a/user/ana","serial":"0a1b",)"
               R"("via_proxy":true,"zone":"spiffe://org-a/zone/a"})");
-    EXPECT_EQ(*decode_whoami_in_zone(encode(zone)), zone);
     const WhoAmIInRegistry registry{ana, true, "spiffe://org-r/registry/r"};
     EXPECT_EQ(dump(encode(registry)), R"({"enrolled":true,"limited":false,"name":"spiffe://org-a/user/ana",)"
                                       R"("registry":"spiffe://org-r/registry/r","serial":"0a1b","via_proxy":true})");
-    EXPECT_EQ(*decode_whoami_in_registry(encode(registry)), registry);
 }
 
 TEST(NodeCodec, NumberGoesThereAndBack) {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "services/common/adapters/command_line/pages/completion.hpp"
+#include "services/common/adapters/command_line/pages/command_pages.hpp"
 #include "services/common/adapters/command_line/pages/man_page.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
 #include "services/common/adapters/command_line/values.hpp"

@@ -8,9 +8,9 @@
 #include <iostream>
 #include <sstream>
 
+#include "services/common/adapters/command_line/check.hpp"
 #include "services/common/adapters/command_line/check_codec.hpp"
-#include "services/common/adapters/command_line/check_listing.hpp"
-#include "services/common/adapters/command_line/pages/completion.hpp"
+#include "services/common/adapters/command_line/pages/command_pages.hpp"
 
 namespace zbs::command_line {
 namespace {

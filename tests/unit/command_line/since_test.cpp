@@ -1,4 +1,4 @@
-#include "services/common/adapters/command_line/since.hpp"
+#include "services/common/adapters/command_line/values.hpp"
 
 #include <gtest/gtest.h>
 

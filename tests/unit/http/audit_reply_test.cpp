@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "services/common/codec/records/audit_codec.hpp"
-#include "services/common/http/audit_reply.hpp"
+#include "services/common/http/parameters.hpp"
 #include "services/common/messages/limits.hpp"
 #include "tests/support/memory_audit_log.hpp"
 

@@ -1,4 +1,4 @@
-#include "services/common/http/page.hpp"
+#include "services/common/http/reply.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,3 @@
-#include "services/common/listing/text_width.hpp"
 
 #include <gtest/gtest.h>
 

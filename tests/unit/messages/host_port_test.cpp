@@ -1,4 +1,4 @@
-#include "services/common/messages/names/host_port.hpp"
+#include "services/common/messages/names/host_name.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

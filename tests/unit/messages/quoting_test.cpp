@@ -1,8 +1,8 @@
-#include "services/common/messages/text/quoting.hpp"
+#include "services/common/messages/text/printable.hpp"
 
 #include <gtest/gtest.h>
 
-#include "services/common/messages/steps/environment.hpp"
+#include "services/common/messages/steps/job_limits.hpp"
 
 namespace zbs {
 namespace {

@@ -1,4 +1,4 @@
-#include "services/node_agent/domain/duration_histogram.hpp"
+#include "services/node_agent/domain/slice_switcher.hpp"
 
 #include <gtest/gtest.h>
 

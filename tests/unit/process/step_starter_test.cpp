@@ -14,7 +14,7 @@
 #include <regex>
 #include <utility>
 
-#include "services/common/adapters/process/start/memory_file.hpp"
+#include "services/common/adapters/process/start/descriptor_message.hpp"
 #include "services/common/adapters/process/start/starter_message.hpp"
 #include "tests/unit/process/step_fixture.hpp"
 

@@ -1,4 +1,4 @@
-#include "services/zone_scheduler/trust/site_policy/account_pool.hpp"
+#include "services/zone_scheduler/trust/site_policy/account_map.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "services/zone_scheduler/trust/site_policy/rights_change.hpp"
-
 namespace zbs {
 namespace {
 

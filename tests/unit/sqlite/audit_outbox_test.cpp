@@ -1,4 +1,4 @@
-#include "services/common/adapters/sql/audit_outbox.hpp"
+#include "services/common/adapters/sql/audit_chain.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <fstream>
 
-#include "services/common/adapters/sqlite/zone_schema.hpp"
 #include "services/common/adapters/sqlite/zone_store.hpp"
 #include "tests/support/messages.hpp"
 #include "tests/support/temporary_folder.hpp"

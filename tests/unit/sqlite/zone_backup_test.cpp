@@ -1,4 +1,3 @@
-#include "services/common/adapters/sqlite/zone_backup.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +8,6 @@
 
 #include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/common/adapters/sqlite/database.hpp"
-#include "services/common/adapters/sqlite/zone_schema.hpp"
 #include "services/common/adapters/sqlite/zone_store.hpp"
 #include "tests/support/messages.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "services/common/adapters/sqlite/database.hpp"
-#include "services/common/adapters/sqlite/zone_schema.hpp"
+#include "services/common/adapters/sqlite/zone_store.hpp"
 #include "services/zone_scheduler/adapters/postgresql/zone_schema.hpp"
 #include "tests/support/messages.hpp"
 #include "tests/support/postgres_fixture.hpp"

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "services/common/adapters/sqlite/database.hpp"
-#include "services/common/adapters/sqlite/zone_schema.hpp"
+#include "services/common/adapters/sqlite/zone_store.hpp"
 #include "services/zone_scheduler/adapters/postgresql/zone_schema.hpp"
 #include "tests/support/messages.hpp"
 #include "tests/support/postgres_fixture.hpp"

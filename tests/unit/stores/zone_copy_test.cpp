@@ -13,7 +13,6 @@
 #include "services/common/adapters/sql/statements.hpp"
 #include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/common/adapters/sqlite/database.hpp"
-#include "services/common/adapters/sqlite/zone_schema.hpp"
 #include "services/common/adapters/sqlite/zone_store.hpp"
 #include "services/zone_scheduler/adapters/postgresql/zone_move.hpp"
 #include "services/zone_scheduler/adapters/postgresql/zone_schema.hpp"

@@ -1,4 +1,4 @@
-#include "services/common/adapters/system/background_threads.hpp"
+#include "services/common/adapters/system/asio_clock.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "services/zone_scheduler/launch/loader_fault.hpp"
+#include "services/zone_scheduler/launch/launchers.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "services/common/codec/records/event_codec.hpp"
+#include "services/common/codec/records/record_codec.hpp"
 #include "services/common/messages/limits.hpp"
 #include "tests/support/memory_store.hpp"
 #include "tests/support/silent_log.hpp"

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "services/common/failpoint/points.hpp"
+#include "services/common/failpoint/failpoint.hpp"
 
 namespace zbs::zone_program {
 namespace {

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "services/common/adapters/openssl/own_keys.hpp"
-#include "services/common/adapters/openssl/random_secrets.hpp"
+#include "services/common/adapters/openssl/signature.hpp"
 #include "services/common/adapters/openssl/trust/proxy.hpp"
 #include "services/zone_scheduler/trust/delegation_service.hpp"
 #include "services/zone_scheduler/trust/membership_service.hpp"

@@ -13,7 +13,7 @@
 
 #include "services/common/adapters/beast/port_rights.hpp"
 #include "services/common/adapters/beast/session.hpp"
-#include "services/common/messages/names/host_port.hpp"
+#include "services/common/messages/names/host_name.hpp"
 
 namespace zbs::beast {
 

@@ -9,12 +9,12 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <csignal>
+#include <cstdint>
 #include <thread>
 #include <utility>
 #include <vector>
 
 namespace zbs::beast {
-
 namespace {
 
 /// Waits for SIGHUP again and again.
@@ -73,5 +73,21 @@ void run_until_signalled(boost::asio::io_context& io, int threads, const Service
 }
 
 void report_status(const std::string& status) { sd_notify(0, ("STATUS=" + status).c_str()); }
+
+Watchdog::Watchdog(boost::asio::io_context& control, Post post) : timer_(control), post_(std::move(post)) {
+    std::uint64_t span = 0;
+    if (sd_watchdog_enabled(0, &span) <= 0) return;
+    every_ = std::chrono::microseconds(span / 3);
+    wait();
+}
+
+void Watchdog::wait() {
+    timer_.expires_after(every_);
+    timer_.async_wait([this](const boost::system::error_code& cancelled) {
+        if (cancelled) return;
+        post_([] { sd_notify(0, "WATCHDOG=1"); });
+        wait();
+    });
+}
 
 }  // namespace zbs::beast

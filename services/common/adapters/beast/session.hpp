@@ -22,7 +22,6 @@
 #include "services/common/adapters/beast/response_text.hpp"
 #include "services/common/adapters/beast/server.hpp"
 #include "services/common/adapters/beast/server_tls.hpp"
-#include "services/common/adapters/beast/validator.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/common/http/rate_limit.hpp"
 #include "services/common/http/reply.hpp"

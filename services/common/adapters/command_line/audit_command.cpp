@@ -5,9 +5,8 @@
 #include <cstdint>
 #include <iostream>
 
-#include "services/common/adapters/command_line/since.hpp"
 #include "services/common/adapters/command_line/values.hpp"
-#include "services/common/codec/json/audit_text.hpp"
+#include "services/common/codec/records/audit_codec.hpp"
 #include "services/common/listing/audit_listing.hpp"
 #include "services/common/messages/limits.hpp"
 

@@ -4,6 +4,7 @@
 
 #include "algorithms/base/time.hpp"
 #include "algorithms/base/words.hpp"
+#include "services/common/listing/rows.hpp"
 
 /// What a command that looks for faults ("doctor") has found.
 namespace zbs::command_line {
@@ -26,5 +27,11 @@ Check check_clock_of_host();
 
 /// The worst of them; kOk of none.
 CheckResult worst_of(const std::vector<Check>& checks);
+
+listing::Listing listing_of(const std::vector<Check>& checks);
+
+/// For people: a line a check, with what to do below it. Nothing in it drives a terminal but the colour of the
+/// verdicts, where `has_colour`.
+std::string text_of(const std::vector<Check>& checks, bool has_colour);
 
 }  // namespace zbs::command_line

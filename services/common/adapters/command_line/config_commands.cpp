@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "services/common/codec/command_codec.hpp"
+#include "services/common/codec/service_codec.hpp"
 #include "services/common/listing/setting_listing.hpp"
 
 namespace zbs::command_line {

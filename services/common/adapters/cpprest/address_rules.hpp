@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "algorithms/base/result.hpp"
-#include "services/common/messages/names/host_port.hpp"
+#include "services/common/messages/names/host_name.hpp"
 
 namespace zbs::cpprest {
 

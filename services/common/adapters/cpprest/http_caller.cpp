@@ -20,6 +20,8 @@
 #include "services/common/adapters/cpprest/address_rules.hpp"
 #include "services/common/adapters/openssl/no_system_authorities.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
+#include "services/common/codec/site_codec.hpp"
+#include "services/common/http/reply.hpp"
 #include "services/common/http/trace.hpp"
 
 namespace zbs::cpprest {
@@ -514,6 +516,22 @@ Result<HttpAnswer> HttpCaller::call(HttpCall call) {
     auto future = promise.get_future();
     this->call(std::move(call), [&promise](Result<HttpAnswer> answer) { promise.set_value(std::move(answer)); });
     return future.get();
+}
+
+Result<std::string> fetch_bundle(const JoinToken& token, Time (*now)()) {
+    HttpCaller anybody({.tls = std::make_shared<openssl::TlsClient>()});
+    const auto published = http::read_answer(anybody.call({{token.url, token.service}, "GET", "/v1/trust"}));
+    if (!published) return published.error();
+    Result<TrustStatement> statement = codec::decode_trust_statement(*published);
+    if (!statement) return statement.error();
+    const Result<std::string> fingerprint = openssl::TrustStore(now).fingerprint(statement->bundle);
+    if (!fingerprint) return fingerprint.error();
+    if (*fingerprint != token.fingerprint)
+        return Error{ErrorCode::kDenied,
+                     token.url + " shows the bundle " + *fingerprint + ", but the token is of " + token.fingerprint +
+                         ": somebody else answers there; nothing was sent",
+                     {}};
+    return std::move(statement->bundle);
 }
 
 }  // namespace zbs::cpprest

@@ -4,6 +4,8 @@
 #include <string>
 
 #include "algorithms/base/result.hpp"
+#include "algorithms/base/time.hpp"
+#include "services/common/messages/names/join_token.hpp"
 #include "services/common/ports/http_client.hpp"
 
 namespace zbs::openssl {
@@ -51,5 +53,9 @@ class HttpCaller : public HttpClient {
     struct Impl;
     std::shared_ptr<Impl> impl_;
 };
+
+/// The bundle that the service of a token shows. Nobody is believed yet: it counts because its fingerprint is the one
+/// that the operator handed over. Error: kDenied where it is another.
+Result<std::string> fetch_bundle(const JoinToken& token, Time (*now)());
 
 }  // namespace zbs::cpprest

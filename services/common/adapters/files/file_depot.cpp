@@ -13,7 +13,6 @@
 #include <map>
 
 #include "services/common/adapters/descriptor/descriptor.hpp"
-#include "services/common/adapters/descriptor/file_bytes.hpp"
 #include "services/common/messages/text/checksum.hpp"
 
 namespace zbs::files {

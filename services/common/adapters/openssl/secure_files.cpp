@@ -13,7 +13,6 @@
 #include <filesystem>
 
 #include "services/common/adapters/descriptor/descriptor.hpp"
-#include "services/common/adapters/descriptor/file_bytes.hpp"
 
 namespace zbs::openssl {
 namespace {

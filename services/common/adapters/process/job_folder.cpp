@@ -13,7 +13,6 @@
 #include <memory>
 
 #include "services/common/adapters/descriptor/descriptor.hpp"
-#include "services/common/adapters/descriptor/file_bytes.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/staging.hpp"
 #include "services/common/messages/steps/own_files.hpp"

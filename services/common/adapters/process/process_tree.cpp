@@ -16,7 +16,6 @@
 #include <map>
 
 #include "services/common/adapters/descriptor/descriptor.hpp"
-#include "services/common/adapters/descriptor/file_bytes.hpp"
 
 namespace zbs::process {
 namespace {

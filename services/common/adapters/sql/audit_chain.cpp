@@ -4,7 +4,9 @@
 
 #include <array>
 #include <charconv>
+#include <utility>
 
+#include "services/common/adapters/sql/statements.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/text/printable.hpp"
 
@@ -25,6 +27,51 @@ Error broken(std::uint64_t number, const std::string& what) {
                 "; trust nothing from it on, keep the file, and compare it with a backup",
             {}};
 }
+
+constexpr const char* kHead = "audit_head";  ///< kind of the record that has it
+
+class SqlAuditOutbox : public AuditOutbox {
+  public:
+    explicit SqlAuditOutbox(std::shared_ptr<Database> database) : database_(std::move(database)) {}
+
+    Result<void> add(const AuditRecord& record) override {
+        return insert_audit_row(*database_, "INSERT INTO audit_outbox VALUES(?,?,?,?,?,?,?,?,?)", record);
+    }
+
+    Result<void> forget(std::uint64_t up_to) override {
+        Query query(*database_, "DELETE FROM audit_outbox WHERE number<=?");
+        query.bind(static_cast<std::int64_t>(up_to));
+        return carry_out(query);
+    }
+
+    Result<void> record(const AuditHead& head) override {
+        Query query(*database_,
+                    "INSERT INTO record VALUES(?,'',?) ON CONFLICT(kind, key) DO UPDATE SET value=excluded.value");
+        query.bind(kHead).bind(to_string(head));
+        return carry_out(query);
+    }
+
+    Result<std::optional<AuditHead>> noted() const override {
+        Query query(*database_, "SELECT value FROM record WHERE kind=? AND key=''");
+        query.bind(kHead);
+        const Result<bool> row = query.step();
+        if (!row) return row.error();
+        if (!*row) return std::optional<AuditHead>{};
+        const Result<AuditHead> head = parse_audit_head(query.text(0));
+        if (!head) return head.error();
+        return std::optional(*head);
+    }
+
+    Result<std::vector<AuditRecord>> load() const override {
+        Query query(*database_,
+                    "SELECT number, at_us, who, action, object, decision, request_id, detail, hash FROM "
+                    "audit_outbox ORDER BY number");
+        return rows_of(query, [](const Query& row) { return Result<AuditRecord>(audit_record_of(row)); });
+    }
+
+  private:
+    std::shared_ptr<Database> database_;
+};
 
 }  // namespace
 
@@ -113,6 +160,25 @@ Result<AuditSummary> ChainCheck::finish() const {
                                              " entries were noted, so the end was cut off");
     if (head_.entries == 0) return broken(1, "is missing: a log begins with the entry of its own making");
     return AuditSummary{head_, found_.first, found_.last, found_.latest_loss};
+}
+
+Result<void> insert_audit_row(Database& database, std::string_view insert, const AuditRecord& record) {
+    Query query(database, insert);
+    query.bind(static_cast<std::int64_t>(record.number)).bind(to_microseconds(record.entry.at));
+    query.bind(record.entry.who).bind(record.entry.action).bind(record.entry.object).bind(record.entry.decision);
+    query.bind(record.entry.request_id).bind(record.entry.detail).bind(record.hash);
+    return carry_out(query);
+}
+
+AuditRecord audit_record_of(const Query& row) {
+    return {static_cast<std::uint64_t>(row.integer(0)),
+            {time_from_microseconds(row.integer(1)), row.text(2), row.text(3), row.text(4), row.text(5), row.text(6),
+             row.text(7)},
+            row.text(8)};
+}
+
+std::unique_ptr<AuditOutbox> make_outbox(std::shared_ptr<Database> database) {
+    return std::make_unique<SqlAuditOutbox>(std::move(database));
 }
 
 }  // namespace zbs::sql

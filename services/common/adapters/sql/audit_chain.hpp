@@ -1,12 +1,18 @@
 #pragma once
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "algorithms/base/result.hpp"
+#include "services/common/adapters/sql/database.hpp"
 #include "services/common/ports/storage/audit.hpp"
 
+// A record of the audit log as a row. The log and the outbox have tables of the same columns: number, at_us, who,
+// action, object, decision, request_id, detail, hash.
 namespace zbs::sql {
 
 /// `entry` as it is stored: every text through `printable_text`.
@@ -44,5 +50,27 @@ class ChainCheck {
 /// "ENTRIES:HASH", as `zbs-zone audit verify` prints and takes it.
 std::string to_string(const AuditHead& head);
 Result<AuditHead> parse_audit_head(std::string_view text);
+
+/// `insert` is an INSERT with a place for each column. Errors: the database's; kConflict where the table refuses it.
+Result<void> insert_audit_row(Database& database, std::string_view insert, const AuditRecord& record);
+
+/// The row on which a query of all columns stands.
+AuditRecord audit_record_of(const Query& row);
+
+/// Records on their way to a log that lies elsewhere: they become durable with the writes that they allow, in one
+/// commit and so with one sync of the disk, and reach the log within a second, or when it is opened the next time.
+class AuditOutbox {
+  public:
+    virtual ~AuditOutbox() = default;
+    virtual Result<void> add(const AuditRecord& record) = 0;
+    virtual Result<void> forget(std::uint64_t up_to) = 0;       ///< numbers up to this
+    virtual Result<std::vector<AuditRecord>> load() const = 0;  ///< by number
+    /// How far the log goes. The note is never ahead of the log: a log without the noted head has lost entries.
+    virtual Result<void> record(const AuditHead& head) = 0;
+    virtual Result<std::optional<AuditHead>> noted() const = 0;
+};
+
+/// AuditOutbox in a table of the service's own database. Over a database that was opened to be read it only loads.
+std::unique_ptr<AuditOutbox> make_outbox(std::shared_ptr<Database> database);
 
 }  // namespace zbs::sql

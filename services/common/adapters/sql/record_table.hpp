@@ -4,7 +4,7 @@
 #include "services/common/adapters/sql/database.hpp"
 #include "services/common/adapters/sql/statements.hpp"
 #include "services/common/codec/json/json.hpp"
-#include "services/common/ports/storage/record_table.hpp"
+#include "services/common/ports/storage/site_store.hpp"
 
 namespace zbs::sql {
 

@@ -4,17 +4,17 @@
 #include <set>
 
 #include "services/common/adapters/sql/application_list.hpp"
-#include "services/common/adapters/sql/audit_outbox.hpp"
+#include "services/common/adapters/sql/audit_chain.hpp"
 #include "services/common/adapters/sql/database.hpp"
 #include "services/common/adapters/sql/profile_table.hpp"
 #include "services/common/adapters/sql/record_table.hpp"
-#include "services/common/adapters/sql/site_store.hpp"
 #include "services/common/adapters/sql/statements.hpp"
 #include "services/common/codec/json/words.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
-#include "services/common/codec/records/event_codec.hpp"
+#include "services/common/codec/peering_codec.hpp"
 #include "services/common/codec/records/record_codec.hpp"
+#include "services/common/codec/site_codec.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 
 namespace zbs::sql {
@@ -365,10 +365,54 @@ class SqlZoneStore : public ZoneStore {
     TaskRunner* runner_;
 };
 
+class SqlSiteStore : public SiteStore {
+  public:
+    explicit SqlSiteStore(const std::shared_ptr<Database>& database)
+        : database_(database),
+          members_(database, "member", codec::encode, codec::decode_member),
+          blocks_(database, "block", codec::encode, codec::decode_block),
+          announced_blocks_(database, "announced blocks", codec::encode, codec::decode_announced_blocks),
+          trusted_(database, "trusted organisation", codec::encode, codec::decode_trusted_organisation),
+          delegations_(database, "delegation", codec::encode, codec::decode_delegation),
+          peerings_(database, "peering", codec::encode, codec::decode_peering_record),
+          pool_leases_(database, "pool lease", codec::encode, codec::decode_pool_lease) {}
+
+    RecordTable<Member>& members() override { return members_; }
+    RecordTable<Block>& blocks() override { return blocks_; }
+    RecordTable<AnnouncedBlocks>& announced_blocks() override { return announced_blocks_; }
+    RecordTable<TrustedOrganisation>& trusted() override { return trusted_; }
+    RecordTable<Delegation>& delegations() override { return delegations_; }
+    RecordTable<PeeringRecord>& peerings() override { return peerings_; }
+    RecordTable<PoolLease>& pool_leases() override { return pool_leases_; }
+
+    Result<std::uint64_t> next_number(const std::string& name) override {
+        Query query(
+            *database_,
+            "INSERT INTO counter(name, value) VALUES(?,1) ON CONFLICT(name) DO UPDATE SET value=counter.value+1 "
+            "RETURNING value");
+        query.bind(name);
+        const Result<bool> row = query.step();
+        if (!row) return row.error();
+        const std::int64_t value = query.integer(0);
+        if (const Result<bool> done = query.step(); !done) return done.error();
+        return static_cast<std::uint64_t>(value);
+    }
+
+  private:
+    std::shared_ptr<Database> database_;
+    SqlRecordTable<Member> members_;
+    SqlRecordTable<Block> blocks_;
+    SqlRecordTable<AnnouncedBlocks> announced_blocks_;
+    SqlRecordTable<TrustedOrganisation> trusted_;
+    SqlRecordTable<Delegation> delegations_;
+    SqlRecordTable<PeeringRecord> peerings_;
+    SqlRecordTable<PoolLease> pool_leases_;
+};
+
 }  // namespace
 
 ZoneDatabase make_zone_database(const std::shared_ptr<Database>& database, TaskRunner* runner) {
-    return {std::make_unique<SqlZoneStore>(database, runner), make_site_store(database), database,
+    return {std::make_unique<SqlZoneStore>(database, runner), std::make_unique<SqlSiteStore>(database), database,
             make_outbox(database)};
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "algorithms/base/task_runner.hpp"
-#include "services/common/adapters/sql/audit_outbox.hpp"
+#include "services/common/adapters/sql/audit_chain.hpp"
 #include "services/common/adapters/sql/database.hpp"
 #include "services/common/ports/storage/journal.hpp"
 #include "services/common/ports/storage/site_store.hpp"

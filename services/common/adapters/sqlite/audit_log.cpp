@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "services/common/adapters/sql/audit_chain.hpp"
-#include "services/common/adapters/sql/audit_row.hpp"
 #include "services/common/adapters/sql/statements.hpp"
 #include "services/common/adapters/sqlite/database.hpp"
 #include "services/common/failpoint/failpoint.hpp"

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "services/common/adapters/sql/audit_chain.hpp"
-#include "services/common/adapters/sql/audit_outbox.hpp"
 #include "services/common/ports/storage/audit.hpp"
 
 namespace zbs::sqlite {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "services/common/adapters/sql/audit_outbox.hpp"
+#include "services/common/adapters/sql/audit_chain.hpp"
 #include "services/common/adapters/sql/statements.hpp"
 #include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/common/adapters/sqlite/database.hpp"

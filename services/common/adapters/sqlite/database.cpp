@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <set>
 
 namespace zbs::sqlite {
@@ -237,6 +238,16 @@ class Database::SqliteStatement : public sql::Statement {
 
 std::unique_ptr<sql::Statement> Database::prepare(std::string_view sql) {
     return std::make_unique<SqliteStatement>(*this, sql);
+}
+
+std::uint64_t database_bytes(const std::string& path) {
+    std::uint64_t bytes = 0;
+    for (const char* suffix : {"", "-wal"}) {
+        std::error_code none;
+        const auto size = std::filesystem::file_size(path + suffix, none);
+        if (!none) bytes += size;
+    }
+    return bytes;
 }
 
 }  // namespace zbs::sqlite

@@ -10,7 +10,6 @@
 #include "services/common/adapters/sql/database.hpp"
 
 struct sqlite3;
-
 namespace zbs::sqlite {
 
 /// One connection that writes and checkpoints: WAL, synchronous=FULL, so a statement that succeeded survives power
@@ -54,5 +53,15 @@ class Database : public sql::Database {
     sqlite3* handle_;
     bool is_open_ = false;  ///< a batch was begun
 };
+
+/// Bytes of a database's files, its write-ahead log among them; what is not there counts 0. Any thread.
+std::uint64_t database_bytes(const std::string& path);
+
+/// The step of a schema that record tables need. The row is the mark of a database that a service has made: a table of
+/// records without a row was emptied (`check_database_kept`).
+inline constexpr const char* kRecordSchema =
+    "CREATE TABLE record(kind TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY(kind, key)) WITHOUT "
+    "ROWID;"
+    "INSERT INTO record VALUES('database', '', 'made')";
 
 }  // namespace zbs::sqlite

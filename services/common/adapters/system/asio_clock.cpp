@@ -50,4 +50,17 @@ Id128 SystemIds::draw() {
     return make_id128(last_ms_, random_bits_ >> 32, random_bits_ << 32);
 }
 
+BackgroundThreads::~BackgroundThreads() {
+    threads_.stop();
+    threads_.join();
+}
+
+void BackgroundThreads::run(std::function<void()> work, std::function<void()> done) {
+    boost::asio::post(threads_, [strand = strand_, work = std::move(work), done = std::move(done)]() mutable {
+        work();
+        work = nullptr;  // what it holds is freed here, not on the strand
+        boost::asio::post(strand, std::move(done));
+    });
+}
+
 }  // namespace zbs::system

@@ -1,12 +1,13 @@
 #pragma once
-#include <utility>
-
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <functional>
 #include <map>
 #include <memory>
 #include <random>
+#include <utility>
 
 #include "services/common/ports/clock.hpp"
 
@@ -39,6 +40,20 @@ class SystemIds : public IdSource {
     std::random_device random_;  // opened once: it costs as much as the rest
     std::int64_t last_ms_ = 0;
     std::uint64_t random_bits_ = 0;  ///< 48
+};
+
+/// BackgroundWork on threads of its own. At its end work that has not begun is dropped, and what has begun is awaited.
+class BackgroundThreads final : public BackgroundWork {
+  public:
+    explicit BackgroundThreads(Strand strand) : strand_(std::move(strand)) {}
+    ~BackgroundThreads() override;
+    BackgroundThreads(const BackgroundThreads&) = delete;
+    BackgroundThreads& operator=(const BackgroundThreads&) = delete;
+    void run(std::function<void()> work, std::function<void()> done) override;
+
+  private:
+    Strand strand_;
+    boost::asio::thread_pool threads_{2};
 };
 
 }  // namespace zbs::system

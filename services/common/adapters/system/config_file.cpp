@@ -17,7 +17,6 @@
 
 #include "algorithms/base/suggestion.hpp"
 #include "services/common/messages/names/host_name.hpp"
-#include "services/common/messages/names/host_port.hpp"
 
 namespace zbs::system {
 namespace {

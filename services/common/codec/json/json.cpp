@@ -170,10 +170,6 @@ std::string JsonReader::text(const char* key, std::size_t max_bytes) {
     return text;
 }
 
-std::string JsonReader::text_or(const char* key, std::string fallback, std::size_t max_bytes) {
-    return has(key) ? text(key, max_bytes) : std::move(fallback);
-}
-
 std::int64_t JsonReader::integer(const char* key, std::int64_t min, std::int64_t max) {
     const Json* value = find(key, true);
     if (value == nullptr) return min;
@@ -260,17 +256,6 @@ void JsonReader::check_unknown() {
         const bool known = std::any_of(known_.begin(), known_.end(), [&](const char* key) { return it.key() == key; });
         if (!known) return fail(pointer_step(it.key()), "is not a field of this message");
     }
-}
-
-std::string one_of(std::initializer_list<const char*> words) {
-    std::string text = "must be one of";
-    const char* separator = " ";
-    for (const char* word : words) {
-        text += separator;
-        text += word;
-        separator = ", ";
-    }
-    return text;
 }
 
 }  // namespace zbs::codec

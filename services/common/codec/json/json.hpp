@@ -36,7 +36,6 @@ class JsonReader {
     bool has(const char* key);
     static constexpr std::size_t kMaxText = 4096;
     std::string text(const char* key, std::size_t max_bytes = kMaxText);
-    std::string text_or(const char* key, std::string fallback, std::size_t max_bytes = 4096);
     std::int64_t integer(const char* key, std::int64_t min, std::int64_t max);
     std::int64_t integer_or(const char* key, std::int64_t fallback, std::int64_t min, std::int64_t max);
     double number(const char* key, double min, double max);
@@ -76,8 +75,5 @@ class JsonReader {
     std::vector<const char*> known_;
     std::optional<Error> error_;
 };
-
-/// 422-style fault for an enumeration's word that does not exist, listing those that do.
-std::string one_of(std::initializer_list<const char*> words);
 
 }  // namespace zbs::codec

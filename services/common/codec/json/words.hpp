@@ -11,7 +11,7 @@
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/names/name_types.hpp"
-#include "services/common/messages/steps/environment.hpp"
+#include "services/common/messages/steps/job_limits.hpp"
 #include "services/common/messages/text/checksum.hpp"
 
 /// Field readers shared by the message codecs.

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "services/common/codec/json/words.hpp"
+#include "services/common/codec/json/fields.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs::codec {
@@ -14,6 +14,7 @@ constexpr std::size_t kMaxMaskBits = std::size_t{1} << 28;
 constexpr std::int64_t kFarAwayUs = kMaxQueueTime.count();
 constexpr std::int64_t kMostNumber = std::int64_t{1} << 53;
 constexpr std::int64_t kMostPriority = 1'000'000;
+constexpr std::size_t kMaxPartyBytes = 256;
 
 /// The processors that are in it, as [first, last] pairs.
 Json encode_mask(const std::vector<bool>& mask) {
@@ -45,353 +46,300 @@ Result<std::vector<bool>> decode_mask(JsonReader in) {
     return in.finish(std::move(mask));
 }
 
-Json encode_start(Duration start) { return start == kNoStart ? Json(nullptr) : Json(start.count()); }
-
-Duration read_start(JsonReader& in, const char* key) {
-    if (in.any(key).is_null()) return kNoStart;
-    return Duration{in.integer(key, -kFarAwayUs, kFarAwayUs)};
+Json write_usable(const UsableProcessors& usable) {
+    Json json = Json::object();
+    for (const auto& [id, mask] : usable) json[to_string(id)] = encode_mask(mask);
+    return json;
 }
-Duration read_steady(JsonReader& in, const char* key) { return Duration{in.integer(key, -kFarAwayUs, kFarAwayUs)}; }
+UsableProcessors read_usable(JsonReader& in, const char* key) {
+    UsableProcessors usable;
+    std::size_t bits = 0;
+    for (const auto& [id, ranges] : in.object(key).items()) {
+        const auto part = parse_id128(id);
+        if (!part) return in.fail(key, "has a key that is no part's id"), usable;
+        Result<std::vector<bool>> mask =
+            decode_mask(JsonReader(ranges, in.pointer_of(std::string(key) + "/" + pointer_step(id))));
+        if (!mask) return in.fail(mask.error()), usable;
+        bits += mask->size();
+        if (bits > kMaxMaskBits) return in.fail(key, "is of more processors than one decision can be of"), usable;
+        usable.emplace(PartId{*part}, *std::move(mask));
+    }
+    return usable;
+}
 
 Json encode_ids(const std::vector<PartId>& ids) {
     Json list = Json::array();
     for (const PartId& id : ids) list.push_back(to_string(id));
     return list;
 }
-
-std::vector<PartId> read_ids(JsonReader& in, const std::string& key, const Json& list) {
+Result<std::vector<PartId>> decode_ids(const Json& list, const std::string& pointer) {
+    if (!list.is_array()) return invalid("must be an array", pointer);
     std::vector<PartId> ids;
-    for (std::size_t i = 0; i < list.size() && in.ok(); ++i) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
         const auto id = list[i].is_string() ? parse_id128(list[i].get<std::string>()) : std::nullopt;
-        if (id)
-            ids.push_back(PartId{*id});
-        else
-            in.fail(key + "/" + std::to_string(i), "must be a part's id");
+        if (!id) return invalid("must be a part's id", pointer + "/" + std::to_string(i));
+        ids.push_back(PartId{*id});
     }
     return ids;
 }
 
-std::vector<std::int32_t> read_processors(JsonReader& in, const std::string& key, const Json& list) {
-    std::vector<std::int32_t> processors;
-    for (std::size_t i = 0; i < list.size() && in.ok(); ++i) {
+using Processors = std::vector<std::int32_t>;
+Json encode_processors(const Processors& processors) { return processors; }
+Result<Processors> decode_processors(const Json& list, const std::string& pointer) {
+    if (!list.is_array()) return invalid("must be an array", pointer);
+    Processors processors;
+    for (std::size_t i = 0; i < list.size(); ++i) {
         if (!list[i].is_number_unsigned() || list[i].get<std::uint64_t>() >= kMaxProcessors)
-            in.fail(key + "/" + std::to_string(i), "must be a processor's number");
-        else
-            processors.push_back(list[i].get<std::int32_t>());
+            return invalid("must be a processor's number", pointer + "/" + std::to_string(i));
+        processors.push_back(list[i].get<std::int32_t>());
     }
     return processors;
 }
 
-/// Of a list of lists; fails where it is something else.
-const Json& inner(JsonReader& in, const std::string& key, const Json& list) {
-    static const Json kNone = Json::array();
-    if (list.is_array()) return list;
-    in.fail(key, "must be an array");
-    return kNone;
+constexpr Functions kIds{encode_ids, decode_ids};
+constexpr Functions kProcessors{encode_processors, decode_processors};
+
+/// A member that is an array as a whole.
+constexpr auto array(const char* key, auto member, std::size_t max_count, const auto& codec) {
+    using Items = Value<decltype(member)>;
+    return Field{key, member, codec.encode, [codec, max_count](JsonReader& in, const char* k) {
+                     const Json& json = in.array(k, max_count);
+                     Result<Items> items = in.ok() ? codec.decode(json, in.pointer_of(k)) : in.error();
+                     if (!items) return in.fail(items.error()), Items{};
+                     return *std::move(items);
+                 }};
+}
+constexpr auto ids(const char* key, auto member) { return array(key, member, limits::kMaxPartsInQueue, kIds); }
+constexpr auto processors(const char* key, auto member) { return array(key, member, kMaxProcessors, kProcessors); }
+constexpr auto processor_count(const char* key, auto member) { return integer(key, member, 1, kMaxProcessors); }
+constexpr auto steady(const char* key, auto member) { return microseconds(key, member, -kFarAwayUs, kFarAwayUs); }
+constexpr auto length(const char* key, auto member, std::int64_t min = 0) {
+    return microseconds(key, member, min, kFarAwayUs);
+}
+/// A steady time that is null where it is unknown.
+constexpr auto start(const char* key, auto member) {
+    return Field{key, member, [](Duration at) { return at == kNoStart ? Json(nullptr) : Json(at.count()); },
+                 [](JsonReader& in, const char* k) {
+                     return in.any(k).is_null() ? kNoStart : Duration{in.integer(k, -kFarAwayUs, kFarAwayUs)};
+                 }};
+}
+constexpr auto instant(const char* key, auto member) {
+    return Field{key, member, [](Time at) { return at.time_since_epoch().count(); },
+                 [](JsonReader& in, const char* k) { return Time{Duration{in.integer(k, -kFarAwayUs, kFarAwayUs)}}; }};
+}
+/// One that is null for `kNever`.
+constexpr auto instant_or_never(const char* key, auto member) {
+    return Field{key, member,
+                 [](Time at) { return at == kNever ? Json(nullptr) : Json(at.time_since_epoch().count()); },
+                 [](JsonReader& in, const char* k) {
+                     return in.any(k).is_null() ? kNever : Time{Duration{in.integer(k, -kFarAwayUs, kFarAwayUs)}};
+                 }};
 }
 
-Json encode_turns(const Turns& turns) {
-    Json rows = Json::array(), shares = Json::object();
-    for (const std::vector<PartId>& row : turns.rows) rows.push_back(encode_ids(row));
-    for (const auto& [id, percent] : turns.shares) shares[to_string(id)] = percent;
-    return {{"rows", std::move(rows)},
-            {"shares", std::move(shares)},
-            {"stopped", encode_ids(turns.stopped)},
-            {"slice_us", turns.slice.count()}};
+Json write_shares(const std::map<PartId, std::int32_t>& shares) {
+    Json json = Json::object();
+    for (const auto& [id, percent] : shares) json[to_string(id)] = percent;
+    return json;
 }
-
-Result<Turns> decode_turns(JsonReader in) {
-    Turns turns;
-    const Json& rows = in.array("rows", limits::kMaxPartsInQueue);
-    for (std::size_t i = 0; i < rows.size() && in.ok(); ++i) {
-        const std::string key = "rows/" + std::to_string(i);
-        turns.rows.push_back(read_ids(in, key, inner(in, key, rows[i])));
+std::map<PartId, std::int32_t> read_shares(JsonReader& in, const char* key) {
+    std::map<PartId, std::int32_t> shares;
+    for (const auto& [part, percent] : in.object(key).items()) {
+        const auto id = parse_id128(part);
+        if (!id || !percent.is_number_unsigned() || percent.get<std::uint64_t>() > 100)
+            return in.fail(key, "must have per cent by the ids of parts"), shares;
+        shares.emplace(PartId{*id}, percent.get<std::int32_t>());
     }
-    const Json& shares = in.object("shares");
-    for (auto it = shares.begin(); it != shares.end() && in.ok(); ++it) {
-        const auto id = parse_id128(it.key());
-        if (!id || !it.value().is_number_unsigned() || it.value().get<std::uint64_t>() > 100)
-            in.fail("shares", "must have per cent by the ids of parts");
-        else
-            turns.shares.emplace(PartId{*id}, it.value().get<std::int32_t>());
-    }
-    turns.stopped = read_ids(in, "stopped", in.array("stopped", limits::kMaxPartsInQueue));
-    turns.slice = Duration{in.integer("slice_us", 0, kFarAwayUs)};
-    return in.finish(std::move(turns));
+    return shares;
 }
 
-Json encode_time(Time at) { return at == kNever ? Json(nullptr) : Json(at.time_since_epoch().count()); }
-
-Time read_instant(JsonReader& in, const char* key) {
-    if (in.any(key).is_null()) return kNever;
-    return Time{Duration{in.integer(key, -kFarAwayUs, kFarAwayUs)}};
-}
-
-Json encode_view(const QueueView& view) {
-    Json parts = Json::array(), rows = Json::array();
-    for (const auto& [id, record] : view.parts)
-        parts.push_back({{"part", to_string(id)},
-                         {"number", record.job.id.value},
-                         {"place", record.arrival},
-                         {"runs", record.phase == JobPhase::kRunning},
-                         {"submitted_us", record.job.submit.time_since_epoch().count()},
-                         {"walltime_us", record.job.walltime.count()},
-                         {"processors", record.job.processors},
-                         {"priority", record.job.priority},
-                         {"least_share", record.job.least_share},
-                         {"waiting_since_us", record.waiting_since.time_since_epoch().count()},
-                         {"left_us", record.walltime_left.count()},
-                         {"promised_us", encode_time(record.reserved)},
-                         {"latest_us", encode_time(record.latest_start)},
-                         {"promise", record.reservation_order},
-                         {"share", record.share},
-                         {"share_of", record.share_of},
-                         {"served_us", record.served.count()},
-                         {"served_until_us", record.served_until.time_since_epoch().count()},
-                         {"started_us", encode_time(record.start)},
-                         {"expected_end_us", encode_time(record.expected_end)}});
-    for (const std::vector<QueueView::Slots>& row : view.rows) {
-        Json slots = Json::array();
-        for (const auto& [id, processors, is_alternative] : row)
-            slots.push_back({{"part", to_string(id)}, {"processors", processors}, {"alternative", is_alternative}});
-        rows.push_back(std::move(slots));
-    }
-    Json load = nullptr;
-    if (view.load)
-        load = {{"load", static_cast<int>(view.load->load)}, {"at_us", view.load->at.time_since_epoch().count()}};
-    return {{"parts", std::move(parts)},           {"rows", std::move(rows)},        {"load", std::move(load)},
-            {"stopped", encode_ids(view.stopped)}, {"slice_us", view.slice.count()}, {"next_number", view.next_number},
-            {"next_place", view.next_arrival}};
-}
-
-Result<QueueView::Known> decode_known(JsonReader in) {
-    QueueView::Known known{.id = read_id<PartId>(in, "part"), .record = {}};
-    JobRecord& record = known.record;
-    const auto at = [&in](const char* key) { return Time{read_steady(in, key)}; };
-    record.job = {.id = JobId{in.integer("number", 0, kMostNumber)},
-                  .submit = at("submitted_us"),
-                  .walltime = Duration{in.integer("walltime_us", 1, kFarAwayUs)},
-                  .processors = static_cast<std::int32_t>(in.integer("processors", 1, kMaxProcessors)),
-                  .priority = static_cast<std::int32_t>(in.integer("priority", -kMostPriority, kMostPriority)),
-                  .least_share = static_cast<std::int8_t>(in.integer("least_share", 0, 100))};
-    record.allocated = record.job.processors;
-    record.arrival = static_cast<std::uint64_t>(in.integer("place", 0, kMostNumber));
-    record.phase = in.boolean("runs") ? JobPhase::kRunning : JobPhase::kWaiting;
-    record.waiting_since = at("waiting_since_us");
-    record.walltime_left = Duration{in.integer("left_us", 1, kFarAwayUs)};
-    record.reserved = read_instant(in, "promised_us");
-    record.latest_start = read_instant(in, "latest_us");
-    record.reservation_order = static_cast<std::uint64_t>(in.integer("promise", 0, kMostNumber));
-    record.share = static_cast<std::int32_t>(in.integer("share", 0, 100'000));
-    record.share_of = static_cast<std::int32_t>(in.integer("share_of", 1, 100'000));
-    record.served = Duration{in.integer("served_us", 0, kFarAwayUs)};
-    record.served_until = at("served_until_us");
-    record.start = read_instant(in, "started_us");
-    record.expected_end = read_instant(in, "expected_end_us");
-    return in.finish(std::move(known));
-}
-
-Result<QueueView> decode_view(JsonReader in) {
-    QueueView view;
-    const Json& parts = in.array("parts", limits::kMaxPartsInQueue);
-    for (std::size_t i = 0; i < parts.size() && in.ok(); ++i) {
-        Result<QueueView::Known> known =
-            decode_known(JsonReader(parts[i], in.pointer_of("parts/" + std::to_string(i))));
-        if (!known) return known.error();
-        view.parts.push_back(*std::move(known));
-    }
-    const Json& rows = in.array("rows", limits::kMaxPartsInQueue);
-    for (std::size_t i = 0; i < rows.size() && in.ok(); ++i) {
-        const std::string key = "rows/" + std::to_string(i);
-        const Json& row = inner(in, key, rows[i]);
-        std::vector<QueueView::Slots>& slots = view.rows.emplace_back();
-        for (std::size_t k = 0; k < row.size() && in.ok(); ++k) {
-            JsonReader one(row[k], in.pointer_of(key + "/" + std::to_string(k)));
-            QueueView::Slots each{.id = read_id<PartId>(one, "part"), .processors = {}};
-            each.processors = read_processors(one, "processors", one.array("processors", kMaxProcessors));
-            each.is_alternative = one.boolean("alternative");
-            Result<QueueView::Slots> done = one.finish(std::move(each));
-            if (!done) return done.error();
-            slots.push_back(*std::move(done));
+std::map<std::string, double> read_used(JsonReader& in, const char* key) {
+    std::map<std::string, double> used;
+    for (const auto& [party, amount] : in.object(key).items()) {
+        if (party.size() > kMaxPartyBytes || !amount.is_number() || amount.get<double>() < 0) {
+            in.fail(std::string(key) + "/" + pointer_step(party), "must be processors times seconds, 0 or more");
+            break;
         }
+        used.emplace(party, amount.get<double>());
     }
-    if (!in.any("load").is_null()) {
-        JsonReader one(in.object("load"), in.pointer_of("load"));
-        const FoundLoad load{static_cast<Load>(one.integer("load", 0, 2)), Time{read_steady(one, "at_us")}};
-        const Result<FoundLoad> done = one.finish(load);
-        if (!done) return done.error();
-        view.load = *done;
-    }
-    view.stopped = read_ids(in, "stopped", in.array("stopped", limits::kMaxPartsInQueue));
-    view.slice = Duration{in.integer("slice_us", 0, kFarAwayUs)};
-    view.next_number = in.integer("next_number", 0, kMostNumber);
-    view.next_arrival = static_cast<std::uint64_t>(in.integer("next_place", 0, kMostNumber));
-    return in.finish(std::move(view));
+    return used;
 }
 
-struct Writer {
-    Json operator()(const QueueOpened& e) const {
-        return {{"event", "opened"}, {"processors", e.processors}, {"rows", e.rows}};
+void check_interval(JsonReader& in, const ProcessorCalendar::Interval& when) {
+    if (when.end < when.begin) in.fail("end_us", "is before begin_us");
+}
+
+/// As many as it asked for: none is resized live.
+struct AllocatedRow {
+    void write(Json&, const JobRecord&) const {}
+    void read(JsonReader&, JobRecord& record) const { record.allocated = record.job.processors; }
+};
+
+// One field a line.
+// clang-format off
+constexpr auto kJob = fields<Job>(
+    Field{"number", &Job::id, [](JobId id) { return id.value; },
+          [](JsonReader& in, const char* key) { return JobId{in.integer(key, 0, kMostNumber)}; }},
+    instant("submitted_us", &Job::submit),
+    length("walltime_us", &Job::walltime, 1),
+    processor_count("processors", &Job::processors),
+    integer("priority", &Job::priority, -kMostPriority, kMostPriority),
+    count("least_share", &Job::least_share, 100));
+
+constexpr auto kRecord = fields<JobRecord>(
+    Inlined{&JobRecord::job, kJob},
+    AllocatedRow{},
+    count("place", &JobRecord::arrival, kMostNumber),
+    Field{"runs", &JobRecord::phase, [](JobPhase phase) { return phase == JobPhase::kRunning; },
+          [](JsonReader& in, const char* key) { return in.boolean(key) ? JobPhase::kRunning : JobPhase::kWaiting; }},
+    instant("waiting_since_us", &JobRecord::waiting_since),
+    length("left_us", &JobRecord::walltime_left, 1),
+    instant_or_never("promised_us", &JobRecord::reserved),
+    instant_or_never("latest_us", &JobRecord::latest_start),
+    count("promise", &JobRecord::reservation_order, kMostNumber),
+    count("share", &JobRecord::share, 100'000),
+    integer("share_of", &JobRecord::share_of, 1, 100'000),
+    length("served_us", &JobRecord::served),
+    instant("served_until_us", &JobRecord::served_until),
+    instant_or_never("started_us", &JobRecord::start),
+    instant_or_never("expected_end_us", &JobRecord::expected_end));
+
+constexpr auto kKnown = fields<QueueView::Known>(
+    id("part", &QueueView::Known::id),
+    Inlined{&QueueView::Known::record, kRecord});
+
+constexpr auto kSlots = fields<QueueView::Slots>(
+    id("part", &QueueView::Slots::id),
+    processors("processors", &QueueView::Slots::processors),
+    boolean("alternative", &QueueView::Slots::is_alternative));
+
+constexpr auto kFoundLoad = fields<FoundLoad>(
+    Field{"load", &FoundLoad::load, [](Load load) { return static_cast<int>(load); },
+          [](JsonReader& in, const char* key) { return static_cast<Load>(in.integer(key, 0, 2)); }},
+    instant("at_us", &FoundLoad::at));
+// clang-format on
+
+/// A row of the slice matrix.
+using SlotRow = std::vector<QueueView::Slots>;
+Json encode_row(const SlotRow& row) {
+    Json json = Json::array();
+    for (const QueueView::Slots& slots : row) json.push_back(kSlots.encode(slots));
+    return json;
+}
+Result<SlotRow> decode_row(const Json& json, const std::string& pointer) {
+    if (!json.is_array()) return invalid("must be an array", pointer);
+    SlotRow row;
+    for (std::size_t i = 0; i < json.size(); ++i) {
+        Result<QueueView::Slots> slots = kSlots.decode(json[i], pointer + "/" + std::to_string(i));
+        if (!slots) return slots.error();
+        row.push_back(*std::move(slots));
     }
-    Json operator()(const DisciplineChosen& e) const { return {{"event", "discipline"}, {"policy", e.discipline}}; }
-    Json operator()(const PartWaits& e) const {
-        return {{"event", "waits"},
-                {"part", to_string(e.part.id)},
-                {"party", e.part.party},
-                {"since_us", e.part.since.count()},
-                {"processors", e.part.processors},
-                {"length_us", e.part.length.count()},
-                {"priority", e.part.priority},
-                {"share", e.part.share}};
+    return row;
+}
+
+/// Null where there is none.
+struct LoadRow {
+    static constexpr auto kField = nested("load", &QueueView::load, kFoundLoad);
+    void write(Json& json, const QueueView& view) const {
+        json["load"] = nullptr;
+        kField.write(json, view);
     }
-    Json operator()(const PartLeaves& e) const { return {{"event", "leaves"}, {"part", to_string(e.id)}}; }
-    Json operator()(const ProcessorsPromised& e) const {
-        return {{"event", "promised"},
-                {"part", to_string(e.id)},
-                {"party", e.party},
-                {"processors", e.promise.processors},
-                {"begin_us", e.promise.when.begin.count()},
-                {"end_us", e.promise.when.end.count()},
-                {"expected_end_us", e.promise.expected_end.count()},
-                {"at_us", e.at.count()}};
-    }
-    Json operator()(const PromiseEnded& e) const {
-        return {{"event", "ended"}, {"part", to_string(e.id)}, {"at_us", e.at.count()}};
-    }
-    Json operator()(const WeightSet& e) const {
-        return {{"event", "weight"}, {"party", e.party}, {"weight", e.weight}};
-    }
-    Json operator()(const Decided& e) const {
-        Json usable = Json::object();
-        for (const auto& [id, mask] : e.usable) usable[to_string(id)] = encode_mask(mask);
-        Json starts = Json::array(), outlooks = Json::array();
-        for (const PartId& id : e.decision.starts) starts.push_back(to_string(id));
-        for (const Outlook& outlook : e.decision.outlooks)
-            outlooks.push_back({{"part", to_string(outlook.id)},
-                                {"place", outlook.place},
-                                {"start_us", encode_start(outlook.start)},
-                                {"promised_us", encode_start(outlook.promised)},
-                                {"waits_for", to_string(outlook.reason)}});
-        return {{"event", "decided"},
-                {"at_us", e.at.count()},
-                {"usable", std::move(usable)},
-                {"starts", std::move(starts)},
-                {"places", e.decision.places},
-                {"outlooks", std::move(outlooks)},
-                {"turns", encode_turns(e.decision.turns)},
-                {"wake_at_us", encode_start(e.decision.wake_at)}};
-    }
-    Json operator()(const QueueContinued& e) const {
-        return {{"event", "continued"}, {"at_us", e.at.count()}, {"used", e.used}, {"view", encode_view(e.view)}};
+    void read(JsonReader& in, QueueView& view) const {
+        if (!in.any("load").is_null()) kField.read(in, view);
     }
 };
 
-Result<QueueEvent> read_promised(JsonReader& in) {
-    ProcessorsPromised event{read_id<PartId>(in, "part"), in.text("party", 256), {}, read_steady(in, "at_us")};
-    event.promise.processors = read_processors(in, "processors", in.array("processors", kMaxProcessors));
-    event.promise.when = {read_steady(in, "begin_us"), read_steady(in, "end_us")};
-    event.promise.expected_end = read_steady(in, "expected_end_us");
-    if (in.ok() && event.promise.when.end < event.promise.when.begin) in.fail("end_us", "is before begin_us");
-    return in.finish(QueueEvent(std::move(event)));
-}
+// clang-format off
+constexpr auto kView = fields<QueueView>(
+    list("parts", &QueueView::parts, limits::kMaxPartsInQueue, kKnown),
+    list("rows", &QueueView::rows, limits::kMaxPartsInQueue, Functions{encode_row, decode_row}),
+    LoadRow{},
+    ids("stopped", &QueueView::stopped),
+    length("slice_us", &QueueView::slice),
+    count("next_number", &QueueView::next_number, kMostNumber),
+    count("next_place", &QueueView::next_arrival, kMostNumber));
 
-Result<QueueEvent> read_decided(JsonReader& in) {
-    Decided event{.at = read_steady(in, "at_us")};
-    const Json& usable = in.object("usable");
-    if (!in.ok()) return in.error();
-    std::size_t bits = 0;
-    for (auto it = usable.begin(); it != usable.end(); ++it) {
-        const auto id = parse_id128(it.key());
-        if (!id) {
-            in.fail("usable", "has a key that is no part's id");
-            return in.error();
-        }
-        Result<std::vector<bool>> mask =
-            decode_mask(JsonReader(it.value(), in.pointer_of("usable/" + pointer_step(it.key()))));
-        if (!mask) return mask.error();
-        bits += mask->size();
-        if (bits > kMaxMaskBits) {
-            in.fail("usable", "is of more processors than one decision can be of");
-            return in.error();
-        }
-        event.usable.emplace(PartId{*id}, *std::move(mask));
-    }
-    event.decision.starts = read_ids(in, "starts", in.array("starts", limits::kMaxPartsInQueue));
-    const Json& places = in.array("places", limits::kMaxPartsInQueue);
-    for (std::size_t i = 0; i < places.size() && in.ok(); ++i) {
-        const std::string key = "places/" + std::to_string(i);
-        event.decision.places.push_back(read_processors(in, key, inner(in, key, places[i])));
-    }
-    if (!in.ok()) return in.error();
-    Result<Turns> turns = decode_turns(JsonReader(in.object("turns"), in.pointer_of("turns")));
-    if (!turns) return turns.error();
-    event.decision.turns = *std::move(turns);
-    event.decision.wake_at = read_start(in, "wake_at_us");
-    const Json& outlooks = in.array("outlooks", limits::kMaxPartsInQueue);
-    for (std::size_t i = 0; i < outlooks.size() && in.ok(); ++i) {
-        JsonReader o(outlooks[i], in.pointer_of("outlooks/" + std::to_string(i)));
-        Outlook outlook{.id = read_id<PartId>(o, "part"),
-                        .place = static_cast<std::size_t>(o.integer("place", 1, limits::kMaxPartsInQueue)),
-                        .start = read_start(o, "start_us"),
-                        .promised = read_start(o, "promised_us"),
-                        .reason = read_word<WaitsFor>(o, "waits_for")};
-        Result<Outlook> done = o.finish(outlook);
-        if (!done) return done.error();
-        event.decision.outlooks.push_back(*done);
-    }
-    return in.finish(QueueEvent(std::move(event)));
-}
+constexpr auto kTurns = fields<Turns>(
+    list("rows", &Turns::rows, limits::kMaxPartsInQueue, kIds),
+    Field{"shares", &Turns::shares, write_shares, read_shares},
+    ids("stopped", &Turns::stopped),
+    length("slice_us", &Turns::slice));
 
-Result<QueueEvent> read_continued(JsonReader& in) {
-    QueueContinued event{.at = read_steady(in, "at_us"), .used = {}, .view = {}};
-    const Json& used = in.object("used");
-    for (auto it = used.begin(); it != used.end() && in.ok(); ++it) {
-        const bool good = it.key().size() <= 256 && it.value().is_number() && it.value().get<double>() >= 0;
-        if (good)
-            event.used.emplace(it.key(), it.value().get<double>());
-        else
-            in.fail("used/" + pointer_step(it.key()), "must be processors times seconds, 0 or more");
-    }
-    if (!in.ok()) return in.error();
-    Result<QueueView> view = decode_view(JsonReader(in.object("view"), in.pointer_of("view")));
-    if (!view) return view.error();
-    event.view = *std::move(view);
-    return in.finish(QueueEvent(std::move(event)));
-}
+constexpr auto kOutlook = fields<Outlook>(
+    id("part", &Outlook::id),
+    integer("place", &Outlook::place, 1, limits::kMaxPartsInQueue),
+    start("start_us", &Outlook::start),
+    start("promised_us", &Outlook::promised),
+    word("waits_for", &Outlook::reason));
+
+constexpr auto kDecision = fields<QueueDecision>(
+    ids("starts", &QueueDecision::starts),
+    list("places", &QueueDecision::places, limits::kMaxPartsInQueue, kProcessors),
+    nested("turns", &QueueDecision::turns, kTurns),
+    start("wake_at_us", &QueueDecision::wake_at),
+    list("outlooks", &QueueDecision::outlooks, limits::kMaxPartsInQueue, kOutlook));
+
+constexpr auto kWaitingPart = fields<WaitingPart>(
+    id("part", &WaitingPart::id),
+    text("party", &WaitingPart::party, kMaxPartyBytes),
+    steady("since_us", &WaitingPart::since),
+    processor_count("processors", &WaitingPart::processors),
+    length("length_us", &WaitingPart::length, 1),
+    integer("priority", &WaitingPart::priority, -kMostPriority, kMostPriority),
+    count("share", &WaitingPart::share, 100));
+
+using Promise = ProcessorCalendar::Promise;
+using Interval = ProcessorCalendar::Interval;
+constexpr auto kPromise = fields<Promise>(
+    processors("processors", &Promise::processors),
+    Inlined{&Promise::when, fields<Interval>(
+        steady("begin_us", &Interval::begin),
+        steady("end_us", &Interval::end)).checked(check_interval)},
+    steady("expected_end_us", &Promise::expected_end));
+
+constexpr auto kEvent = one_of_these<QueueEvent>("event",
+    alternative<QueueContinued>("continued",
+        steady("at_us", &QueueContinued::at),
+        Field{"used", &QueueContinued::used, kAsIs, read_used},
+        nested("view", &QueueContinued::view, kView)),
+    alternative<QueueOpened>("opened",
+        processor_count("processors", &QueueOpened::processors),
+        processor_count("rows", &QueueOpened::rows)),
+    alternative<DisciplineChosen>("discipline",
+        text("policy", &DisciplineChosen::discipline, 1'024)),
+    alternative<PartWaits>("waits",
+        Inlined{&PartWaits::part, kWaitingPart}),
+    alternative<PartLeaves>("leaves",
+        id("part", &PartLeaves::id)),
+    alternative<ProcessorsPromised>("promised",
+        id("part", &ProcessorsPromised::id),
+        text("party", &ProcessorsPromised::party, kMaxPartyBytes),
+        steady("at_us", &ProcessorsPromised::at),
+        Inlined{&ProcessorsPromised::promise, kPromise}),
+    alternative<PromiseEnded>("ended",
+        id("part", &PromiseEnded::id),
+        steady("at_us", &PromiseEnded::at)),
+    alternative<WeightSet>("weight",
+        text("party", &WeightSet::party, kMaxPartyBytes),
+        number("weight", &WeightSet::weight, 1e-9, 1e9)),
+    alternative<Decided>("decided",
+        steady("at_us", &Decided::at),
+        Field{"usable", &Decided::usable, write_usable, read_usable},
+        Inlined{&Decided::decision, kDecision}));
+// clang-format on
 
 }  // namespace
 
-Json encode(const QueueEvent& event) { return std::visit(Writer{}, event); }
+Json encode(const QueueEvent& event) {
+    Json json;
+    kEvent.write(json, event);
+    return json;
+}
 
 Result<QueueEvent> decode_queue_event(const Json& json) {
     JsonReader in(json);
-    const std::string kind = in.text("event", 32);
-    if (!in.ok()) return in.error();
-    if (kind == "opened")
-        return in.finish(QueueEvent(QueueOpened{static_cast<std::int32_t>(in.integer("processors", 1, kMaxProcessors)),
-                                                static_cast<std::int32_t>(in.integer("rows", 1, kMaxProcessors))}));
-    if (kind == "discipline") return in.finish(QueueEvent(DisciplineChosen{in.text("policy", 1024)}));
-    if (kind == "waits") {
-        WaitingPart part{.id = read_id<PartId>(in, "part"),
-                         .party = in.text("party", 256),
-                         .since = read_steady(in, "since_us"),
-                         .processors = static_cast<std::int32_t>(in.integer("processors", 1, kMaxProcessors)),
-                         .length = Duration{in.integer("length_us", 1, kFarAwayUs)},
-                         .priority = static_cast<std::int32_t>(in.integer("priority", -kMostPriority, kMostPriority)),
-                         .share = static_cast<std::int32_t>(in.integer("share", 0, 100))};
-        return in.finish(QueueEvent(PartWaits{std::move(part)}));
-    }
-    if (kind == "leaves") return in.finish(QueueEvent(PartLeaves{read_id<PartId>(in, "part")}));
-    if (kind == "promised") return read_promised(in);
-    if (kind == "ended")
-        return in.finish(QueueEvent(PromiseEnded{read_id<PartId>(in, "part"), read_steady(in, "at_us")}));
-    if (kind == "weight")
-        return in.finish(QueueEvent(WeightSet{in.text("party", 256), in.number("weight", 1e-9, 1e9)}));
-    if (kind == "decided") return read_decided(in);
-    if (kind == "continued") return read_continued(in);
-    in.fail("event",
-            one_of({"continued", "opened", "discipline", "waits", "leaves", "promised", "ended", "weight", "decided"}));
-    return in.error();
+    QueueEvent event;
+    kEvent.read(in, event);
+    return in.finish(std::move(event));
 }
 
 Result<std::vector<QueueEvent>> read_queue_log(std::string_view text) {

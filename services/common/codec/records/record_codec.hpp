@@ -1,6 +1,9 @@
 #pragma once
+#include <string>
+
 #include "services/common/codec/json/json.hpp"
-#include "services/common/messages/application_summary.hpp"
+#include "services/common/messages/application.hpp"
+#include "services/common/messages/event.hpp"
 #include "services/common/ports/storage/part_store.hpp"
 
 /// Values that are stored but never sent.
@@ -18,5 +21,11 @@ struct StoredSummary {
 };
 Json encode_outline(const ApplicationStatus& status);
 Result<ApplicationSummary> decode_stored_summary(StoredSummary stored);
+
+Json encode(const StateEvent& event);
+Result<StateEvent> decode_state_event(const Json& json);
+
+/// As one server-sent event: `id`, `event` (application or part) and `data`, which is the JSON [HTML, section 9.2].
+std::string event_text(const StateEvent& event);
 
 }  // namespace zbs::codec

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -71,5 +72,14 @@ bool lets_others_end(const RankEnd& end);
 std::string describe(const RankEnd& end, std::string_view machine);
 /// What the application ends with: the code (its lowest 8 bits), 128 + n for signal n, 1 for an early end with code 0.
 int exit_code_of(const RankEnd& end);
+
+/// What programs mostly do, as the agent of their machine saw it lately.
+enum class StepWork {
+    kComputation,
+    kIo,             ///< disks
+    kCommunication,  ///< waits for messages again and again
+    kMixed,          ///< several of these alike
+};
+constexpr auto words_of(StepWork) { return std::array{"computation", "io", "communication", "mixed"}; }
 
 }  // namespace zbs

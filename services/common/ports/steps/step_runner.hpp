@@ -11,7 +11,7 @@
 #include "algorithms/base/result.hpp"
 #include "algorithms/base/time.hpp"
 #include "services/common/messages/names/name_types.hpp"
-#include "services/common/messages/steps/step_work.hpp"
+#include "services/common/messages/steps/rank_end.hpp"
 
 namespace zbs {
 

@@ -6,7 +6,6 @@
 
 #include "algorithms/base/result.hpp"
 #include "services/common/messages/application.hpp"
-#include "services/common/messages/application_summary.hpp"
 
 namespace zbs {
 

@@ -1,9 +1,7 @@
 #pragma once
 #include "services/common/ports/storage/application_store.hpp"
-#include "services/common/ports/storage/clock_store.hpp"
 #include "services/common/ports/storage/event_store.hpp"
 #include "services/common/ports/storage/part_store.hpp"
-#include "services/common/ports/storage/peer_store.hpp"
 #include "services/common/ports/storage/profile_store.hpp"
 
 namespace zbs {

@@ -12,7 +12,7 @@
 #include "services/common/messages/staging.hpp"
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/log.hpp"
-#include "services/common/ports/steps/machine_files.hpp"
+#include "services/common/ports/steps/step_files.hpp"
 #include "services/zone_scheduler/adapters/node/piece_reader.hpp"
 
 namespace zbs::node {

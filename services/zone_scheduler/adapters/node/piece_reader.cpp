@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "services/common/adapters/descriptor/descriptor.hpp"
-#include "services/common/adapters/descriptor/file_bytes.hpp"
 
 namespace zbs::node {
 

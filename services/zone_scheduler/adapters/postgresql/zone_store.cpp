@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "services/common/adapters/sql/audit_row.hpp"
+#include "services/common/adapters/sql/audit_chain.hpp"
 #include "services/common/adapters/sql/statements.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/limits.hpp"

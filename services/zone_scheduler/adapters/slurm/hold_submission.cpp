@@ -7,7 +7,6 @@
 
 #include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/adapters/slurm/answers.hpp"
-#include "services/zone_scheduler/adapters/slurm/found_hold.hpp"
 #include "services/zone_scheduler/adapters/slurm/host_list.hpp"
 #include "services/zone_scheduler/adapters/slurm/placeholder.hpp"
 #include "services/zone_scheduler/adapters/slurm/slurm_back_end.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "services/zone_scheduler/adapters/slurm/answers.hpp"
-#include "services/zone_scheduler/adapters/slurm/found_hold.hpp"
 #include "services/zone_scheduler/adapters/slurm/placeholder.hpp"
 #include "services/zone_scheduler/adapters/slurm/users.hpp"
 

@@ -12,7 +12,7 @@
 #include "services/common/adapters/process/start/supervisor_record.hpp"
 #include "services/common/adapters/sqlite/backup_codec.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
-#include "services/common/codec/command_codec.hpp"
+#include "services/common/codec/service_codec.hpp"
 #include "services/zone_scheduler/adapters/postgresql/zone_store.hpp"
 #include "services/zone_scheduler/program/commands/operator_client.hpp"
 #include "services/zone_scheduler/program/storage.hpp"

@@ -7,7 +7,7 @@
 #include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/common/adapters/sqlite/database.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
-#include "services/common/codec/command_codec.hpp"
+#include "services/common/codec/service_codec.hpp"
 #include "services/zone_scheduler/adapters/postgresql/zone_move.hpp"
 #include "services/zone_scheduler/adapters/postgresql/zone_store.hpp"
 #include "services/zone_scheduler/program/commands/operator_client.hpp"

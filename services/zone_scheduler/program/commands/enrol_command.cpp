@@ -4,11 +4,11 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 
-#include "services/common/adapters/cpprest/published_bundle.hpp"
+#include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
-#include "services/common/codec/command_codec.hpp"
+#include "services/common/codec/service_codec.hpp"
 #include "services/common/messages/names/join_token.hpp"
 #include "services/zone_scheduler/program/commands/operator_client.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"

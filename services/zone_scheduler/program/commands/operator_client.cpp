@@ -6,7 +6,7 @@
 
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/http/reply.hpp"
-#include "services/common/messages/names/host_port.hpp"
+#include "services/common/messages/names/host_name.hpp"
 
 namespace zbs::zone_program {
 namespace {

@@ -12,7 +12,7 @@
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
-#include "services/common/codec/command_codec.hpp"
+#include "services/common/codec/service_codec.hpp"
 #include "services/common/codec/site_codec.hpp"
 #include "services/common/http/call.hpp"
 #include "services/common/messages/limits.hpp"

@@ -1,9 +1,9 @@
 #include "services/zone_scheduler/program/commands/operator_listings.hpp"
 
 #include "algorithms/base/text.hpp"
-#include "services/common/codec/json/audit_text.hpp"
+#include "services/common/codec/records/audit_codec.hpp"
 #include "services/common/codec/site_codec.hpp"
-#include "services/common/failpoint/points.hpp"
+#include "services/common/failpoint/failpoint.hpp"
 
 namespace zbs::zone_program {
 

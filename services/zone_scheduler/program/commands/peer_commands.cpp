@@ -4,7 +4,6 @@
 
 #include "services/common/adapters/command_line/values.hpp"
 #include "services/common/codec/peering_codec.hpp"
-#include "services/common/codec/peering_view.hpp"
 #include "services/common/http/call.hpp"
 #include "services/common/listing/peer_listing.hpp"
 #include "services/common/messages/text/printable.hpp"

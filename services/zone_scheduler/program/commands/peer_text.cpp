@@ -4,8 +4,8 @@
 
 #include "algorithms/base/text.hpp"
 #include "services/common/adapters/command_line/terminal.hpp"
-#include "services/common/codec/json/audit_text.hpp"
-#include "services/common/codec/peering_view.hpp"
+#include "services/common/codec/peering_codec.hpp"
+#include "services/common/codec/records/audit_codec.hpp"
 #include "services/common/listing/peer_listing.hpp"
 #include "services/common/messages/text/printable.hpp"
 #include "services/zone_scheduler/trust/site_policy/rights_text.hpp"

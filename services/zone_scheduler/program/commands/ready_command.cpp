@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
-#include "services/common/codec/command_codec.hpp"
 #include "services/common/codec/service_codec.hpp"
 #include "services/zone_scheduler/program/commands/registry_check.hpp"
 #include "services/zone_scheduler/program/take_over_checks.hpp"

@@ -2,7 +2,7 @@
 
 #include "algorithms/base/duration_text.hpp"
 #include "services/common/codec/peering_codec.hpp"
-#include "services/common/messages/clock_difference.hpp"
+#include "services/common/messages/registry.hpp"
 #include "services/common/messages/text/printable.hpp"
 
 namespace zbs::zone_program {

@@ -1,12 +1,15 @@
 #pragma once
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "algorithms/base/result.hpp"
+#include "algorithms/base/time.hpp"
 #include "services/common/messages/names/identity.hpp"
+#include "services/common/messages/site.hpp"
 
 namespace zbs {
 
@@ -73,5 +76,21 @@ class AccountMap {
 /// True for [a-z_][a-z0-9_-]{0,31} that does not sound like user id 0 (root, toor, superuser, uid0, also with digits,
 /// `-` or `_` around the letters). The id itself is checked by who switches to it.
 bool is_valid_account(std::string_view name);
+
+struct PoolChoice {
+    AccountName account;
+    /// Whose it was. The zone does not clean accounts, so it gives away only those that nothing ran in, unless the site
+    /// says that it cleans them (`reuse_pool_accounts`).
+    std::optional<Caller> taken_from;
+    bool operator==(const PoolChoice&) const = default;
+};
+
+inline constexpr Duration kPoolIdleTime = std::chrono::hours{24 * 30};
+
+/// The account that `user` had; else the first of `pool` that nobody has; else the one longest unused, if that is
+/// `idle_time` or more and it is not busy; else none. Leases outside `pool` do not count; an account that two leases
+/// name is given to nobody. O(leases log pool).
+std::optional<PoolChoice> choose_pool_account(std::span<const AccountName> pool, std::span<const PoolLease> leases,
+                                              const Caller& user, Time now, Duration idle_time = kPoolIdleTime);
 
 }  // namespace zbs

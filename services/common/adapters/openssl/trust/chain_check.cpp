@@ -17,8 +17,6 @@ namespace {
 using Organisations = std::map<OrganisationName, std::shared_ptr<const Organisation>>;
 using Subjects = std::map<OrganisationName, std::shared_ptr<const SubjectMap>>;
 
-Error refused(std::string message) { return {ErrorCode::kUnauthenticated, std::move(message), {}}; }
-
 constexpr const char* kRenewElsewhere = "; its organisation must renew it";
 
 const char* remedy(CallerKind kind) {

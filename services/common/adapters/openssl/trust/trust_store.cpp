@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "services/common/adapters/openssl/common_words.hpp"
 #include "services/common/adapters/openssl/pem.hpp"
 #include "services/common/adapters/openssl/signature.hpp"
 #include "services/common/adapters/openssl/trust/certificate_view.hpp"
@@ -12,8 +13,6 @@
 
 namespace zbs::openssl {
 namespace {
-
-Error refused(std::string message) { return {ErrorCode::kUnauthenticated, std::move(message), {}}; }
 
 std::string bundle_of(const OrganisationName& organisation) { return "the bundle of '" + organisation + "'"; }
 

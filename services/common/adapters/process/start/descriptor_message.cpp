@@ -1,13 +1,17 @@
 #include "services/common/adapters/process/start/descriptor_message.hpp"
 
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
 
 #include "algorithms/base/expects.hpp"
+#include "services/common/adapters/descriptor/descriptor.hpp"
 
 namespace zbs::process {
 namespace {
@@ -86,5 +90,18 @@ DescriptorMessage receive_message(int socket, int flags) {
     if (got == 0) errno = 0;
     return received;
 }
+
+int make_memory_file(const char* name, const std::string& text) {
+    const int fd = memfd_create(name, MFD_CLOEXEC);
+    if (fd < 0 || write_at(fd, 0, text)) return fd;
+    const int fault = errno;
+    close(fd);
+    errno = fault;
+    return -1;
+}
+
+bool is_memory_file(int fd) { return fcntl(fd, F_GET_SEALS) >= 0; }
+
+std::string read_memory_file(int fd, std::size_t limit) { return read_at(fd, 0, limit + 1).value_or(""); }
 
 }  // namespace zbs::process

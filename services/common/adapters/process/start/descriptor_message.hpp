@@ -7,6 +7,7 @@
 #include "services/common/adapters/descriptor/descriptor.hpp"
 
 /// Messages with descriptors, over local sockets that keep messages apart (SOCK_SEQPACKET).
+/// Files in memory that go from process to process as descriptors.
 namespace zbs::process {
 
 /// What one message holds at most: what is longer arrives cut, and says so.
@@ -28,5 +29,13 @@ struct DescriptorMessage {
 
 /// One message; `flags` as of recvmsg(2). Nothing where there is none, with errno, 0 at the end of the connection.
 DescriptorMessage receive_message(int socket, int flags = 0);
+
+/// One that holds `text`; -1 with errno. For its reader it has to be pread.
+int make_memory_file(const char* name, const std::string& text);
+
+bool is_memory_file(int fd);
+
+/// All of it; cut one byte behind `limit`, so that it is seen to be too long.
+std::string read_memory_file(int fd, std::size_t limit);
 
 }  // namespace zbs::process

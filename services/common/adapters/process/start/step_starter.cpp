@@ -11,7 +11,6 @@
 #include "services/common/adapters/descriptor/descriptor.hpp"
 #include "services/common/adapters/process/account.hpp"
 #include "services/common/adapters/process/start/descriptor_message.hpp"
-#include "services/common/adapters/process/start/memory_file.hpp"
 #include "services/common/adapters/process/start/starter_message.hpp"
 
 namespace zbs::process {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "algorithms/base/result.hpp"
-#include "services/common/adapters/process/start/supervisor_spawn.hpp"
+#include "services/common/adapters/process/start/supervisor_launch.hpp"
 
 namespace zbs::process {
 
