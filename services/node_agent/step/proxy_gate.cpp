@@ -71,7 +71,7 @@ std::optional<unsigned> printed_port(std::string_view text) {
     return port_in(value.substr(0, value.find_first_of(" \n")));
 }
 
-bool is_stopped(pid_t pid) {
+bool is_process_stopped(pid_t pid) {
     const std::string stat =
         process::read_file("/proc/" + std::to_string(pid) + "/stat").value_or("");  // PID (NAME) STATE ...
     const std::size_t name_end = stat.rfind(") ");
@@ -162,7 +162,7 @@ bool ProxyGate::signal_all(int number) const {
     bool all_stopped = true;
     for (const process::ProcessRef& one : process::find_marked(process::step_variable(step_id_), getpid())) {
         process::send_signal(one, number);
-        all_stopped = all_stopped && is_stopped(one.pid);
+        all_stopped = all_stopped && is_process_stopped(one.pid);
     }
     return all_stopped;
 }
