@@ -41,6 +41,7 @@ class Federation:
                 config = folder / f"{zone}.toml"
                 sharing = f'[time_sharing]\nslice_s = {slice_s}\n' + ('mode = "concurrent-gang"\n' if way == "concurrent gang" else "") if queue else ""
                 text = re.sub(r'\[\[machine\]\]\nname = "m0"\n', f'[[machine]]\nname = "m-{zone}"\nagent = true\n', config.read_text())
+                text = re.sub(r"^((?:floor_)?processors) = 1$", r"\1 = 4", text, flags=re.M).replace('agent = true\nprocessors = 4', 'agent = true\nprocessors = 1')
                 config.write_text(queue + text + sharing)
                 running = self.start(f"zone {zone}", programs / "zbs-zone", "run", "--config", config)
                 self.command("zbs-zone", "node", "add", f"m-{zone}", "--out", folder / f"m-{zone}-identity", "--config", config)
