@@ -24,6 +24,7 @@ sys.path.insert(0, str(SOURCE / "tests/integration/node"))
 from agents import Program, until  # noqa: E402
 
 ZONES = ("a", "b")
+RIGHTS = 4  # processors that a zone gives the other's users
 WAYS = {"alone": (2, ""), "gang": (1, 'queue = "gang:slices=2"\n'), "concurrent gang": (1, 'queue = "gang:slices=2"\n')}
 
 
@@ -33,7 +34,7 @@ class Federation:
     def __init__(self, folder, programs, way, slice_s):
         self.folder, self.programs, self.started = folder, programs, []
         processors, queue = WAYS[way]
-        self.make(processors)
+        self.make()
         port = re.search(r"127\.0\.0\.1:(\d+)", (folder / "a/registry/address").read_text())[1]
         try:
             self.start("registry", programs / "zbs-registry", "run", "--state", folder / "registry", "--listen-port", port, "--allow-private-addresses")
@@ -41,7 +42,7 @@ class Federation:
                 config = folder / f"{zone}.toml"
                 sharing = f'[time_sharing]\nslice_s = {slice_s}\n' + ('mode = "concurrent-gang"\n' if way == "concurrent gang" else "") if queue else ""
                 text = re.sub(r'\[\[machine\]\]\nname = "m0"\n', f'[[machine]]\nname = "m-{zone}"\nagent = true\n', config.read_text())
-                text = re.sub(r"^((?:floor_)?processors) = 1$", r"\1 = 4", text, flags=re.M).replace('agent = true\nprocessors = 4', 'agent = true\nprocessors = 1')
+                text = text.replace(f"agent = true\nprocessors = {RIGHTS}\n", f"agent = true\nprocessors = {processors}\n")
                 config.write_text(queue + text + sharing)
                 running = self.start(f"zone {zone}", programs / "zbs-zone", "run", "--config", config)
                 self.command("zbs-zone", "node", "add", f"m-{zone}", "--out", folder / f"m-{zone}-identity", "--config", config)
@@ -62,11 +63,11 @@ shared_memory = true
             self.stop()
             raise
 
-    def make(self, processors):
+    def make(self):
         """Keys, trust between the zones and a user; quickstart has ended when this returns."""
         ready = self.folder / "environment"
         with open(self.folder / "quickstart.log", "w") as log:
-            process = subprocess.Popen([self.programs / "zbs", "quickstart", "--folder", self.folder, "--processors", str(processors), "--environment-file", ready,
+            process = subprocess.Popen([self.programs / "zbs", "quickstart", "--folder", self.folder, "--processors", str(RIGHTS), "--environment-file", ready,
                                         *(["--user", "root"] if os.geteuid() == 0 else [])], stdout=log, stderr=subprocess.STDOUT)
         try:
             until(lambda: ready.exists() or process.poll() is not None, "quickstart is not up", 60)

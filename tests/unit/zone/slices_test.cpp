@@ -508,6 +508,15 @@ TEST_F(SlicesTest, RowsOfAPolicyOutliveTheZone) {
     EXPECT_TRUE(hold(4, {.queued = true})->queue);
 }
 
+TEST_F(SlicesTest, WhatHasAStartInSeveralZonesTakesAnotherRowAtOnce) {
+    const CapacityRequest question{.user = {CallerKind::kUser, "org-b", "bo"}, .processors = 4, .walltime = 5min};
+    begin_queue("gang:slices=2");
+    run(4);
+    EXPECT_EQ(zone->capacity(home, question)->processors, 4);
+    run(4);
+    EXPECT_EQ(zone->capacity(home, question)->processors, 0);
+}
+
 TEST_F(SlicesTest, UnderElmerTheFirstGoesFirst) {
     begin_queue("elmer:threshold=1", SharingMode::kPriority);
     const auto first = run(4, {.queued = true}), second = run(4, {.queued = true});
