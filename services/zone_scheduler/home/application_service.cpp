@@ -210,7 +210,7 @@ void ApplicationService::advance_after(const std::shared_ptr<Run>& run, Duration
     ports_.clock.after(delay, [this, run] { apply(run, event::Advance{}); });
 }
 
-/// What the machine wants done.
+/// What the machine wants done, but for requests to zones about parts and the launcher.
 struct ApplicationService::Performer {
     ApplicationService& home;
     const std::shared_ptr<Run>& run;
@@ -221,16 +221,6 @@ struct ApplicationService::Performer {
         // Random, so that two homes that took from each other do not meet again.
         home.advance_after(run, back_off(later.round, home.jitter_));
     }
-    void operator()(const effect::AskZones& ask) const {
-        for (const ApplicationPart& part : std::vector<ApplicationPart>(run->app.status.parts))
-            home.calls_.ask(run, ask.question, part.id);
-    }
-    void operator()(const effect::AskZone& ask) const {
-        if (ask.after == Duration{0}) return home.calls_.ask(run, ask.question, ask.part);
-        home.ports_.clock.after(ask.after,
-                                [calls = &home.calls_, run = run, ask] { calls->ask(run, ask.question, ask.part); });
-    }
-    void operator()(const effect::AskProfile& ask) const { home.calls_.ask_profile(run, ask.part); }
     void operator()(const effect::SetTimer& timer) const {
         const Duration spread{timer.is_spread ? static_cast<std::int64_t>(home.jitter_.below(50'000)) : 0};
         home.ports_.clock.after(timer.after + spread, [home = &home, run = run, fired = timer.timer] {
@@ -242,37 +232,17 @@ struct ApplicationService::Performer {
     void operator()(const effect::SendFiles&) const {
         std::make_shared<InputUpload>(home.ports_, home.zones_, run, home.apply_)->begin();
     }
-    void operator()(const effect::StartLauncher&) const { home.launcher_.start(run); }
-    void operator()(const effect::CheckLauncher& check) const {
-        if (check.after == Duration{0}) return home.launcher_.check(run);
-        home.ports_.clock.after(check.after, [launcher = &home.launcher_, run = run] { launcher->check(run); });
-    }
-    void operator()(const effect::StopLauncher& stop) const {
-        const StepId& step = run->app.status.launcher_step;
-        if (home.ports_.executor.status(step).state != StepStatus::State::kExited)
-            home.ports_.executor.stop(step, stop.grace);
-    }
-    void operator()(const effect::RemoveLauncher&) const { home.launcher_.remove(run); }
     void operator()(const effect::FindSuspect& found) const {
         home.apply(run, event::LaunchFailed{{home.suspect(*run), found.reason}});
     }
-    void operator()(const effect::AwaitLauncher& end) const { home.launcher_.await_end(run, end); }
-    void operator()(const effect::MeasureOutput&) const { home.launcher_.measure_output(run); }
     void operator()(const effect::FetchResults&) const {
         std::make_shared<ResultTransfer>(home.ports_, home.zones_, run, home.apply_)->begin();
     }
-    void operator()(const effect::FindEnd& find) const { home.launcher_.find_end(run, find.by_home); }
     void operator()(const effect::StoreProfile& store) const { home.store_profile(run, store.measured); }
-    void operator()(const effect::StopParts&) const {
-        for (const ApplicationPart& part : std::vector<ApplicationPart>(run->app.status.parts))
-            home.calls_.stop(run, part.zone, part.id);
-    }
-    void operator()(const effect::Watch&) const { home.launcher_.watch(run); }
     void operator()(const effect::Release& release) const {
         if (release.after == Duration{0}) return home.apply(run, release.due);
         home.ports_.clock.after(release.after, [home = &home, run = run, due = release.due] { home->apply(run, due); });
     }
-    void operator()(const effect::ReleasePart& release) const { home.calls_.release(run, release.part); }
     /// No zone can pretend that a program has ended well in every part.
     void operator()(const effect::RecordKept&) const {
         for (const ApplicationPart& part : run->app.status.parts) {
@@ -284,7 +254,6 @@ struct ApplicationService::Performer {
     void operator()(const effect::RecordLaunchFailure& failure) const {
         home.backoff_.record_failure(failure.zone, home.ports_.clock.steady_now());
     }
-    void operator()(const effect::Penalise& broken) const { home.calls_.penalise(run, broken); }
 };
 
 /// Steps, stores, then performs the effects in order.
@@ -298,7 +267,15 @@ void ApplicationService::apply(const std::shared_ptr<Run>& run, const Applicatio
     // Its holds are answered: the zones' answers count them from now on.
     if (had_turn && !has_turn(run->phase) && --planning_ == 0) begin_cycle(Duration{0});
     if (!is_stored) return;
-    for (const ApplicationEffect& effect : next.effects) std::visit(Performer{*this, run}, effect);
+    const auto perform = [this, &run](const auto& effect) {
+        if constexpr (requires { calls_.perform(run, effect); })
+            calls_.perform(run, effect);
+        else if constexpr (requires { launcher_.perform(run, effect); })
+            launcher_.perform(run, effect);
+        else
+            Performer{*this, run}(effect);
+    };
+    for (const ApplicationEffect& effect : next.effects) std::visit(perform, effect);
 }
 
 Moment ApplicationService::moment_of(const Run& run) const {
