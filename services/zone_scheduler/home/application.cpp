@@ -26,6 +26,10 @@ class CommonSteps : Steps {
   public:
     explicit CommonSteps(const Steps& event) : Steps(event) {}
     void on(const event::Advance&);
+    void on(const event::Cancelled& cancelled);
+    void on(const event::ZonesAnswered& came) {
+        for (const auto& [zone, ok, words] : came.answers) record(zone, came.what, ok, words);
+    }
     void on(const event::OwnerChecked&) { static_cast<void>(cancel_if_blocked()); }
     void on(const event::PartAnswered& came);
     void on(const event::ReleaseDue& due);
@@ -33,6 +37,7 @@ class CommonSteps : Steps {
 
   private:
     bool cancel_if_blocked();
+    void cancel(const std::string& by);
     void begin();
 };
 
@@ -61,12 +66,21 @@ void CommonSteps::on(const event::Advance&) {
     begin();
 }
 
+void CommonSteps::on(const event::Cancelled& cancelled) {
+    if (!status_.cancel_requested && !is_final(status_.state)) cancel(cancelled.by);
+}
+
+void CommonSteps::cancel(const std::string& by) {
+    ApplicationStatus changed = status_;
+    changed.cancel_requested = true;
+    changed.cancelled_by = by;
+    save(std::move(changed));
+}
+
 /// Who was revoked or blocked has nothing running or waiting any more.
 bool CommonSteps::cancel_if_blocked() {
     if (!now_.is_blocked || status_.cancel_requested || is_final(status_.state)) return false;
-    ApplicationStatus changed = status_;
-    changed.cancel_requested = true;
-    save(std::move(changed));
+    cancel({});
     return true;
 }
 
@@ -176,6 +190,22 @@ ApplicationStep step(ApplicationRun run, const ApplicationInput& event, const Mo
     return out;
 }
 
+void keep(ApplicationRun& run, ApplicationStep::Save stored) {
+    run.app.status = std::move(stored.status);
+    run.phase = std::move(stored.phase);
+    run.series = std::move(stored.series);
+}
+
+void Steps::record(const ZoneName& zone, const std::string& what, bool ok, const std::string& answer) {
+    add_event(status_.events, {.at = now_.wall,
+                               .last = {},
+                               .round = run_.series.round,
+                               .zone = zone,
+                               .what = what,
+                               .answer = answer,
+                               .ok = ok});
+}
+
 std::set<PartId> Steps::all_parts() const {
     ZBS_EXPECTS(!status_.parts.empty());  // entering `planned` stores them in the same write
     std::set<PartId> ids;
@@ -240,13 +270,6 @@ void release_parts(ApplicationStatus& status) {
 
 std::string state_and_reason(const PartStatus& part) {
     return to_string(part.state) + (part.reason.empty() ? std::string() : ": " + part.reason);
-}
-
-void record_answer(ApplicationRun& run, Time at, const ZoneName& zone, const char* what, bool ok,
-                   const std::string& answer) {
-    add_event(
-        run.app.status.events,
-        {.at = at, .last = {}, .round = run.series.round, .zone = zone, .what = what, .answer = answer, .ok = ok});
 }
 
 bool waits_in_queue(const ApplicationStatus& status) {

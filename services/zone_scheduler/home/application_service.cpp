@@ -150,6 +150,11 @@ void ApplicationService::recover(const std::shared_ptr<Run>& run) {
     runs_.emplace(run->app.request.id, run);
     if (!is_final(run->app.status.state)) ++unfinished_[to_uri(run->app.owner)];
     count_reservation(*run);
+    if (ports_.step_observer) ports_.step_observer({*run});
+}
+
+void ApplicationService::restate_applications() const {
+    for (const auto& [id, run] : runs_) ports_.step_observer({*run});
 }
 
 Result<Application> ApplicationService::submit(const Caller& caller, const ApplicationRequest& request) {
@@ -258,15 +263,18 @@ struct ApplicationService::Performer {
 
 /// Steps, stores, then performs the effects in order.
 void ApplicationService::apply(const std::shared_ptr<Run>& run, const ApplicationInput& event) {
-    const bool had_turn = has_turn(run->phase);
+    const bool had_turn = has_turn(run->phase), is_ended = !runs_.contains(run->app.request.id);
+    const ApplicationState before = run->app.status.state;
     const Moment now = moment_of(*run);
     ApplicationStep next = step(std::move(*run), event, now, ports_.config);
     *run = std::move(next.run);
     const bool is_stored = !next.save || store(run, *std::move(next.save));
+    if (ports_.step_observer && !is_ended) ports_.step_observer({*run, &event, now, is_stored});
     if (!had_turn && has_turn(run->phase)) ++planning_;
     // Its holds are answered: the zones' answers count them from now on.
     if (had_turn && !has_turn(run->phase) && --planning_ == 0) begin_cycle(Duration{0});
-    if (!is_stored) return;
+    const std::optional<Around> points = failpoints_of(run->app.status.state);
+    if (!is_stored || (points && run->app.status.state != before && !pass(run, points->after))) return;
     const auto perform = [this, &run](const auto& effect) {
         if constexpr (requires { calls_.perform(run, effect); })
             calls_.perform(run, effect);
@@ -309,9 +317,7 @@ bool ApplicationService::store(const std::shared_ptr<Run>& run, ApplicationStep:
         advance_after(run, kStoreRetry);
         return false;
     }
-    run->app.status = std::move(save.status);
-    run->phase = std::move(save.phase);
-    run->series = std::move(save.series);
+    keep(*run, std::move(save));
     count_reservation(*run);
     if (!is_open(run->app.status)) {  // who looks for it from now on finds it in the store
         learned_.erase(run->app.request.id);
@@ -319,7 +325,7 @@ bool ApplicationService::store(const std::shared_ptr<Run>& run, ApplicationStep:
     }
     if (stops) ports_.log.info("application_stopping", {{"application", id}, {"reason", run->app.status.stop_reason}});
     if (enters) entered(run);
-    return !points || pass(run, points->after);
+    return true;
 }
 
 void ApplicationService::entered(const std::shared_ptr<Run>& run) {
@@ -423,11 +429,9 @@ Result<Application> ApplicationService::cancel(const Caller& caller, const Appli
     if (!found) return found.error();
     if (is_final((*found)->status.state) || (*found)->status.cancel_requested) return **found;
     const std::shared_ptr<Run> run = runs_.at(id);
-    ApplicationStatus changed = run->app.status;
-    changed.cancel_requested = true;
-    if (!(caller == run->app.owner)) changed.cancelled_by = caller.name;
-    if (auto ok = ports_.store.update(id, changed); !ok) return ok.error();
-    run->app.status = std::move(changed);
+    apply(run, event::Cancelled{caller == run->app.owner ? std::string{} : caller.name});
+    if (!run->app.status.cancel_requested)
+        return Error{ErrorCode::kUnavailable, "this cannot be stored now, so it is not done; try again", {}};
     if (run->app.status.state < ApplicationState::kLaunching)
         advance_after(run, Duration{0});
     else

@@ -47,8 +47,9 @@ class Steps {
     void add(AnEffect effect) {
         out_.effects.emplace_back(std::move(effect));
     }
+    void record(const ZoneName& zone, const std::string& what, bool ok, const std::string& answer);
     void record(const ApplicationPart& part, const char* what, bool ok, const std::string& answer) {
-        record_answer(run_, now_.wall, part.zone, what, ok, answer);
+        record(part.zone, what, ok, answer);
     }
     std::set<PartId> all_parts() const;
     std::uint64_t set_timer(Duration after, bool is_spread) {
