@@ -248,6 +248,7 @@ void FederationWorld::restart(const std::string& name) {
                                                  .drains = [&fresh] { return fresh.drains(); },
                                                  .queue_observer = fresh.queue_observer,
                                                  .part_observer = fresh.part_observer,
+                                                 .application_observer = fresh.application_observer,
                                                  .conduct_noted =
                                                      [this](const OrganisationName& organisation, TrustEvent what) {
                                                          conduct.push_back({organisation, what});

@@ -47,6 +47,7 @@ class MachineTable {
              const std::vector<AlternativeName>& effects) {
         phases_.insert(phase);
         events_.insert(event);
+        effects_.insert(effects.begin(), effects.end());
         if (phase == next && effects.empty()) return;
         Effects& known =
             rows_[{phase, event,
@@ -56,11 +57,8 @@ class MachineTable {
             ++known.counts[effect];
     }
     std::size_t count_phases() const { return phases_.size(); }
-    std::size_t count_events() const {
-        std::set<std::size_t> places;
-        for (const AlternativeName& event : events_) places.insert(event.place);
-        return places.size();
-    }
+    std::size_t count_events() const { return count_places(events_); }
+    std::size_t count_effects() const { return count_places(effects_); }
 
     /// Phases with the same row share it, then events.
     std::string text() const {
@@ -83,6 +81,11 @@ class MachineTable {
         std::size_t steps = 0;
         std::map<AlternativeName, std::size_t> counts;
     };
+    static std::size_t count_places(const std::set<AlternativeName>& names) {
+        std::set<std::size_t> places;
+        for (const AlternativeName& name : names) places.insert(name.place);
+        return places.size();
+    }
     static std::string join(const std::vector<AlternativeName>& names) {
         std::string text;
         for (const AlternativeName& one : names) text += (text.empty() ? "`" : ", `") + one.name + "`";
@@ -96,7 +99,7 @@ class MachineTable {
         return text;
     }
 
-    std::set<AlternativeName> phases_, events_;
+    std::set<AlternativeName> phases_, events_, effects_;
     std::map<std::tuple<AlternativeName, AlternativeName, AlternativeName>, Effects> rows_;
 };
 

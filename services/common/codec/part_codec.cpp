@@ -53,13 +53,9 @@ constexpr auto kOtherQuestion = fields<CapacityRequest>(
 
 constexpr auto kCapacityRequest = fields<CapacityRequest>(
     identity("user", &CapacityRequest::user),
-    integer("processors", &CapacityRequest::processors, 1, limits::kMaxRanks),
-    seconds("walltime_s", &CapacityRequest::walltime, limits::kMaxWalltimeSeconds),
     texts("zones", &CapacityRequest::zones, limits::kMaxZonesInRegistry, 1 << 20),
     defaulted(texts("groups", &CapacityRequest::groups, limits::kMaxGroups, 64 * limits::kMaxGroups)),
-    id("without", &CapacityRequest::without),
-    integer("share", &CapacityRequest::share, kMinShare, kMaxShare),
-    optional(seconds("grace_s", &CapacityRequest::grace, limits::kMaxGraceSeconds)),
+    kOtherQuestion,
     nested("staging", &CapacityRequest::staging, Functions{encode, decode_staging_need}),
     defaulted(list("others", &CapacityRequest::others, limits::kMaxOtherQuestions, kOtherQuestion)));
 
@@ -88,17 +84,11 @@ constexpr auto kOtherAnswer = fields<Capacity>(
 
 constexpr auto kCapacity = fields<Capacity>(
     name("zone", &Capacity::zone),
-    count("processors", &Capacity::processors, ResourceGraph::kMaxProcessors),
-    count("total_processors", &Capacity::total_processors, ResourceGraph::kMaxProcessors),
-    number("speed_sum", &Capacity::speed_sum, 0, 1e15),
-    number("speed_mean", &Capacity::speed_mean, 0, 1e12),
-    number("speed_variance", &Capacity::speed_variance, 0, 1e24),
-    count("largest_machine", &Capacity::largest_machine, ResourceGraph::kMaxProcessors),
+    kOtherAnswer,
     nested("within_zone", &Capacity::within_zone, Functions{encode, decode_link}),
     list("links", &Capacity::links, limits::kMaxZonesInRegistry, kLinkToZone),
-    defaulted(list("windows", &Capacity::windows, limits::kMaxStartWindows, kStartWindow)),
     optional(boolean("queues", &Capacity::queues)),
-    defaulted(list("others", &Capacity::others, limits::kMaxOtherQuestions, kOtherAnswer))).checked(check_capacity);
+    defaulted(list("others", &Capacity::others, limits::kMaxOtherQuestions, kOtherAnswer)));
 
 constexpr auto kOutside = fields<PartRequest::Outside>(
     name("zone", &PartRequest::Outside::zone),

@@ -133,6 +133,7 @@ DomainPorts ZoneCore::domain_ports() {
                      .observer = observers_,
                      .queue_observer = std::move(ports_.queue_observer),
                      .part_observer = std::move(ports_.part_observer),
+                     .application_observer = std::move(ports_.application_observer),
                      .check_address = std::move(ports_.check_address),
                      .link_to = [this](const ZoneName& zone) { return links_.link_to(zone); },
                      .link_within = [this] { return node_links_.within_zone(); }};

@@ -43,8 +43,9 @@ struct ZonePorts {
     Log& log;
     /// The storage has failed: nothing gets out any more, and the process should end.
     std::function<void(const Error&)> storage_failed;
-    ZoneQueue::Observer queue_observer{};  ///< receives all that happens to the queue; empty: nobody does
-    part::Observer part_observer{};        ///< receives all steps of parts; likewise
+    ZoneQueue::Observer queue_observer{};        ///< receives all that happens to the queue; empty: nobody does
+    part::Observer part_observer{};              ///< receives all steps of parts; likewise
+    ApplicationObserver application_observer{};  ///< and of applications
     /// Whether jobs may be made to connect to a host that another organisation names; empty: nobody looks.
     std::function<Result<void>(const std::string& host)> check_address{};
     ZoneResources resources{};
@@ -93,7 +94,10 @@ class ZoneCore {
     /// Another queue discipline from now on, as `ZoneConfig::queue`. Errors: `queue_discipline`'s.
     Result<void> set_queue(const std::string& discipline) { return domain_.parts.use_queue(discipline); }
     void restate_queue() { domain_.parts.restate_queue(); }
-    void restate_parts() const { domain_.parts.restate_parts(); }
+    void restate_parts() const {
+        domain_.parts.restate_parts();
+        domain_.applications.restate_applications();
+    }
     void set_accounts(std::optional<AccountMap> accounts) { domain_.filter.set_accounts(std::move(accounts)); }
     /// The certificate is another now.
     void sign_anew() { registry_.sign_anew(); }

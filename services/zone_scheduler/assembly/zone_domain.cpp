@@ -83,6 +83,7 @@ ApplicationPorts ZoneDomain::application_ports() {
             .peers = peers,
             .log = ports_.log,
             .observer = ports_.observer,
+            .step_observer = std::move(ports_.application_observer),
             .delegations = &delegations,
             .files = &ports_.files,
             .account_of = [this](const Caller& user) { return own_account(user); },

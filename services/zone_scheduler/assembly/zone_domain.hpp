@@ -32,6 +32,7 @@ struct DomainPorts {
     ZoneObserver& observer = no_observer();
     ZoneQueue::Observer queue_observer{};
     part::Observer part_observer{};
+    ApplicationObserver application_observer{};
     Allocations* allocations = nullptr;  ///< of the site's own scheduler; null: the machines are the zone's own
     SliceSink* slices = nullptr;         ///< where parts take turns; null: they do not
     MachineUsageSource machines{};       ///< what machines have for parts; empty: as configured

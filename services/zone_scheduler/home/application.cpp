@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "services/zone_scheduler/home/application_stepper.hpp"
+#include "services/zone_scheduler/home/application_steps.hpp"
 
 namespace zbs {
 namespace {
@@ -21,10 +21,28 @@ const phase::Planned* planned_of(const Phase& phase) {
     return holding != nullptr ? &holding->plan : std::get_if<phase::Planned>(&phase);
 }
 
-}  // namespace
+/// What any phase may meet.
+class CommonSteps : Steps {
+  public:
+    explicit CommonSteps(const Steps& event) : Steps(event) {}
+    void on(const event::Advance&);
+    void on(const event::Cancelled& cancelled);
+    void on(const event::ZonesAnswered& came) {
+        for (const auto& [zone, ok, words] : came.answers) record(zone, came.what, ok, words);
+    }
+    void on(const event::OwnerChecked&) { static_cast<void>(cancel_if_blocked()); }
+    void on(const event::PartAnswered& came);
+    void on(const event::ReleaseDue& due);
+    void on(const event::ReleaseAnswered& came);
+
+  private:
+    bool cancel_if_blocked();
+    void cancel(const std::string& by);
+    void begin();
+};
 
 /// The next step by the stored state.
-void Stepper::on(const event::Advance&) {
+void CommonSteps::on(const event::Advance&) {
     // What is to be replaced stays until the new parts are held.
     if (!status_.releasing.empty() && !is_swapping(run_.phase)) add(effect::Release{{.is_new = false}});
     if (is_final(status_.state) || is_asking(run_.phase)) return;
@@ -40,30 +58,34 @@ void Stepper::on(const event::Advance&) {
     // again.
     if (!status_.stop_reason.empty() && !has_launcher_ended(run_.phase) && !is_one_of<phase::Watching>(run_.phase)) {
         run_.phase = phase::Watching{};
-        stop_parts(status_);
+        RunSteps(*this).stop_parts(status_);
         return add(effect::Watch{});
     }
     if (!run_.must_stop.empty() && status_.stop_reason.empty() && !is_one_of<phase::Concluding>(run_.phase))
-        return stop(run_.must_stop);
+        return RunSteps(*this).stop(run_.must_stop);
     begin();
 }
 
-/// Who was revoked or blocked has nothing running or waiting any more.
-bool Stepper::cancel_if_blocked() {
-    if (!now_.is_blocked || status_.cancel_requested || is_final(status_.state)) return false;
+void CommonSteps::on(const event::Cancelled& cancelled) {
+    if (!status_.cancel_requested && !is_final(status_.state)) cancel(cancelled.by);
+}
+
+void CommonSteps::cancel(const std::string& by) {
     ApplicationStatus changed = status_;
     changed.cancel_requested = true;
+    changed.cancelled_by = by;
     save(std::move(changed));
+}
+
+/// Who was revoked or blocked has nothing running or waiting any more.
+bool CommonSteps::cancel_if_blocked() {
+    if (!now_.is_blocked || status_.cancel_requested || is_final(status_.state)) return false;
+    cancel({});
     return true;
 }
 
-/// What was held under a plan is unknown: it is given back and planned afresh.
-void Stepper::on(const event::Restarted&) {
-    if (is_one_of<phase::Planned>(run_.phase)) plan_again({{}, "the home zone restarted"});
-}
-
 /// Phases that wait for an answer or a timer go on with that.
-void Stepper::begin() {
+void CommonSteps::begin() {
     if (is_one_of<phase::Waiting>(run_.phase)) return add(effect::AwaitPlanning{});
     if (auto* planned = std::get_if<phase::Planned>(&run_.phase)) {
         run_.phase = phase::Holding{std::move(*planned), {all_parts(), {}}};
@@ -74,35 +96,38 @@ void Stepper::begin() {
         return add(effect::AskZones{Question::kCommit});
     }
     if (const auto* committed = std::get_if<phase::Committed>(&run_.phase))
-        return begin_committed(QueueTurn(committed->turn));
-    if (is_one_of<phase::Launching>(run_.phase)) return start_launcher();
+        return WaitSteps(*this).begin(QueueTurn(committed->turn));
+    if (is_one_of<phase::Launching>(run_.phase)) return RunSteps(*this).start_launcher();
     if (is_one_of<phase::GivingUpLaunch>(run_.phase)) return add(effect::CheckLauncher{});
-    if (is_one_of<phase::Started>(run_.phase)) return begin_to_run();
+    if (is_one_of<phase::Started>(run_.phase)) return RunSteps(*this).begin_to_run();
     if (auto* concluding = std::get_if<phase::Concluding>(&run_.phase))
-        return conclude(RunEnd(std::move(concluding->end)));
+        return EndSteps(*this).conclude(RunEnd(std::move(concluding->end)));
 }
 
-void Stepper::on(const event::PartAnswered& came) {
+void CommonSteps::on(const event::PartAnswered& came) {
     if (came.question == Question::kState) run_.polled.erase(came.part);
     ApplicationPart* part = find_part(status_, came.part);
     if (part == nullptr) return;
-    auto* holding = std::get_if<phase::Holding>(&run_.phase);
-    auto* committing = std::get_if<phase::Committing>(&run_.phase);
-    auto* asking = std::get_if<phase::AskingTurn>(&run_.phase);
-    auto* checking = std::get_if<phase::CheckingReady>(&run_.phase);
-    if (holding != nullptr && came.question == Question::kHold) hold_answered(*holding, *part, came);
-    if (committing != nullptr && came.question == Question::kCommit) commit_answered(*committing, *part, came);
-    if (asking != nullptr && came.question == Question::kTurn)
-        turn_answered(QueueTurn(asking->turn), *part, came.answer);
-    if (checking != nullptr && came.question == Question::kReady) ready_answered(*checking, *part, came.answer);
-    auto* collecting = std::get_if<phase::CollectingEnd>(&run_.phase);
-    if (collecting != nullptr && came.question == Question::kEnd) end_answered(*collecting, *part, came.answer);
-    if (came.question == Question::kLaunch) launch_answered(*part, came.answer);
-    if (came.question == Question::kState) state_answered(*part, came.answer);
+    switch (came.question) {
+        case Question::kHold:
+            return PlanSteps(*this).hold_answered(*part, came);
+        case Question::kCommit:
+            return PlanSteps(*this).commit_answered(*part, came);
+        case Question::kTurn:
+            return WaitSteps(*this).turn_answered(*part, came.answer);
+        case Question::kReady:
+            return WaitSteps(*this).ready_answered(*part, came.answer);
+        case Question::kLaunch:
+            return RunSteps(*this).launch_answered(*part, came.answer);
+        case Question::kState:
+            return RunSteps(*this).state_answered(*part, came.answer);
+        case Question::kEnd:
+            return EndSteps(*this).end_answered(*part, came.answer);
+    }
 }
 
 /// What is to be replaced is among them, and stays until the new parts are held.
-void Stepper::on(const event::ReleaseDue& due) {
+void CommonSteps::on(const event::ReleaseDue& due) {
     ApplicationRun::Releases& releases = run_.releases;
     if (is_swapping(run_.phase) || !releases.missing.empty() || (!due.is_new && now_.steady < releases.until)) return;
     releases.gone.clear();
@@ -111,7 +136,7 @@ void Stepper::on(const event::ReleaseDue& due) {
 }
 
 /// A zone that is away keeps its part until it receives the request or until the part ends by itself.
-void Stepper::on(const event::ReleaseAnswered& came) {
+void CommonSteps::on(const event::ReleaseAnswered& came) {
     ApplicationRun::Releases& releases = run_.releases;
     if (releases.missing.erase(came.part) == 0) return;
     const Result<PartStatus>& answer = came.answer;
@@ -140,10 +165,61 @@ void Stepper::on(const event::ReleaseAnswered& came) {
     if (!is_done) add(effect::Release{{.is_new = false}, kReleaseRetry});
 }
 
+template <class Group, class Event>
+concept Takes = requires(Group group, const Event& event) {
+    group.on(event);
+};
+
+/// To the only group that takes it.
+template <class... Groups, class Event>
+void hand_out(const Steps& steps, const Event& event) {
+    static_assert((static_cast<int>(Takes<Groups, Event>) + ...) == 1);
+    const auto offer = [&event]<class Group>(Group group) {
+        if constexpr (Takes<Group, Event>) group.on(event);
+    };
+    (offer(Groups(steps)), ...);
+}
+
+}  // namespace
+
 ApplicationStep step(ApplicationRun run, const ApplicationInput& event, const Moment& now, const ZoneConfig& config) {
-    Stepper stepper(std::move(run), now, config);
-    std::visit([&stepper](const auto& one) { stepper.on(one); }, event);
-    return stepper.result();
+    ApplicationStep out{std::move(run)};
+    const Steps steps(out, now, config);
+    std::visit([&](const auto& one) { hand_out<CommonSteps, PlanSteps, WaitSteps, RunSteps, EndSteps>(steps, one); },
+               event);
+    return out;
+}
+
+void keep(ApplicationRun& run, ApplicationStep::Save stored) {
+    run.app.status = std::move(stored.status);
+    run.phase = std::move(stored.phase);
+    run.series = std::move(stored.series);
+}
+
+void Steps::record(const ZoneName& zone, const std::string& what, bool ok, const std::string& answer) {
+    add_event(status_.events, {.at = now_.wall,
+                               .last = {},
+                               .round = run_.series.round,
+                               .zone = zone,
+                               .what = what,
+                               .answer = answer,
+                               .ok = ok});
+}
+
+std::set<PartId> Steps::all_parts() const {
+    ZBS_EXPECTS(!status_.parts.empty());  // entering `planned` stores them in the same write
+    std::set<PartId> ids;
+    for (const ApplicationPart& part : status_.parts) ids.insert(part.id);
+    return ids;
+}
+
+void Steps::enter(ApplicationStatus changed, ApplicationState state, const std::string& reason, Phase phase) {
+    ZBS_EXPECTS(allowed(status_.state, state));
+    changed.state = state;
+    changed.reason = reason;
+    changed.history.push_back({state, now_.wall});
+    if (changed.history.size() > kMaxHistory) changed.history.erase(changed.history.begin() + 1);
+    out_.save = {std::move(changed), std::move(phase), run_.series};
 }
 
 Phase phase_after_restart(ApplicationState state) {
@@ -194,13 +270,6 @@ void release_parts(ApplicationStatus& status) {
 
 std::string state_and_reason(const PartStatus& part) {
     return to_string(part.state) + (part.reason.empty() ? std::string() : ": " + part.reason);
-}
-
-void record_answer(ApplicationRun& run, Time at, const ZoneName& zone, const char* what, bool ok,
-                   const std::string& answer) {
-    add_event(
-        run.app.status.events,
-        {.at = at, .last = {}, .round = run.series.round, .zone = zone, .what = what, .answer = answer, .ok = ok});
 }
 
 bool waits_in_queue(const ApplicationStatus& status) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -199,10 +200,23 @@ struct ApplicationRun {
 /// What the zones are asked about their parts. `kState`: while it is launched or runs; `kEnd`: once its launcher has
 /// ended.
 enum class Question { kHold, kCommit, kTurn, kReady, kLaunch, kState, kEnd };
+constexpr auto words_of(Question) { return std::array{"hold", "commit", "turn", "ready", "launch", "state", "end"}; }
 
 /// What came in.
 namespace event {
-struct Advance {};      ///< after every change, a fault and a restart
+struct Advance {};  ///< after every change, a fault and a restart
+struct Cancelled {
+    std::string by;  ///< an operator; empty: its owner
+};
+struct ZonesAnswered {  ///< to questions that no phase waits for
+    std::string what;   ///< as in `ApplicationEvent`
+    struct Answer {
+        ZoneName zone;
+        bool ok = false;
+        std::string words;
+    };
+    std::vector<Answer> answers;
+};
 struct OffersWeighed {  ///< of a cycle, before a plan is made by them
     bool needs_all = false;
 };
@@ -295,12 +309,13 @@ struct ProfileStored {
 };
 }  // namespace event
 using ApplicationInput =
-    std::variant<event::Advance, event::OffersWeighed, event::MayOvertake, event::NoPlan, event::PlanBegun,
-                 event::PlanMade, event::NoneElsewhere, event::PartAnswered, event::TimerFired, event::FilesSent,
-                 event::LauncherFailed, event::LauncherSeen, event::LauncherRemoved, event::LaunchFailed,
-                 event::StopAsked, event::Watched, event::OutputMeasured, event::LauncherOutlives, event::Restarted,
-                 event::OwnerChecked, event::ReleaseDue, event::ReleaseAnswered, event::ProfileAnswered,
-                 event::ResultsFetched, event::EndFound, event::ProfileStored>;
+    std::variant<event::Advance, event::Cancelled, event::ZonesAnswered, event::OffersWeighed, event::MayOvertake,
+                 event::NoPlan, event::PlanBegun, event::PlanMade, event::NoneElsewhere, event::PartAnswered,
+                 event::TimerFired, event::FilesSent, event::LauncherFailed, event::LauncherSeen,
+                 event::LauncherRemoved, event::LaunchFailed, event::StopAsked, event::Watched, event::OutputMeasured,
+                 event::LauncherOutlives, event::Restarted, event::OwnerChecked, event::ReleaseDue,
+                 event::ReleaseAnswered, event::ProfileAnswered, event::ResultsFetched, event::EndFound,
+                 event::ProfileStored>;
 
 /// What is to be done. An answer, if there is one, comes as an event.
 namespace effect {
@@ -407,6 +422,18 @@ struct ApplicationStep {
     std::vector<ApplicationEffect> effects{};
 };
 
+/// What was stored counts.
+void keep(ApplicationRun& run, ApplicationStep::Save stored);
+
+/// An application as it is now, for a log that can be replayed: it is new here, or it took a step.
+struct ApplicationTrace {
+    const ApplicationRun& run;
+    const ApplicationInput* event = nullptr;  ///< of the step; null: there was none
+    Moment now{};                             ///< of the step
+    bool is_stored = true;                    ///< what the step has to save
+};
+using ApplicationObserver = std::function<void(const ApplicationTrace&)>;
+
 /// Hands an event to the machine and performs what comes of it.
 using ApplyInput = std::function<void(const std::shared_ptr<ApplicationRun>&, const ApplicationInput&)>;
 
@@ -423,10 +450,6 @@ bool may_overtake(const Phase& phase);
 bool has_turn(const Phase& phase);
 
 std::string why_cancelled(const Application& app, bool is_blocked);
-
-/// Adds to the events of an application: an answer of `zone` to `what`.
-void record_answer(ApplicationRun& run, Time at, const ZoneName& zone, const char* what, bool ok,
-                   const std::string& answer);
 
 /// Whether the answer denies a part, or says that its time is over. A right that was taken back answers kDenied, a zone
 /// in trouble kUnavailable, and a part that its zone's operator ended is `released`: those are reasons.

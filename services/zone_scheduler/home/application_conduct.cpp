@@ -1,5 +1,5 @@
 // The machine of an application as a judge of zones: what they have promised, and whether they deny it.
-#include "services/zone_scheduler/home/application_stepper.hpp"
+#include "services/zone_scheduler/home/application_steps.hpp"
 
 namespace zbs {
 namespace {
@@ -20,7 +20,7 @@ bool denies(const Result<PartStatus>& answer) {
 
 /// Remembers how long the zone owes the part: counted from when it was asked, so that its own count ends later. Nothing
 /// of it survives a restart: then nobody is judged.
-void Stepper::promise(const ApplicationPart& part, Duration asked, const PartStatus& answer) {
+void Steps::promise(const ApplicationPart& part, Duration asked, const PartStatus& answer) {
     // A part that runs is owed until it has ended, and its end is still reported.
     const Duration until = answer.state == PartState::kRunning
                                ? Duration::max()
@@ -33,7 +33,7 @@ void Stepper::promise(const ApplicationPart& part, Duration asked, const PartSta
 /// What an answer about a part means for the conduct of its zone. An honest zone cannot deny an obligation: it has
 /// stored each promise before it made it, and it reports the reason of whatever ends a part early. A conflict has no
 /// reason: the part's state is requested.
-void Stepper::judge(const ApplicationPart& part, const Result<PartStatus>& answer) {
+void Steps::judge(const ApplicationPart& part, const Result<PartStatus>& answer) {
     const bool ours_to_end = status_.cancel_requested || !status_.stop_reason.empty() || is_final(status_.state);
     if (ours_to_end || !denies(answer)) return;
     const auto obligation = run_.obligations.find(part.id);
@@ -47,7 +47,7 @@ void Stepper::judge(const ApplicationPart& part, const Result<PartStatus>& answe
 }
 
 /// For the reason of an end: the launcher's own connections say whether machines are lost, silence does not.
-void Stepper::record_silence(const ApplicationPart& part, const Result<PartStatus>& answer) {
+void Steps::record_silence(const ApplicationPart& part, const Result<PartStatus>& answer) {
     if (!answer && is_passing(answer.error()))
         run_.silent.insert(part.id);
     else

@@ -45,18 +45,21 @@ void take(Capacity& capacity, int processors) {
     capacity.largest_machine = std::min(capacity.largest_machine, left);
 }
 
-void record_offers(ApplicationRun& run, Time now, const std::vector<Offer>& offers) {
+event::ZonesAnswered answers_of(const std::vector<Offer>& offers) {
+    event::ZonesAnswered came{"capacity", {}};
     for (const Offer& offer : offers) {
         if (!offer.refusal.empty()) {
-            record_answer(run, now, offer.zone, "capacity", false, offer.refusal);
+            came.answers.push_back({offer.zone, false, offer.refusal});
             continue;
         }
         const Capacity& c = *offer.capacity;
-        record_answer(run, now, offer.zone, "capacity", c.processors > 0,
-                      c.total_processors == 0 ? "gives this user nothing"
-                                              : std::to_string(c.processors) + " of " +
-                                                    std::to_string(c.total_processors) + " processors are free");
+        came.answers.push_back({offer.zone, c.processors > 0,
+                                c.total_processors == 0
+                                    ? "gives this user nothing"
+                                    : std::to_string(c.processors) + " of " + std::to_string(c.total_processors) +
+                                          " processors are free"});
     }
+    return came;
 }
 
 /// Zones that have offered an earlier start not long ago, and refused it.
@@ -240,7 +243,7 @@ ApplicationService::Progress ApplicationService::decide_next() {
         cycle.passed_over.any = true;
         return Progress::kMore;
     }
-    if (is_waiting || start) record_offers(*run, ports_.clock.now(), offers);
+    if (is_waiting || start) apply(run, answers_of(offers));
     if (!start) {
         if (is_queued) return stay_in_queue(run), Progress::kMore;
         if (is_impossible) waiting_.erase(next->first);

@@ -1,5 +1,5 @@
-// The machine of an application up to its launch: a plan, holds, commits, its turn in a queue, files, a reserved start.
-#include "services/zone_scheduler/home/application_stepper.hpp"
+// The machine of an application until all zones have committed their parts: a plan, holds, commits.
+#include "services/zone_scheduler/home/application_steps.hpp"
 
 #include <algorithm>
 
@@ -10,17 +10,6 @@ constexpr int kMaxDenials = 5;
 /// How long a zone is not asked for an earlier start after it has refused one it had offered: doubled each time.
 constexpr Duration kFirstBackoff = std::chrono::seconds{1};
 constexpr int kMaxBackoffs = 8;
-/// The most that starts of zones may lie apart: clocks run at different speeds, and messages take time.
-constexpr Duration kClockDrift = std::chrono::seconds{1};
-/// How long after its start a reservation may still become ready, of the time that zones keep it for a launch.
-constexpr int kSlipShare = 3;
-constexpr Duration kCheckStart = std::chrono::seconds{1};
-constexpr Duration kCheckAgain = std::chrono::milliseconds{500};
-/// How often a zone is asked about its queue: of the time that is left, within bounds that leave most of the launch
-/// window.
-constexpr int kCheckShare = 10;
-constexpr int kWindowShare = 6;
-constexpr Duration kAskElsewhere = std::chrono::seconds{10};
 constexpr const char* kWaitsInQueue = "waiting in the queue of its zone";
 
 /// Whether the zone will not take this part of this user, however often it is asked: no right, no delegation.
@@ -63,31 +52,6 @@ bool is_complete(const ApplicationPart& part, const PartStatus& answer) {
                       [](TaskIndex rank, const RankPlace& place) { return rank == place.rank; });
 }
 
-/// Copies what a zone says of a part that was queued: its place, or the processors that it has got. False where these
-/// are not for just its ranks.
-bool take_turn(ApplicationStatus& status, ApplicationPart& part, const PartStatus& answer, Time now) {
-    part.status.queue = answer.queue;
-    status.queue_start.reset();
-    if (answer.queue && answer.queue->start_in) status.queue_start = now + *answer.queue->start_in;
-    if (answer.queue) return true;
-    if (!is_complete(part, answer)) return false;
-    part.status.assignment = answer.assignment;
-    part.status.can_profile = answer.can_profile;
-    return true;
-}
-
-std::string words_of(const QueueOutlook& outlook) {
-    std::string text = "waits in its queue";
-    if (outlook.place) text += " at place " + std::to_string(*outlook.place);
-    if (outlook.waits_for == "reservation")
-        text += "; the processors that are free are reserved from a time on before it could end";
-    else if (outlook.waits_for == "right")
-        text += "; its user may not have as many processors now";
-    else if (outlook.waits_for == "turn")
-        text += "; others are before it, or too few processors are free";
-    return text;
-}
-
 /// The parts of a plan. Each takes the place of the one that `reserved` has in the same zone, if any.
 std::vector<ApplicationPart> parts_of(const ApplicationPlan& plan, const std::vector<PartId>& ids,
                                       const std::vector<ApplicationPart>& reserved) {
@@ -107,14 +71,37 @@ std::vector<ApplicationPart> parts_of(const ApplicationPlan& plan, const std::ve
     return parts;
 }
 
+/// A zone that takes no new work keeps the start that it promised, but gives no earlier one.
+std::string why_it_awaits_start(const Moment& now) {
+    return "waiting for processors: a common start is reserved" +
+           (now.resting.empty() ? ", and taken earlier where something ends early"
+                                : now.resting + "; an earlier start has to wait for that");
+}
+
 }  // namespace
 
-void Stepper::on(const event::MayOvertake& found) {
+bool take_turn(ApplicationStatus& status, ApplicationPart& part, const PartStatus& answer, Time now) {
+    part.status.queue = answer.queue;
+    status.queue_start.reset();
+    if (answer.queue && answer.queue->start_in) status.queue_start = now + *answer.queue->start_in;
+    if (answer.queue) return true;
+    if (!is_complete(part, answer)) return false;
+    part.status.assignment = answer.assignment;
+    part.status.can_profile = answer.can_profile;
+    return true;
+}
+
+void PlanSteps::on(const event::MayOvertake& found) {
     if (auto* waiting = std::get_if<phase::Waiting>(&run_.phase)) waiting->may_overtake = found.may;
     if (auto* awaiting = std::get_if<phase::AwaitingStart>(&run_.phase)) awaiting->may_overtake = found.may;
 }
 
-void Stepper::on(const event::PlanBegun& begun) {
+/// What was held under a plan is unknown: it is given back and planned afresh.
+void PlanSteps::on(const event::Restarted&) {
+    if (is_one_of<phase::Planned>(run_.phase)) plan_again({{}, "the home zone restarted"});
+}
+
+void PlanSteps::on(const event::PlanBegun& begun) {
     const auto* waiting = std::get_if<phase::Waiting>(&run_.phase);
     if (waiting == nullptr) return;
     run_.phase = phase::Planning{begun.plan, waiting->may_overtake};
@@ -123,7 +110,7 @@ void Stepper::on(const event::PlanBegun& begun) {
     save(std::move(changed));
 }
 
-void Stepper::on(const event::NoPlan& none) {
+void PlanSteps::on(const event::NoPlan& none) {
     if (const auto* planning = std::get_if<phase::Planning>(&run_.phase))
         run_.phase = phase::Waiting{planning->may_overtake};
     std::string reason = none.reason;
@@ -136,7 +123,7 @@ void Stepper::on(const event::NoPlan& none) {
         run_.series = {};  // a zone that refused may have processors by then
     } else if (auto* awaiting = std::get_if<phase::AwaitingStart>(&run_.phase)) {
         awaiting->may_overtake = false;
-        reason = why_it_awaits_start();
+        reason = why_it_awaits_start(now_);
     }
     if (reason == status_.reason || !is_one_of<phase::Waiting, phase::AwaitingStart>(run_.phase)) return;
     ApplicationStatus changed = status_;
@@ -144,7 +131,7 @@ void Stepper::on(const event::NoPlan& none) {
     save(std::move(changed));
 }
 
-void Stepper::on(const event::PlanMade& made) {
+void PlanSteps::on(const event::PlanMade& made) {
     phase::Planned planned{made.model};
     const auto* planning = std::get_if<phase::Planning>(&run_.phase);
     if (planning != nullptr && planning->plan != made.plan) return;
@@ -175,18 +162,9 @@ void Stepper::on(const event::PlanMade& made) {
     add(effect::Advance{});
 }
 
-void Stepper::on(const event::NoneElsewhere& none) {
-    const auto* asking = std::get_if<phase::AskingElsewhere>(&run_.phase);
-    if (asking == nullptr) return;
-    QueueTurn turn = asking->turn;
-    turn.elsewhere_at += none.rest;
-    if (!is_to_end()) return ask_turn(turn);
-    run_.phase = phase::Committed{turn};
-    add(effect::Advance{});
-}
-
-void Stepper::hold_answered(phase::Holding& holding, ApplicationPart& held, const event::PartAnswered& came) {
-    if (holding.answers.missing.erase(held.id) == 0) return;
+void PlanSteps::hold_answered(ApplicationPart& held, const event::PartAnswered& came) {
+    auto* holding = std::get_if<phase::Holding>(&run_.phase);
+    if (holding == nullptr || holding->answers.missing.erase(held.id) == 0) return;
     const Result<PartStatus>& answer = came.answer;
     const bool waits = answer && held.queued && answer->queue;
     const bool fits = answer && answer->id == held.id && answer->state == PartState::kHeld &&
@@ -202,30 +180,30 @@ void Stepper::hold_answered(phase::Holding& holding, ApplicationPart& held, cons
                                               : off;
     record(held, "hold", good, words);
     if (!answer && answer.error().code == ErrorCode::kRejected)
-        holding.plan.refused.insert(held.id);
+        holding->plan.refused.insert(held.id);
     else
-        holding.plan.refused.erase(held.id);
+        holding->plan.refused.erase(held.id);
     if (good) {
         held.status = *answer;
         promise(held, came.asked, *answer);
     } else {
-        holding.answers.failure = {held.zone, words};
+        holding->answers.failure = {held.zone, words};
         const bool is_denied = !answer && is_denial(answer.error());
         if (is_denied || (!answer && is_passing(answer.error()))) add(effect::RecheckPeer{held.zone});
-        if (holding.plan.swap) {
+        if (holding->plan.swap) {
             ApplicationRun::Backoff& backoff = run_.backoffs[held.zone];
             backoff.times = std::min(backoff.times + 1, kMaxBackoffs);
             backoff.until = now_.steady + kFirstBackoff * (1 << backoff.times);
         }
         run_.was_denied |= is_denied;
     }
-    if (!holding.answers.missing.empty()) return;
-    const std::optional<ZoneFailure> failure = holding.answers.failure;
-    all_held(phase::Planned(std::move(holding.plan)), failure);
+    if (!holding->answers.missing.empty()) return;
+    const std::optional<ZoneFailure> failure = holding->answers.failure;
+    all_held(phase::Planned(std::move(holding->plan)), failure);
 }
 
 /// All zones have answered. Where the outcome cannot be stored now they are asked again.
-void Stepper::all_held(phase::Planned plan, const std::optional<ZoneFailure>& failure) {
+void PlanSteps::all_held(phase::Planned plan, const std::optional<ZoneFailure>& failure) {
     plan.by_cycle = false;
     if (failure && plan.swap && plan.swap->place && !is_to_end()) {
         const ApplicationStatus place = *plan.swap->place;
@@ -246,7 +224,7 @@ void Stepper::all_held(phase::Planned plan, const std::optional<ZoneFailure>& fa
 }
 
 /// The zone that could have started it refuses: it has not left its place, and waits on.
-void Stepper::wait_on(const ApplicationStatus& place) {
+void PlanSteps::wait_on(const ApplicationStatus& place) {
     ApplicationStatus changed = status_;
     std::erase_if(changed.releasing, [&place](const ApplicationPart& part) {
         return std::ranges::any_of(place.parts, [&part](const auto& kept) { return kept.id == part.id; });
@@ -262,14 +240,14 @@ void Stepper::wait_on(const ApplicationStatus& place) {
 }
 
 /// Not of zones that have refused: each call is on record there.
-void Stepper::release_held(ApplicationStatus& changed) {
+void PlanSteps::release_held(ApplicationStatus& changed) {
     release_parts(changed);
     if (const auto* planned = std::get_if<phase::Planned>(&run_.phase))
         std::erase_if(changed.releasing,
                       [&](const ApplicationPart& part) { return planned->refused.contains(part.id); });
 }
 
-void Stepper::plan_again(const ZoneFailure& failure) {
+void PlanSteps::plan_again(const ZoneFailure& failure) {
     ApplicationStatus changed = status_;
     release_held(changed);
     changed.start.reset();
@@ -288,8 +266,9 @@ void Stepper::plan_again(const ZoneFailure& failure) {
     add(effect::AwaitPlanningLater{out_.save->series.round});
 }
 
-void Stepper::commit_answered(phase::Committing& committing, ApplicationPart& part, const event::PartAnswered& came) {
-    if (committing.answers.missing.erase(part.id) == 0) return;
+void PlanSteps::commit_answered(ApplicationPart& part, const event::PartAnswered& came) {
+    auto* committing = std::get_if<phase::Committing>(&run_.phase);
+    if (committing == nullptr || committing->answers.missing.erase(part.id) == 0) return;
     const Result<PartStatus>& answer = came.answer;
     bool good = answer && answer->state == PartState::kCommitted;
     if (good && part.queued && part.status.assignment.empty()) good = take_turn(status_, part, *answer, now_.wall);
@@ -302,11 +281,11 @@ void Stepper::commit_answered(phase::Committing& committing, ApplicationPart& pa
         part.status.state = answer->state;
         part.status.expires_in = Duration{0};
     } else {
-        committing.answers.failure = {part.zone, words};
+        committing->answers.failure = {part.zone, words};
         judge(part, answer);
     }
-    if (!committing.answers.missing.empty()) return;
-    const std::optional<ZoneFailure> failure = committing.answers.failure;
+    if (!committing->answers.missing.empty()) return;
+    const std::optional<ZoneFailure> failure = committing->answers.failure;
     run_.phase = phase::Held{};
     if (is_to_end()) return add(effect::Advance{});
     if (failure) return plan_again(*failure);
@@ -314,140 +293,10 @@ void Stepper::commit_answered(phase::Committing& committing, ApplicationPart& pa
     if (status_.start || is_queued) run_.series = {};  // reserved: what comes now is a new series of plans
     enter(status_, ApplicationState::kCommitted,
           is_queued       ? kWaitsInQueue
-          : status_.start ? why_it_awaits_start()
+          : status_.start ? why_it_awaits_start(now_)
                           : "",
           phase::Committed{});
     add(effect::Advance{});
-}
-
-void Stepper::begin_committed(const QueueTurn& turn) {
-    if (waits_in_queue(status_)) return await_turn(turn);
-    if (!is_staged()) {
-        run_.phase = phase::SendingFiles{};
-        return add(effect::SendFiles{});
-    }
-    if (status_.start) return await_start(std::min(run_.start - now_.steady, kCheckStart));
-    begin_launch();
-}
-
-void Stepper::await_turn(const QueueTurn& turn) {
-    const ApplicationPart& part = status_.parts.front();
-    Duration after = config_.poll_every;
-    if (part.status.queue && turn.was_asked) {
-        const Duration longest = config_.launch_window / kWindowShare;
-        after = std::clamp(part.status.queue->start_in.value_or(longest) / kCheckShare, config_.poll_every, longest);
-    }
-    run_.phase = phase::AwaitingTurn{turn, set_timer(after, true)};
-}
-
-void Stepper::ask_turn(const QueueTurn& turn) {
-    run_.phase = phase::AskingTurn{turn};
-    add(effect::AskZones{Question::kTurn});
-}
-
-void Stepper::turn_answered(QueueTurn turn, ApplicationPart& part, const Result<PartStatus>& answer) {
-    run_.phase = phase::Committed{turn};
-    if (is_to_end()) return add(effect::Advance{});
-    if (!answer && is_passing(answer.error())) {
-        record(part, "queue", false, answer.error().message);
-        return await_turn(turn);  // silence loses no place in a queue
-    }
-    if (!answer || answer->state != PartState::kCommitted) {
-        const std::string words = answer
-                                      ? std::string("the part is ") + to_string(answer->state) + ": " + answer->reason
-                                      : answer.error().message;
-        record(part, "queue", false, words);
-        judge(part, answer);
-        return plan_again({part.zone, words});
-    }
-    if (!answer->queue && !answer->ready) return await_turn(turn);
-    if (!take_turn(status_, part, *answer, now_.wall)) {
-        const std::string words = "its processors are not for the ranks asked for";
-        record(part, "queue", false, words);
-        return plan_again({part.zone, words});
-    }
-    record(part, "queue", true, answer->queue ? words_of(*answer->queue) : "gives it processors");
-    add(effect::Advance{});
-}
-
-void Stepper::await_start(Duration delay, bool may_overtake) {
-    run_.phase = phase::AwaitingStart{set_timer(delay, false), may_overtake};
-}
-
-void Stepper::on(const event::TimerFired& fired) {
-    const auto* turn_awaited = std::get_if<phase::AwaitingTurn>(&run_.phase);
-    const auto* start_awaited = std::get_if<phase::AwaitingStart>(&run_.phase);
-    if (turn_awaited != nullptr && turn_awaited->timer == fired.timer) {
-        QueueTurn turn = turn_awaited->turn;
-        run_.phase = phase::Committed{turn};
-        if (is_to_end() || !waits_in_queue(status_)) return add(effect::Advance{});
-        if (!turn.was_asked) turn.elsewhere_at = now_.steady;
-        turn.was_asked = true;
-        if (now_.steady - turn.elsewhere_at < kAskElsewhere) return ask_turn(turn);
-        turn.elsewhere_at = now_.steady;
-        run_.phase = phase::AskingElsewhere{turn};
-        add(effect::AskElsewhere{});
-    } else if (start_awaited != nullptr && start_awaited->timer == fired.timer) {
-        if (is_to_end()) {
-            run_.phase = phase::Committed{};
-            add(effect::Advance{});
-        } else if (now_.steady >= run_.start) {
-            run_.phase = phase::CheckingReady{{all_parts(), {}}};
-            add(effect::AskZones{Question::kReady});
-        } else {
-            await_start(std::min(run_.start - now_.steady, kCheckStart), start_awaited->may_overtake);
-            add(effect::BeginCycle{kCheckStart});  // which may start it now
-        }
-    }
-}
-
-/// At the start: every zone must still have the part, and its processors free of what ran there before. Where one has
-/// not within a third of the launch window, the start has slipped: everything is given back and planned again.
-void Stepper::ready_answered(phase::CheckingReady& checking, ApplicationPart& part, const Result<PartStatus>& answer) {
-    if (checking.answers.missing.erase(part.id) == 0) return;
-    const bool committed = answer && answer->state == PartState::kCommitted;
-    const bool in_time = committed && answer->starts_in <= kClockDrift;
-    const bool ready = in_time && answer->ready;
-    const std::string words = !answer ? answer.error().message
-                              : !committed
-                                  ? std::string("the part is ") + to_string(answer->state) + ": " + answer->reason
-                              : ready    ? "ready"
-                              : !in_time ? "by its clock the start is later"
-                                         : "what ran on its processors before has not ended";
-    record(part, "ready", ready, words);
-    if (!ready) {
-        judge(part, answer);
-        checking.answers.failure = {part.zone, "the reserved start slips: " + words};
-    }
-    if (!checking.answers.missing.empty()) return;
-    const std::optional<ZoneFailure> failure = checking.answers.failure;
-    run_.phase = phase::Committed{};
-    if (is_to_end()) return add(effect::Advance{});
-    if (!failure) return begin_launch();
-    if (now_.steady < run_.start + config_.launch_window / kSlipShare) return await_start(kCheckAgain);
-    plan_again(*failure);
-}
-
-void Stepper::on(const event::FilesSent& sent) {
-    if (!is_one_of<phase::SendingFiles>(run_.phase)) return;
-    run_.phase = phase::Committed{};
-    run_.was_denied |= sent.is_denial;
-    if (sent.failure) return plan_again(*sent.failure);
-    if (!is_to_end()) run_.staged.merge(all_parts());
-    add(effect::Advance{});
-}
-
-/// A zone that takes no new work keeps the start that it promised, but gives no earlier one.
-std::string Stepper::why_it_awaits_start() const {
-    return "waiting for processors: a common start is reserved" +
-           (now_.resting.empty() ? ", and taken earlier where something ends early"
-                                 : now_.resting + "; an earlier start has to wait for that");
-}
-
-bool Stepper::is_staged() const {
-    return std::ranges::all_of(status_.parts, [&](const ApplicationPart& part) {
-        return !needs_files(config_, run_.app.request, part) || run_.staged.contains(part.id);
-    });
 }
 
 }  // namespace zbs

@@ -15,6 +15,7 @@
 
 namespace zbs {
 
+struct ApplicationTrace;
 class PeerService;
 class DelegationService;
 
@@ -31,6 +32,7 @@ struct ApplicationPorts {
     Log& log;
     /// Receives events of applications and plans.
     ZoneObserver& observer = no_observer();
+    std::function<void(const ApplicationTrace&)> step_observer{};  ///< receives each new application and each step
     /// Where users' delegations are, to show them to zones of other organisations; null: none is shown.
     DelegationService* delegations = nullptr;
     FileLibrary* files = nullptr;  ///< where the users' files and results are; null: none are taken

@@ -1,5 +1,5 @@
-// The machine of an application from its launcher to its end.
-#include "services/zone_scheduler/home/application_stepper.hpp"
+// The machine of an application from its launch to the end of its launcher.
+#include "services/zone_scheduler/home/application_steps.hpp"
 
 #include <algorithm>
 
@@ -16,8 +16,6 @@ constexpr Duration kLauncherDeadline = std::chrono::seconds{10};
 /// Between two calls to a zone that does not answer; doubled each time.
 constexpr Duration kLaunchRetry = std::chrono::milliseconds{200};
 constexpr Duration kLaunchRetryMax = std::chrono::seconds{2};
-/// A run this close to its walltime may have been ended by it.
-constexpr Duration kWalltimeNear = std::chrono::seconds{10};
 constexpr Duration kStopGrace = std::chrono::seconds{1};
 /// From the end of the launcher to the answers of the zones.
 constexpr Duration kEndWait = std::chrono::seconds{10};
@@ -34,49 +32,27 @@ bool have_ended(const ApplicationStatus& status) {
     return std::ranges::all_of(status.parts, [](const ApplicationPart& part) { return is_final(part.status.state); });
 }
 
-/// Adds what `part` knows to `sum`: partial models of one run hold disjoint rows.
-ApplicationModel merge_partial(const ApplicationModel& sum, const ApplicationModel& part) {
-    if (sum.graph.task_count() != part.graph.task_count()) return sum;
-    std::vector<double> compute(sum.graph.compute().begin(), sum.graph.compute().end());
-    for (std::size_t r = 0; r < compute.size(); ++r) compute[r] = std::max(compute[r], part.graph.compute()[r]);
-    std::map<std::pair<TaskIndex, TaskIndex>, TaskEdge> edges;
-    for (const ApplicationModel* model : {&sum, &part}) {
-        for (const TaskEdge& e : model->graph.edges()) {
-            TaskEdge& edge = edges.try_emplace({e.u, e.v}, TaskEdge{e.u, e.v, 0, 0}).first->second;
-            edge.bytes += e.bytes;
-            edge.messages += e.messages;
-        }
-    }
-    std::vector<TaskEdge> list;
-    for (const auto& [pair, edge] : edges) list.push_back(edge);
-    Result<TaskGraph> graph = TaskGraph::make(std::move(compute), std::move(list));
-    ZBS_EXPECTS(graph.has_value());
-    ApplicationModel merged{sum.program, false, *std::move(graph), sum.unseen};
-    for (const auto& [function, calls] : part.unseen) merged.unseen[function] += calls;
-    return merged;
-}
-
 }  // namespace
 
-void Stepper::begin_launch() {
+void RunSteps::begin_launch() {
     ApplicationStatus changed = status_;
     changed.launcher_step = launcher_step_id(run_.app);
     enter(std::move(changed), ApplicationState::kLaunching, {}, phase::Launching{});
     add(effect::Advance{});
 }
 
-void Stepper::start_launcher() {
+void RunSteps::start_launcher() {
     if (is_srun(run_.app.request.launcher)) return launch_parts({});
     run_.phase = phase::AwaitingLauncher{now_.steady + kLauncherDeadline};
     add(effect::StartLauncher{});
     add(effect::CheckLauncher{});
 }
 
-void Stepper::on(const event::LauncherFailed& failed) {
+void RunSteps::on(const event::LauncherFailed& failed) {
     if (is_one_of<phase::AwaitingLauncher>(run_.phase)) stop(failed.reason);
 }
 
-void Stepper::on(const event::LauncherSeen& seen) {
+void RunSteps::on(const event::LauncherSeen& seen) {
     using Proxies = event::LauncherSeen::Proxies;
     if (!run_.must_stop.empty()) return;
     if (is_one_of<phase::GivingUpLaunch>(run_.phase)) return giving_up(seen);
@@ -106,13 +82,13 @@ void Stepper::on(const event::LauncherSeen& seen) {
 }
 
 /// Before all parts were started.
-void Stepper::launcher_ended(const event::LauncherSeen& seen) {
+void RunSteps::launcher_ended(const event::LauncherSeen& seen) {
     if (!is_gated(run_.app) || !seen.was_stopped) return stop(seen.end);
     run_.phase = phase::GivingUpLaunch{{{}, "the launch was given up"}};  // before home restarted
     giving_up(seen);
 }
 
-void Stepper::giving_up(const event::LauncherSeen& seen) {
+void RunSteps::giving_up(const event::LauncherSeen& seen) {
     const ZoneFailure& failure = std::get<phase::GivingUpLaunch>(run_.phase).failure;
     // Just before it was stopped: ranks may have begun.
     if (seen.proxies == event::LauncherSeen::Proxies::kConnected)
@@ -121,12 +97,12 @@ void Stepper::giving_up(const event::LauncherSeen& seen) {
     add(effect::RemoveLauncher{});
 }
 
-void Stepper::on(const event::LauncherRemoved&) {
+void RunSteps::on(const event::LauncherRemoved&) {
     const auto* given_up = std::get_if<phase::GivingUpLaunch>(&run_.phase);
-    if (given_up != nullptr && run_.must_stop.empty()) plan_again(ZoneFailure(given_up->failure));
+    if (given_up != nullptr && run_.must_stop.empty()) PlanSteps(*this).plan_again(ZoneFailure(given_up->failure));
 }
 
-void Stepper::launch_parts(const std::vector<std::pair<std::string, std::string>>& options) {
+void RunSteps::launch_parts(const std::vector<std::pair<std::string, std::string>>& options) {
     phase::LaunchingParts launching{options, {}};
     for (const ApplicationPart& part : status_.parts) {
         const auto promised = run_.obligations.find(part.id);
@@ -138,7 +114,7 @@ void Stepper::launch_parts(const std::vector<std::pair<std::string, std::string>
     run_.phase = std::move(launching);
 }
 
-void Stepper::launch_answered(ApplicationPart& part, const Result<PartStatus>& answer) {
+void RunSteps::launch_answered(ApplicationPart& part, const Result<PartStatus>& answer) {
     auto* launching = std::get_if<phase::LaunchingParts>(&run_.phase);
     const bool is_stopping = is_one_of<phase::Watching>(run_.phase) && status_.state == ApplicationState::kLaunching;
     if (!is_stopping && (launching == nullptr || !launching->missing.contains(part.id))) return;
@@ -165,13 +141,13 @@ void Stepper::launch_answered(ApplicationPart& part, const Result<PartStatus>& a
     add(effect::CheckLauncher{});
 }
 
-void Stepper::on(const event::LaunchFailed& failed) {
+void RunSteps::on(const event::LaunchFailed& failed) {
     if (is_one_of<phase::LaunchingParts, phase::AwaitingProxies>(run_.phase)) launch_failed(failed.failure);
 }
 
 /// No rank has begun as long as the launcher waits for proxies: it is ended, and then the application is planned again
 /// without the zone. Other launchers start ranks at once, and the application fails.
-void Stepper::launch_failed(const ZoneFailure& failure) {
+void RunSteps::launch_failed(const ZoneFailure& failure) {
     run_.phase = phase::GivingUpLaunch{{failure.zone, "it did not start its part: " + failure.reason}};
     run_.launch_backoff.record_failure(failure.zone, now_.steady);
     add(effect::RecordLaunchFailure{failure.zone});
@@ -183,13 +159,13 @@ void Stepper::launch_failed(const ZoneFailure& failure) {
 }
 
 /// Every zone has started its part.
-void Stepper::begin_to_run() {
+void RunSteps::begin_to_run() {
     if (status_.state == ApplicationState::kLaunching) enter(status_, ApplicationState::kRunning, {}, phase::Started{});
     add(effect::Watch{});
 }
 
 /// A part that failed takes the application with it; a part that is silent does not.
-void Stepper::state_answered(ApplicationPart& part, const Result<PartStatus>& polled) {
+void RunSteps::state_answered(ApplicationPart& part, const Result<PartStatus>& polled) {
     record_silence(part, polled);
     if (status_.state < ApplicationState::kLaunching || is_final(status_.state)) return;
     judge(part, polled);
@@ -221,20 +197,20 @@ void Stepper::state_answered(ApplicationPart& part, const Result<PartStatus>& po
     add(effect::AwaitLauncher{std::max(grace, config_.poll_every * 2), part.zone, answer.reason});
 }
 
-void Stepper::poll_parts() {
+void RunSteps::poll_parts() {
     for (const ApplicationPart& part : status_.parts)
         if (!is_final(part.status.state) && run_.polled.insert(part.id).second)
             add(effect::AskZone{Question::kState, part.id});
 }
 
-void Stepper::on(const event::LauncherOutlives& part) {
+void RunSteps::on(const event::LauncherOutlives& part) {
     const std::optional<RankEnd> first = first_end(run_.app);
     if (first) return stop(describe(*first, place_of_rank(run_.app, first->rank)));
     const bool is_reason = ends_application(part.reason) || part.reason.starts_with(kStoppedReason);
     stop(is_reason ? part.reason : "zone " + part.zone + " lost its part: " + part.reason);
 }
 
-void Stepper::on(const event::Watched& launcher) {
+void RunSteps::on(const event::Watched& launcher) {
     const bool is_stored = status_.state == ApplicationState::kRunning;  // that it has started
     if (is_stored && is_one_of<phase::Started>(run_.phase)) run_.phase = phase::Watching{};
     auto* watching = std::get_if<phase::Watching>(&run_.phase);
@@ -242,7 +218,7 @@ void Stepper::on(const event::Watched& launcher) {
     if (!launcher.runs) {
         const Duration wait = needs_own_zone(run_.app.request.launcher) ? kOutputWait : kEndWait;
         run_.phase = phase::CollectingEnd{{.ended = now_.wall, .is_clean = launcher.is_clean}, now_.steady + wait};
-        return collect();
+        return EndSteps(*this).collect();
     }
     if (status_.cancel_requested && status_.stop_reason.empty()) return stop(why_cancelled(run_.app, now_.is_blocked));
     if (!have_ended(status_))
@@ -260,7 +236,7 @@ void Stepper::on(const event::Watched& launcher) {
 }
 
 /// Output lies on the zone's own disk: one job must not fill it for all.
-void Stepper::on(const event::OutputMeasured& output) {
+void RunSteps::on(const event::OutputMeasured& output) {
     auto* watching = std::get_if<phase::Watching>(&run_.phase);
     if (watching == nullptr) return;
     // A folder of very many files takes its time, and others wait for it.
@@ -271,7 +247,7 @@ void Stepper::on(const event::OutputMeasured& output) {
 }
 
 /// Where it cannot be stored now, `must_stop` stays.
-void Stepper::stop(const std::string& reason) {
+void RunSteps::stop(const std::string& reason) {
     if (status_.state < ApplicationState::kLaunching || is_final(status_.state) || !status_.stop_reason.empty()) return;
     if (run_.must_stop.empty()) run_.must_stop = reason;
     ApplicationStatus changed = status_;
@@ -284,7 +260,7 @@ void Stepper::stop(const std::string& reason) {
 }
 
 /// The launcher ends all ranks at once when it is stopped, and by itself when they have ended.
-void Stepper::stop_parts(const ApplicationStatus& status) {
+void RunSteps::stop_parts(const ApplicationStatus& status) {
     const bool has_time = status.cancel_requested && status.state == ApplicationState::kRunning && !now_.is_blocked;
     run_.launcher_until = now_.steady + (has_time ? run_.app.request.grace + kEndSlack : Duration{0});
     add(effect::StopParts{});
@@ -292,124 +268,11 @@ void Stepper::stop_parts(const ApplicationStatus& status) {
 }
 
 /// Of an application that is being stopped: once no part runs any more, or the time of all is over.
-void Stepper::end_launcher() {
+void RunSteps::end_launcher() {
     if (!run_.launcher_until || (!have_ended(status_) && now_.steady < *run_.launcher_until && !now_.is_blocked))
         return;
     run_.launcher_until.reset();
     add(effect::StopLauncher{kStopGrace});
-}
-
-/// The zone of rank 0 has the model of a clean run; after an unclean one every zone may have what its own ranks
-/// counted, and knows why they ended. A part that still ends is asked again for a while.
-void Stepper::collect(Duration after) {
-    auto& collecting = std::get<phase::CollectingEnd>(run_.phase);
-    // A zone that is silent would use up the time of those that answer.
-    const auto order = [this](const ApplicationPart& part) {
-        return std::pair(run_.silent.contains(part.id), part.ranks.front());
-    };
-    const ApplicationPart* next = nullptr;
-    for (const ApplicationPart& part : status_.parts)
-        if (!collecting.settled.contains(part.id) && (next == nullptr || order(part) < order(*next))) next = &part;
-    if (next != nullptr && wants_answers(collecting)) {
-        collecting.asked = next->id;
-        return add(effect::AskZone{Question::kEnd, next->id, after});
-    }
-    RunEnd end = std::move(collecting.end);
-    if (run_.app.request.staging.results.empty()) return conclude(std::move(end));
-    run_.phase = phase::FetchingResults{std::move(end)};
-    add(effect::FetchResults{});
-}
-
-/// Whether the zones still know something that home wants.
-bool Stepper::wants_answers(const phase::CollectingEnd& collecting) const {
-    const ApplicationRequest& request = run_.app.request;
-    // Where the walltime of one zone is over first, the launcher may end with 0.
-    const bool near_walltime = now_.wall - status_.history.back().at > request.walltime - kWalltimeNear;
-    const bool has_folders = !request.staging.empty();  // a zone ends a job whose folder is over its bound
-    // After a SIGTERM of somebody else it also ends with 0. A complete profile proves that all ranks finalized.
-    const bool is_unproven = !request.profile;
-    const bool is_left_alone = status_.stop_reason.empty() || status_.cancel_requested;
-    const bool unclean = is_left_alone && (!collecting.end.is_clean || near_walltime || has_folders || is_unproven);
-    const bool late = now_.steady >= collecting.until;
-    // A part's end is reported once the output of its ranks has come home.
-    const bool output = leaves_output_in_parts(request.launcher) && !late;
-    const bool profile = request.profile && !(collecting.end.profile && collecting.end.profile->complete);
-    // Of a cancel only whether the walltime came before it.
-    return (profile || (unclean && !late) || output) && (!status_.cancel_requested || near_walltime);
-}
-
-void Stepper::end_answered(phase::CollectingEnd& collecting, ApplicationPart& part, const Result<PartStatus>& answer) {
-    if (collecting.asked != part.id || collecting.settled.contains(part.id)) return;
-    record_silence(part, answer);
-    if (answer) {
-        part.status.state = answer->state;
-        part.status.reason = answer->reason;
-        part.status.exit_code = answer->exit_code;
-        part.status.first_end = answer->first_end;
-    }
-    const bool is_settled = answer ? is_final(answer->state) : !is_passing(answer.error());
-    if (!is_settled && now_.steady < collecting.until) return collect(config_.poll_every / 2);
-    collecting.settled.insert(part.id);
-    if (run_.app.request.profile && answer && answer->has_profile) return add(effect::AskProfile{part.id});
-    collect();
-}
-
-void Stepper::on(const event::ProfileAnswered& came) {
-    auto* collecting = std::get_if<phase::CollectingEnd>(&run_.phase);
-    if (collecting == nullptr || collecting->asked != came.part || !collecting->settled.contains(came.part)) return;
-    std::optional<ApplicationModel>& profile = collecting->end.profile;
-    if (came.answer && came.answer->graph.task_count() == run_.app.request.ranks)
-        profile = came.answer->complete || !profile ? *came.answer : merge_partial(*profile, *came.answer);
-    collect();
-}
-
-void Stepper::on(const event::ResultsFetched& fetched) {
-    auto* fetching = std::get_if<phase::FetchingResults>(&run_.phase);
-    if (fetching == nullptr) return;
-    RunEnd end = std::move(fetching->end);
-    end.results = fetched.results;
-    end.fetched = fetched.complete;
-    end.is_older = fetched.is_older;
-    conclude(std::move(end));
-}
-
-void Stepper::conclude(RunEnd end) {
-    run_.phase = phase::Concluding{std::move(end)};
-    add(effect::FindEnd{{.stopped = status_.stop_reason.empty() ? run_.must_stop : status_.stop_reason,
-                         .cancelled = status_.cancel_requested ? why_cancelled(run_.app, now_.is_blocked) : ""}});
-}
-
-void Stepper::on(const event::EndFound& found) {
-    auto* concluding = std::get_if<phase::Concluding>(&run_.phase);
-    if (concluding == nullptr) return;
-    const RunEnd& end = concluding->end;
-    if (!end.profile || end.stored_profile) return store_end(end, found.end);
-    concluding->found = found.end;
-    // Only a run that ended by itself gives the time that the program takes.
-    const StateChange& last = status_.history.back();
-    const bool is_timed =
-        found.end.state == ApplicationState::kCompleted && !end.is_older && last.state == ApplicationState::kRunning;
-    add(effect::StoreProfile{is_timed ? std::optional(std::max(Duration{1}, end.ended - last.at)) : std::nullopt});
-}
-
-void Stepper::on(const event::ProfileStored& stored) {
-    auto* concluding = std::get_if<phase::Concluding>(&run_.phase);
-    if (concluding == nullptr || !concluding->found) return;
-    concluding->end.stored_profile = stored.id;
-    store_end(concluding->end, *std::exchange(concluding->found, std::nullopt));
-}
-
-void Stepper::store_end(const RunEnd& end, const ApplicationEnd& found) {
-    ApplicationStatus changed = status_;
-    for (const ApplicationPart& part : changed.parts)
-        if (!is_final(part.status.state) || end.fetched.contains(part.id)) changed.releasing.push_back(part);
-    changed.parts = found.parts;
-    changed.exit_code = found.exit_code;
-    if (end.stored_profile) changed.profile = end.stored_profile;
-    if (end.results) changed.results = end.results;
-    enter(std::move(changed), found.state, found.reason, phase::Over{});
-    if (found.state == ApplicationState::kCompleted) add(effect::RecordKept{});
-    add(effect::Release{});
 }
 
 }  // namespace zbs

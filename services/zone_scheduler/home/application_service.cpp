@@ -150,6 +150,11 @@ void ApplicationService::recover(const std::shared_ptr<Run>& run) {
     runs_.emplace(run->app.request.id, run);
     if (!is_final(run->app.status.state)) ++unfinished_[to_uri(run->app.owner)];
     count_reservation(*run);
+    if (ports_.step_observer) ports_.step_observer({*run});
+}
+
+void ApplicationService::restate_applications() const {
+    for (const auto& [id, run] : runs_) ports_.step_observer({*run});
 }
 
 Result<Application> ApplicationService::submit(const Caller& caller, const ApplicationRequest& request) {
@@ -210,7 +215,7 @@ void ApplicationService::advance_after(const std::shared_ptr<Run>& run, Duration
     ports_.clock.after(delay, [this, run] { apply(run, event::Advance{}); });
 }
 
-/// What the machine wants done.
+/// What the machine wants done, but for requests to zones about parts and the launcher.
 struct ApplicationService::Performer {
     ApplicationService& home;
     const std::shared_ptr<Run>& run;
@@ -221,16 +226,6 @@ struct ApplicationService::Performer {
         // Random, so that two homes that took from each other do not meet again.
         home.advance_after(run, back_off(later.round, home.jitter_));
     }
-    void operator()(const effect::AskZones& ask) const {
-        for (const ApplicationPart& part : std::vector<ApplicationPart>(run->app.status.parts))
-            home.calls_.ask(run, ask.question, part.id);
-    }
-    void operator()(const effect::AskZone& ask) const {
-        if (ask.after == Duration{0}) return home.calls_.ask(run, ask.question, ask.part);
-        home.ports_.clock.after(ask.after,
-                                [calls = &home.calls_, run = run, ask] { calls->ask(run, ask.question, ask.part); });
-    }
-    void operator()(const effect::AskProfile& ask) const { home.calls_.ask_profile(run, ask.part); }
     void operator()(const effect::SetTimer& timer) const {
         const Duration spread{timer.is_spread ? static_cast<std::int64_t>(home.jitter_.below(50'000)) : 0};
         home.ports_.clock.after(timer.after + spread, [home = &home, run = run, fired = timer.timer] {
@@ -242,37 +237,17 @@ struct ApplicationService::Performer {
     void operator()(const effect::SendFiles&) const {
         std::make_shared<InputUpload>(home.ports_, home.zones_, run, home.apply_)->begin();
     }
-    void operator()(const effect::StartLauncher&) const { home.launcher_.start(run); }
-    void operator()(const effect::CheckLauncher& check) const {
-        if (check.after == Duration{0}) return home.launcher_.check(run);
-        home.ports_.clock.after(check.after, [launcher = &home.launcher_, run = run] { launcher->check(run); });
-    }
-    void operator()(const effect::StopLauncher& stop) const {
-        const StepId& step = run->app.status.launcher_step;
-        if (home.ports_.executor.status(step).state != StepStatus::State::kExited)
-            home.ports_.executor.stop(step, stop.grace);
-    }
-    void operator()(const effect::RemoveLauncher&) const { home.launcher_.remove(run); }
     void operator()(const effect::FindSuspect& found) const {
         home.apply(run, event::LaunchFailed{{home.suspect(*run), found.reason}});
     }
-    void operator()(const effect::AwaitLauncher& end) const { home.launcher_.await_end(run, end); }
-    void operator()(const effect::MeasureOutput&) const { home.launcher_.measure_output(run); }
     void operator()(const effect::FetchResults&) const {
         std::make_shared<ResultTransfer>(home.ports_, home.zones_, run, home.apply_)->begin();
     }
-    void operator()(const effect::FindEnd& find) const { home.launcher_.find_end(run, find.by_home); }
     void operator()(const effect::StoreProfile& store) const { home.store_profile(run, store.measured); }
-    void operator()(const effect::StopParts&) const {
-        for (const ApplicationPart& part : std::vector<ApplicationPart>(run->app.status.parts))
-            home.calls_.stop(run, part.zone, part.id);
-    }
-    void operator()(const effect::Watch&) const { home.launcher_.watch(run); }
     void operator()(const effect::Release& release) const {
         if (release.after == Duration{0}) return home.apply(run, release.due);
         home.ports_.clock.after(release.after, [home = &home, run = run, due = release.due] { home->apply(run, due); });
     }
-    void operator()(const effect::ReleasePart& release) const { home.calls_.release(run, release.part); }
     /// No zone can pretend that a program has ended well in every part.
     void operator()(const effect::RecordKept&) const {
         for (const ApplicationPart& part : run->app.status.parts) {
@@ -284,21 +259,31 @@ struct ApplicationService::Performer {
     void operator()(const effect::RecordLaunchFailure& failure) const {
         home.backoff_.record_failure(failure.zone, home.ports_.clock.steady_now());
     }
-    void operator()(const effect::Penalise& broken) const { home.calls_.penalise(run, broken); }
 };
 
 /// Steps, stores, then performs the effects in order.
 void ApplicationService::apply(const std::shared_ptr<Run>& run, const ApplicationInput& event) {
-    const bool had_turn = has_turn(run->phase);
+    const bool had_turn = has_turn(run->phase), is_ended = !runs_.contains(run->app.request.id);
+    const ApplicationState before = run->app.status.state;
     const Moment now = moment_of(*run);
     ApplicationStep next = step(std::move(*run), event, now, ports_.config);
     *run = std::move(next.run);
     const bool is_stored = !next.save || store(run, *std::move(next.save));
+    if (ports_.step_observer && !is_ended) ports_.step_observer({*run, &event, now, is_stored});
     if (!had_turn && has_turn(run->phase)) ++planning_;
     // Its holds are answered: the zones' answers count them from now on.
     if (had_turn && !has_turn(run->phase) && --planning_ == 0) begin_cycle(Duration{0});
-    if (!is_stored) return;
-    for (const ApplicationEffect& effect : next.effects) std::visit(Performer{*this, run}, effect);
+    const std::optional<Around> points = failpoints_of(run->app.status.state);
+    if (!is_stored || (points && run->app.status.state != before && !pass(run, points->after))) return;
+    const auto perform = [this, &run](const auto& effect) {
+        if constexpr (requires { calls_.perform(run, effect); })
+            calls_.perform(run, effect);
+        else if constexpr (requires { launcher_.perform(run, effect); })
+            launcher_.perform(run, effect);
+        else
+            Performer{*this, run}(effect);
+    };
+    for (const ApplicationEffect& effect : next.effects) std::visit(perform, effect);
 }
 
 Moment ApplicationService::moment_of(const Run& run) const {
@@ -332,9 +317,7 @@ bool ApplicationService::store(const std::shared_ptr<Run>& run, ApplicationStep:
         advance_after(run, kStoreRetry);
         return false;
     }
-    run->app.status = std::move(save.status);
-    run->phase = std::move(save.phase);
-    run->series = std::move(save.series);
+    keep(*run, std::move(save));
     count_reservation(*run);
     if (!is_open(run->app.status)) {  // who looks for it from now on finds it in the store
         learned_.erase(run->app.request.id);
@@ -342,7 +325,7 @@ bool ApplicationService::store(const std::shared_ptr<Run>& run, ApplicationStep:
     }
     if (stops) ports_.log.info("application_stopping", {{"application", id}, {"reason", run->app.status.stop_reason}});
     if (enters) entered(run);
-    return !points || pass(run, points->after);
+    return true;
 }
 
 void ApplicationService::entered(const std::shared_ptr<Run>& run) {
@@ -446,11 +429,9 @@ Result<Application> ApplicationService::cancel(const Caller& caller, const Appli
     if (!found) return found.error();
     if (is_final((*found)->status.state) || (*found)->status.cancel_requested) return **found;
     const std::shared_ptr<Run> run = runs_.at(id);
-    ApplicationStatus changed = run->app.status;
-    changed.cancel_requested = true;
-    if (!(caller == run->app.owner)) changed.cancelled_by = caller.name;
-    if (auto ok = ports_.store.update(id, changed); !ok) return ok.error();
-    run->app.status = std::move(changed);
+    apply(run, event::Cancelled{caller == run->app.owner ? std::string{} : caller.name});
+    if (!run->app.status.cancel_requested)
+        return Error{ErrorCode::kUnavailable, "this cannot be stored now, so it is not done; try again", {}};
     if (run->app.status.state < ApplicationState::kLaunching)
         advance_after(run, Duration{0});
     else

@@ -39,6 +39,7 @@ class ApplicationService {
     explicit ApplicationService(ApplicationPorts ports);
     /// Takes up what the store holds. Errors: the store's.
     Result<void> resume();
+    void restate_applications() const;  ///< to the observer of steps: all that have something left to do
 
     /// Same id and request again: the same application. Errors: kUnauthenticated/kDenied for others than own users;
     /// kIdReused; kInvalidArgument (an id that is not the caller's, unknown mapper or zone); kTooManyRequests.

@@ -24,7 +24,7 @@ std::string first_line(const std::string& text) {
 
 }  // namespace
 
-void HomeLauncher::start(const std::shared_ptr<ApplicationRun>& run) {
+void HomeLauncher::perform(const Run& run, const effect::StartLauncher&) {
     StepSpec step = launcher_step(ports_.config, run->app);
     if (ports_.account_of) {
         Result<AccountName> account = ports_.account_of(run->app.owner);
@@ -37,7 +37,10 @@ void HomeLauncher::start(const std::shared_ptr<ApplicationRun>& run) {
         apply_(run, event::LauncherFailed{"the MPI launcher could not be started: " + started.error().message});
 }
 
-void HomeLauncher::check(const std::shared_ptr<ApplicationRun>& run) {
+void HomeLauncher::perform(const Run& run, const effect::CheckLauncher& check) {
+    if (check.after > Duration{0})
+        return static_cast<void>(
+            ports_.clock.after(check.after, [this, run] { perform(run, effect::CheckLauncher{}); }));
     const StepId& id = run->app.status.launcher_step;
     event::LauncherSeen seen;
     if (std::holds_alternative<phase::AwaitingLauncher>(run->phase)) {
@@ -67,29 +70,34 @@ std::string HomeLauncher::why_it_ended(const StepId& step) const {
            (words.empty() ? "" : ": " + words);
 }
 
-void HomeLauncher::remove(const std::shared_ptr<ApplicationRun>& run) {
+void HomeLauncher::perform(const Run& run, const effect::StopLauncher& stop) {
+    const StepId& step = run->app.status.launcher_step;
+    if (ports_.executor.status(step).state != StepStatus::State::kExited) ports_.executor.stop(step, stop.grace);
+}
+
+void HomeLauncher::perform(const Run& run, const effect::RemoveLauncher&) {
     static_cast<void>(ports_.executor.remove(run->app.status.launcher_step, kMaxLauncherFiles));
     apply_(run, event::LauncherRemoved{});
 }
 
-void HomeLauncher::watch(const std::shared_ptr<ApplicationRun>& run) {
+void HomeLauncher::perform(const Run& run, const effect::Watch& watch) {
     if (is_final(run->app.status.state)) return;
     apply_(run, event::OwnerChecked{});  // where it cannot be stored now, the next look does
     const StepStatus step = ports_.executor.status(run->app.status.launcher_step);
     const bool is_clean = step.state == StepStatus::State::kExited && step.exit_code == 0;
     apply_(run, event::Watched{step.state == StepStatus::State::kRunning, is_clean});
     if (std::holds_alternative<phase::Watching>(run->phase))
-        ports_.clock.after(ports_.config.poll_every, [this, run] { watch(run); });
+        ports_.clock.after(ports_.config.poll_every, [this, run, watch] { perform(run, watch); });
 }
 
-void HomeLauncher::await_end(const std::shared_ptr<ApplicationRun>& run, const effect::AwaitLauncher& end) {
+void HomeLauncher::perform(const Run& run, const effect::AwaitLauncher& end) {
     ports_.clock.after(end.after, [this, run, end] {
         if (ports_.executor.status(run->app.status.launcher_step).state == StepStatus::State::kRunning)
             apply_(run, event::LauncherOutlives{end.zone, end.reason});
     });
 }
 
-void HomeLauncher::measure_output(const std::shared_ptr<ApplicationRun>& run) {
+void HomeLauncher::perform(const Run& run, const effect::MeasureOutput&) {
     const Duration begun = ports_.clock.steady_now();
     std::uint64_t bytes = 0;
     for (const StepId& step : output_steps(run->app)) {
@@ -99,8 +107,8 @@ void HomeLauncher::measure_output(const std::shared_ptr<ApplicationRun>& run) {
     apply_(run, event::OutputMeasured{bytes, ports_.clock.steady_now() - begun});
 }
 
-void HomeLauncher::find_end(const std::shared_ptr<ApplicationRun>& run, const EndedByHome& by_home) {
-    apply_(run, event::EndFound{zbs::find_end(ports_.config, ports_.executor, run->app, run->silent, by_home)});
+void HomeLauncher::perform(const Run& run, const effect::FindEnd& find) {
+    apply_(run, event::EndFound{find_end(ports_.config, ports_.executor, run->app, run->silent, find.by_home)});
 }
 
 }  // namespace zbs

@@ -9,14 +9,16 @@ class HomeLauncher {
   public:
     HomeLauncher(const ApplicationPorts& ports, ApplyInput apply) : ports_(ports), apply_(std::move(apply)) {}
 
-    void start(const std::shared_ptr<ApplicationRun>& run);
-    void check(const std::shared_ptr<ApplicationRun>& run);
-    void remove(const std::shared_ptr<ApplicationRun>& run);
+    using Run = std::shared_ptr<ApplicationRun>;
+    void perform(const Run& run, const effect::StartLauncher&);
+    void perform(const Run& run, const effect::CheckLauncher& check);
+    void perform(const Run& run, const effect::StopLauncher& stop);
+    void perform(const Run& run, const effect::RemoveLauncher&);
     /// Every `poll_every`, until it has ended.
-    void watch(const std::shared_ptr<ApplicationRun>& run);
-    void await_end(const std::shared_ptr<ApplicationRun>& run, const effect::AwaitLauncher& end);
-    void measure_output(const std::shared_ptr<ApplicationRun>& run);
-    void find_end(const std::shared_ptr<ApplicationRun>& run, const EndedByHome& by_home);
+    void perform(const Run& run, const effect::Watch&);
+    void perform(const Run& run, const effect::AwaitLauncher& end);
+    void perform(const Run& run, const effect::MeasureOutput&);
+    void perform(const Run& run, const effect::FindEnd& find);
 
   private:
     std::string why_it_ended(const StepId& step) const;

@@ -39,26 +39,24 @@ void InputUpload::stage_part(std::size_t part) {
     if (is_unwanted()) return end({});
     const ApplicationPart& to = run_->app.status.parts[part];
     const StagingRequest request{to.status.token, run_->app.request.staging};
-    ports_.transport.stage_part(zones_.address_of(to.zone), to.id, request,
-                                [this, self = shared_from_this(), part](const Result<StagingStatus>& answer) {
-                                    if (ended_) return;
-                                    if (is_unwanted()) return end({});
-                                    if (!answer) return staging_failed(part, answer.error());
-                                    for (std::size_t i = 0; i < answer->files.size(); ++i) {
-                                        if (!answer->files[i].complete)
-                                            return send_file(part, i, answer->files[i].have);
-                                    }
-                                    const ZoneName& zone = run_->app.status.parts[part].zone;
-                                    if (done_.insert(part).second)
-                                        record_answer(*run_, ports_.clock.now(), zone, "stage", true,
-                                                      "has its files; " + std::to_string(sent_[part]) + " bytes sent");
-                                    if (done_.size() == parts_) return end({});
-                                    const auto window = run_->windows.find(run_->app.status.parts[part].id);
-                                    const Duration its =
-                                        window == run_->windows.end() ? kAskAgain * kAliveShare : window->second;
-                                    ports_.clock.after(std::max(its / kAliveShare, kAskAgain),
-                                                       [this, self = shared_from_this(), part] { stage_part(part); });
-                                });
+    ports_.transport.stage_part(
+        zones_.address_of(to.zone), to.id, request,
+        [this, self = shared_from_this(), part](const Result<StagingStatus>& answer) {
+            if (ended_) return;
+            if (is_unwanted()) return end({});
+            if (!answer) return staging_failed(part, answer.error());
+            for (std::size_t i = 0; i < answer->files.size(); ++i) {
+                if (!answer->files[i].complete) return send_file(part, i, answer->files[i].have);
+            }
+            const ZoneName& zone = run_->app.status.parts[part].zone;
+            if (done_.insert(part).second)
+                record(zone, true, "has its files; " + std::to_string(sent_[part]) + " bytes sent");
+            if (done_.size() == parts_) return end({});
+            const auto window = run_->windows.find(run_->app.status.parts[part].id);
+            const Duration its = window == run_->windows.end() ? kAskAgain * kAliveShare : window->second;
+            ports_.clock.after(std::max(its / kAliveShare, kAskAgain),
+                               [this, self = shared_from_this(), part] { stage_part(part); });
+        });
 }
 
 void InputUpload::send_file(std::size_t part, std::size_t file, std::uint64_t offset) {
@@ -95,7 +93,7 @@ void InputUpload::staging_failed(std::size_t part, const Error& error) {
         return static_cast<void>(
             ports_.clock.after(kAskAgain, [this, self = shared_from_this(), part] { stage_part(part); }));
     const ZoneName zone = run_->app.status.parts[part].zone;
-    record_answer(*run_, ports_.clock.now(), zone, "stage", false, error.message);
+    record(zone, false, error.message);
     end({ZoneFailure{zone, "its files could not be sent: " + error.message}, is_denied(error)});
 }
 
@@ -103,6 +101,10 @@ void InputUpload::staging_failed(std::size_t part, const Error& error) {
 bool InputUpload::is_unwanted() const {
     apply_(run_, event::OwnerChecked{});
     return run_->app.status.cancel_requested;
+}
+
+void InputUpload::record(const ZoneName& zone, bool ok, const std::string& words) {
+    apply_(run_, event::ZonesAnswered{"stage", {{zone, ok, words}}});
 }
 
 void InputUpload::end(const event::FilesSent& sent) {

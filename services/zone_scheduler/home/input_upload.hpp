@@ -26,6 +26,7 @@ class InputUpload : public std::enable_shared_from_this<InputUpload> {
     void send_file(std::size_t part, std::size_t file, std::uint64_t offset);
     void staging_failed(std::size_t part, const Error& error);
     bool is_unwanted() const;
+    void record(const ZoneName& zone, bool ok, const std::string& words);
     void end(const event::FilesSent& sent);
 
     const ApplicationPorts& ports_;

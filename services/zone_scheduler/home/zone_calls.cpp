@@ -60,7 +60,17 @@ PartRequest ZoneCalls::hold_request(const ApplicationRun& run, const Application
     return request;
 }
 
-void ZoneCalls::ask(const std::shared_ptr<ApplicationRun>& run, Question question, const PartId& id) {
+void ZoneCalls::perform(const Run& run, const effect::AskZones& all) {
+    for (const ApplicationPart& part : std::vector<ApplicationPart>(run->app.status.parts))
+        ask(run, all.question, part.id);
+}
+
+void ZoneCalls::perform(const Run& run, const effect::AskZone& one) {
+    if (one.after == Duration{0}) return ask(run, one.question, one.part);
+    ports_.clock.after(one.after, [this, run, one] { ask(run, one.question, one.part); });
+}
+
+void ZoneCalls::ask(const Run& run, Question question, const PartId& id) {
     const ApplicationPart* part = find_part(run->app.status, id);
     if (part == nullptr) return;
     const ServiceAddress zone = zones_.address_of(part->zone);
@@ -84,15 +94,21 @@ void ZoneCalls::ask(const std::shared_ptr<ApplicationRun>& run, Question questio
         ports_.transport.launch_part(zone, id, launch_request(run->app, *part, launching->options), answered);
 }
 
-void ZoneCalls::ask_profile(const std::shared_ptr<ApplicationRun>& run, const PartId& id) {
-    if (const ApplicationPart* part = find_part(run->app.status, id))
-        ports_.transport.part_profile(zones_.address_of(part->zone), id,
-                                      [this, run, id](Result<ApplicationModel> model) {
+void ZoneCalls::perform(const Run& run, const effect::AskProfile& ask) {
+    if (const ApplicationPart* part = find_part(run->app.status, ask.part))
+        ports_.transport.part_profile(zones_.address_of(part->zone), part->id,
+                                      [this, run, id = part->id](Result<ApplicationModel> model) {
                                           apply_(run, event::ProfileAnswered{id, std::move(model)});
                                       });
 }
 
-void ZoneCalls::release(const std::shared_ptr<ApplicationRun>& run, const PartId& id) {
+void ZoneCalls::perform(const Run& run, const effect::StopParts&) {
+    for (const ApplicationPart& part : std::vector<ApplicationPart>(run->app.status.parts))
+        stop(run, part.zone, part.id);
+}
+
+void ZoneCalls::perform(const Run& run, const effect::ReleasePart& release) {
+    const PartId& id = release.part;
     const auto part = std::ranges::find(run->app.status.releasing, id, &ApplicationPart::id);
     if (part == run->app.status.releasing.end()) return;
     if (auto reached = failpoint::reach(failpoint::Point::kHomeBeforeRelease); !reached)
@@ -103,7 +119,7 @@ void ZoneCalls::release(const std::shared_ptr<ApplicationRun>& run, const PartId
                                   });
 }
 
-void ZoneCalls::stop(const std::shared_ptr<ApplicationRun>& run, const ZoneName& zone, const PartId& id) {
+void ZoneCalls::stop(const Run& run, const ZoneName& zone, const PartId& id) {
     ports_.transport.release_part(zones_.address_of(zone), id, run->app.status.stop_reason.substr(0, kMaxReason),
                                   [this, run, zone, id](const Result<PartStatus>& answer) {
                                       if (answer || !is_passing(answer.error())) return;
@@ -115,7 +131,7 @@ void ZoneCalls::stop(const std::shared_ptr<ApplicationRun>& run, const ZoneName&
                                   });
 }
 
-void ZoneCalls::penalise(const std::shared_ptr<ApplicationRun>& run, const effect::Penalise& broken) {
+void ZoneCalls::perform(const Run& run, const effect::Penalise& broken) {
     if (!broken.may_have_reason) return record_broken(*run, broken);
     ports_.transport.part_status(
         zones_.address_of(broken.zone), broken.part, [this, run, broken](const Result<PartStatus>& now) {

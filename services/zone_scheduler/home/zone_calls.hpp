@@ -16,15 +16,19 @@ class ZoneCalls {
     ZoneCalls(const ApplicationPorts& ports, const ZoneOffers& zones, ApplyInput apply)
         : ports_(ports), zones_(zones), apply_(std::move(apply)) {}
 
-    /// About one part. A launch is repeated under the same ids until it is answered: nothing starts twice.
-    void ask(const std::shared_ptr<ApplicationRun>& run, Question question, const PartId& id);
-    void ask_profile(const std::shared_ptr<ApplicationRun>& run, const PartId& id);
-    void release(const std::shared_ptr<ApplicationRun>& run, const PartId& id);
-    /// A zone that is away for a while signals its ranks when it is back, if the launcher still runs then.
-    void stop(const std::shared_ptr<ApplicationRun>& run, const ZoneName& zone, const PartId& id);
-    void penalise(const std::shared_ptr<ApplicationRun>& run, const effect::Penalise& broken);
+    using Run = std::shared_ptr<ApplicationRun>;
+    void perform(const Run& run, const effect::AskZones& ask);
+    void perform(const Run& run, const effect::AskZone& ask);
+    void perform(const Run& run, const effect::AskProfile& ask);
+    void perform(const Run& run, const effect::StopParts&);
+    void perform(const Run& run, const effect::ReleasePart& release);
+    void perform(const Run& run, const effect::Penalise& broken);
 
   private:
+    /// A launch is repeated under the same ids until it is answered: nothing starts twice.
+    void ask(const Run& run, Question question, const PartId& id);
+    /// A zone that is away for a while signals its ranks when it is back, if the launcher still runs then.
+    void stop(const Run& run, const ZoneName& zone, const PartId& id);
     PartRequest hold_request(const ApplicationRun& run, const ApplicationPart& part, const ServiceAddress& zone) const;
     void record_broken(const ApplicationRun& run, const effect::Penalise& broken);
 

@@ -43,7 +43,11 @@ PartService::PartService(PartPorts ports)
       log_(ports_.log),
       table_(config_, clock_, ports_.queue_observer),
       sharing_(config_, table_.ledger(), table_.queue(), clock_, store_, log_, ports_.slices,
-               [this] { return table_.running(); }),
+               [this] {
+                   std::vector<const PartRecord*> running = table_.records();
+                   std::erase_if(running, [](const auto* part) { return part->status.state != PartState::kRunning; });
+                   return running;
+               }),
       allocations_(ports_.allocations, clock_, log_),
       staging_(config_, allocations_, ports_.executor, ports_.executor, ports_.files, log_),
       results_(config_, staging_, clock_, store_, ports_.executor, ports_.executor, log_),

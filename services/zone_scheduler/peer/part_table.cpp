@@ -49,12 +49,6 @@ std::vector<const PartRecord*> PartTable::records() const {
     return live;
 }
 
-std::vector<const PartRecord*> PartTable::running() const {
-    std::vector<const PartRecord*> running = records();
-    std::erase_if(running, [](const PartRecord* record) { return record->status.state != PartState::kRunning; });
-    return running;
-}
-
 PeeringUsage PartTable::usage_of(const OrganisationName& organisation) const {
     PeeringUsage usage;
     for (const auto& [id, part] : parts_) {
@@ -152,8 +146,9 @@ ProcessorCalendar::Interval PartTable::promise_of(const PartId& id) const {
 
 ProcessorLedger::Use PartTable::use() const {
     std::vector<std::int32_t> used;
-    for (const PartRecord* record : running())
-        used.insert(used.end(), record->processors.begin(), record->processors.end());
+    for (const PartRecord* record : records())
+        if (record->status.state == PartState::kRunning)
+            used.insert(used.end(), record->processors.begin(), record->processors.end());
     return ledger_.use(queue_.calendar(), clock_.steady_now(), used);
 }
 

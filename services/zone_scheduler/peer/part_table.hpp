@@ -27,7 +27,6 @@ class PartTable {
     Shared find(const PartId& id) const;  ///< null where it has ended, or there is none
     const std::map<PartId, Shared>& all() const { return parts_; }
     std::vector<const PartRecord*> records() const;  ///< valid until the strand is left
-    std::vector<const PartRecord*> running() const;  ///< likewise
     /// What the organisation has held, committed or running here.
     PeeringUsage usage_of(const OrganisationName& organisation) const;
 

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <string>
@@ -80,9 +79,7 @@ struct Machine {
         if (!next.save) return next.effects;
         if (store_fails) return {};
         if (next.save->status.state != state()) entered.emplace(state(), next.save->status.state);
-        status() = std::move(next.save->status);
-        run.phase = std::move(next.save->phase);
-        run.series = std::move(next.save->series);
+        keep(run, *std::move(next.save));
         return next.effects;
     }
     std::vector<ApplicationEffect> answer(Question question, std::uint64_t number, const Result<PartStatus>& words) {
@@ -615,6 +612,7 @@ class Walk {
         const Machine before = machine_;
         machine_.now.is_blocked = chance(4);
         machine_.status().cancel_requested |= chance(4);
+        if (chance(4)) machine_.now.steady += 2 * machine_.config.launch_window;
         if (chance(2)) machine_.status().releasing.push_back({.id = part(999), .zone = "b"});
         if (chance(2)) machine_.run.releases.missing.insert(part(999));
         if (chance(4)) machine_.run.was_denied = true;
@@ -641,10 +639,7 @@ class Walk {
         AlternativeName name = name_of(variant);
         std::visit(
             [&name](const auto& one) {
-                if constexpr (requires { one.question; }) {
-                    constexpr std::array kWords{"hold", "commit", "turn", "ready", "launch", "state", "end"};
-                    name.name += std::string(": ") + kWords.at(static_cast<std::size_t>(one.question));
-                }
+                if constexpr (requires { one.question; }) name.name += std::string(": ") + to_string(one.question);
             },
             variant);
         return name;
@@ -675,6 +670,7 @@ class Walk {
         if (known.empty()) return event::Advance{};
         const std::uint64_t number = one_of(known);
         Result<PartStatus> words = machine_.good(number, chance(12) ? PartState::kExpired : good_state);
+        words->expires_in = 60s;
         const ApplicationPart& asked = *find_part(machine_.status(), part(number));
         if (question == Question::kHold && machine_.status().start)
             words->starts_in = machine_.run.start - machine_.now.steady;
@@ -699,7 +695,9 @@ class Walk {
     ApplicationInput end_answer() {
         const auto& collecting = std::get<phase::CollectingEnd>(machine_.run.phase);
         if (collecting.settled.contains(collecting.asked))
-            return event::ProfileAnswered{collecting.asked, refusal(ErrorCode::kTimeout)};
+            return event::ProfileAnswered{
+                collecting.asked,
+                ApplicationModel{"a.out", chance(2), *TaskGraph::make(std::vector<double>(4, 1.0), {}), {}}};
         Result<PartStatus> words = refusal(ErrorCode::kTimeout);
         if (!chance(3))
             words = PartStatus{.id = collecting.asked,
@@ -761,6 +759,8 @@ class Walk {
             case 1:
                 if (chance(4)) return event::OffersWeighed{chance(2)};
                 if (chance(4)) return event::MayOvertake{chance(2)};
+                if (chance(4)) return event::ZonesAnswered{"capacity", {{"b", true, "4 of 4 processors are free"}}};
+                if (chance(12)) return event::Cancelled{"root"};
                 return event::NoPlan{"no zone is free", chance(5)};
             case 2:
                 return event::NoneElsewhere{1s};
@@ -791,8 +791,10 @@ class Walk {
                 const std::vector<std::uint64_t> known = numbers();
                 if (known.empty()) return event::Watched{true};
                 const std::uint64_t number = one_of(known);
+                const Question question = one_of(std::vector{Question::kState, Question::kEnd});
+                if (chance(6)) return event::PartAnswered{question, part(number), {}, refusal(ErrorCode::kConflict)};
                 return event::PartAnswered{
-                    one_of(std::vector{Question::kState, Question::kEnd}),
+                    question,
                     part(number),
                     {},
                     machine_.good(number,
@@ -861,6 +863,7 @@ TEST(ApplicationTable, IsInTheReadme) {
     for (std::uint64_t seed = 0; seed < 3'000; ++seed) Walk(seed).run(table, left);
     EXPECT_EQ(table.count_phases(), std::variant_size_v<Phase>);
     EXPECT_EQ(table.count_events(), std::variant_size_v<ApplicationInput>);
+    EXPECT_EQ(table.count_effects(), std::variant_size_v<ApplicationEffect>);
     expect_in_readme(table, "services/zone_scheduler/home");
 }
 #endif
