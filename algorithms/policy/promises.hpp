@@ -14,7 +14,7 @@ class PlanInMaking {
   public:
     /// `running`: what running jobs leave free from `zone.now` on.
     PlanInMaking(const ZoneSnapshot& zone, const CapacityProfile& running, Plan& plan)
-        : zone_(zone), plan_(plan), profile_(running), free_(zone.free_processors) {}
+        : zone_(zone), plan_(plan), profile_(running), bounds_(zone.processors), free_(zone.free_processors) {}
 
     /// Starts the jobs promised earlier that can start now, and makes the other promises again. O(promises log jobs).
     void renew_promises();

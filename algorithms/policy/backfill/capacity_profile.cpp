@@ -1,12 +1,14 @@
 #include "algorithms/policy/backfill/capacity_profile.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 namespace zbs {
 
 void CapacityProfile::reset(Time origin, std::int32_t capacity) {
     nodes_.clear();
+    stretches_.clear();
     unused_.clear();
     root_ = new_node();
     height_ = 0;
@@ -55,6 +57,7 @@ void CapacityProfile::refresh(Node& parent, int entry, int child_height) {
     parent.low[entry] = low + parent.add[entry];
     parent.high[entry] = high + parent.add[entry];
     parent.time[entry] = child.time[0];
+    if (parent.child[entry] < stretches_.size()) stretches_[parent.child[entry]].known = 0;
 }
 
 bool CapacityProfile::insert(NodeIndex index, int height, Time at, NodeIndex& sibling) {
@@ -407,10 +410,125 @@ struct CapacityProfile::Search {
     }
 };
 
+unsigned CapacityProfile::level_of(const Node& parent, int entry, int child_height, std::int32_t wanted) const {
+    const auto range = static_cast<std::uint32_t>(parent.high[entry] - parent.low[entry] - 1);
+    const int spare = std::bit_width(range) - static_cast<int>(Stretches::kLevelBits);
+    const int shift = std::max(spare, 0);
+    const auto level = static_cast<std::uint32_t>(wanted - parent.low[entry] - 1) >> shift;
+    const NodeIndex child = parent.child[entry];
+    if (child >= stretches_.size()) stretches_.resize(nodes_.size());
+    if ((stretches_[child].known >> level & 1) == 0)
+        find_stretches(level, child, child_height,
+                       parent.low[entry] + 1 + static_cast<std::int32_t>(level << shift) - parent.add[entry]);
+    return level;
+}
+
+/// Bit i is set where entry i of a leaf has `wanted` free.
+std::uint32_t CapacityProfile::sufficient(const Node& leaf, std::int32_t wanted) {
+    static_assert(kFanOut == 32);
+    std::uint32_t bits = 0;
+    for (int i = leaf.count; i-- > 0;) bits = bits << 1 | static_cast<std::uint32_t>(leaf.low[i] >= wanted);
+    return bits;
+}
+
+/// Fills one level of a node: stretches with `wanted` free, in the frame of the node's entries.
+void CapacityProfile::find_stretches(unsigned level, NodeIndex index, int height, std::int32_t wanted) const {
+    const Node& node = nodes_[index];
+    Time lead_end = node.time[0], begin = kNever;
+    Duration longest{};
+    const auto close = [&](Time at) {
+        if (begin == kNever) return;
+        if (begin == node.time[0]) lead_end = at;
+        longest = std::max(longest, at - begin);
+        begin = kNever;
+    };
+    if (height == 0) {
+        for (std::uint64_t bits = sufficient(node, wanted); bits != 0;) {
+            const int first = std::countr_zero(bits);
+            const int next = first + std::countr_one(bits >> first);
+            begin = node.time[first];
+            if (next == node.count) break;
+            close(node.time[next]);
+            bits = bits >> next << next;
+        }
+    }
+    for (int i = 0; height > 0 && i < node.count; ++i) {
+        if (node.low[i] >= wanted) {
+            begin = std::min(begin, node.time[i]);
+        } else if (node.high[i] < wanted) {
+            close(node.time[i]);
+        } else {
+            const unsigned inner = level_of(node, i, height - 1, wanted);
+            const Stretches& child = stretches_[node.child[i]];
+            if (child.lead_end[inner] > node.time[i]) begin = std::min(begin, node.time[i]);
+            close(child.lead_end[inner]);
+            longest = std::max(longest, child.longest[inner]);
+            begin = child.trail_begin[inner];
+        }
+    }
+    Stretches& found = stretches_[index];
+    found.known = static_cast<std::uint8_t>(found.known | 1U << level);
+    found.lead_end[level] = lead_end;
+    found.trail_begin[level] = begin;
+    found.longest[level] = longest;
+}
+
+/// Since when `wanted`, in the frame of the node's entries, have been free at its end; kNever where they are not.
+Time CapacityProfile::trail_begin(NodeIndex index, int height, std::int32_t wanted) const {
+    const Node& node = nodes_[index];
+    Time begin = kNever;
+    for (int i = node.count; i-- > 0;) {
+        if (node.low[i] < wanted) {
+            if (height == 0 || node.high[i] < wanted) break;
+            return std::min(begin, trail_begin(node.child[i], height - 1, wanted - node.add[i]));
+        }
+        begin = node.time[i];
+    }
+    return begin;
+}
+
+/// Passes an entry in which no room of sufficient length begins and ends; false, nothing changed, where one may.
+bool CapacityProfile::pass(const Node& node, int entry, int child_height, std::int32_t wanted, Search& search) const {
+    if (entry + 1 == node.count || node.time[entry] < search.room.from) return false;
+    const Time end = node.time[entry + 1];
+    if (end > search.room.open_from || (search.in_room && search.end <= end)) return false;
+    if (node.low[entry] < wanted && node.high[entry] >= wanted) {
+        const unsigned level = level_of(node, entry, child_height, wanted);
+        const Stretches& child = stretches_[node.child[entry]];
+        if (child.longest[level] >= search.room.duration) return false;
+        if (child.trail_begin[level] != kNever && end - child.trail_begin[level] >= search.room.duration) return false;
+    }
+    const Time begin =
+        node.high[entry] < wanted ? kNever : trail_begin(node.child[entry], child_height, wanted - node.add[entry]);
+    search.in_room = false;
+    if (begin != kNever) search.enter(begin);
+    return true;
+}
+
+/// True where the search is over.
+bool CapacityProfile::search_leaf(const Node& leaf, std::int32_t wanted, Search& search) {
+    int i = leaf.time[0] < search.room.from ? entry_at(leaf, search.room.from) : 0;
+    const std::uint64_t free = sufficient(leaf, wanted);
+    for (;;) {
+        if (!search.in_room) {
+            const std::uint64_t ahead = free >> i;
+            if (ahead == 0) return false;
+            i += std::countr_zero(ahead);
+            search.enter(leaf.time[i]);
+            if (search.start >= search.room.before) return true;
+        }
+        i += std::countr_one(free >> i);
+        if (i == leaf.count) return leaf.time[i - 1] >= search.end;
+        if (leaf.time[i] >= search.end) return true;
+        search.in_room = false;
+    }
+}
+
 /// Walks the steps from left to right, skipping what cannot change the answer; true where the search is over.
 bool CapacityProfile::search(NodeIndex index, int height, std::int32_t base, Search& search) const {
     const Node& node = nodes_[index];
     const std::int32_t wanted = search.room.processors - base;
+    if (height == 0) return search_leaf(node, wanted, search);
     int i = 0;
     if (node.time[0] < search.room.from) i = entry_at(node, search.room.from);
     for (; i < node.count; ++i) {
@@ -419,15 +537,10 @@ bool CapacityProfile::search(NodeIndex index, int height, std::int32_t base, Sea
             if (node.low[i] >= wanted) continue;
         } else {
             if (node.time[i] >= search.room.before) return true;
-            if ((height == 0 ? node.low[i] : node.high[i]) < wanted) continue;
+            if (node.high[i] < wanted) continue;
         }
-        if (height > 0) {
-            if (this->search(node.child[i], height - 1, base + node.add[i], search)) return true;
-        } else if (search.in_room) {
-            search.in_room = false;
-        } else {
-            search.enter(node.time[i]);
-        }
+        if (pass(node, i, height - 1, wanted, search)) continue;
+        if (this->search(node.child[i], height - 1, base + node.add[i], search)) return true;
     }
     return false;
 }

@@ -16,9 +16,11 @@ namespace zbs {
 ///
 /// A B+-tree of breakpoints, 32 a node, whose inner nodes hold the least and the largest value below each child and an
 /// amount that is added to all of it. Changing an interval and looking at a value cost O(log breakpoints). A search for
-/// room costs O(log breakpoints) for every stretch of sufficient capacity that turns out too short; stretches without
-/// capacity are skipped. Neighbours of equal value are one step, so there are at most two breakpoints for each interval
-/// added.
+/// room skips nodes without capacity, and nodes whose stretches of sufficient capacity are too short; it costs
+/// O(log breakpoints) for every stretch that has to be tried. Neighbours of equal value are one step, so there are at
+/// most two breakpoints for each interval added.
+///
+/// Searches keep what they learn of stretches, so that two threads must not search one profile at a time.
 class CapacityProfile {
   public:
     /// `capacity` processors free at all times from `origin` on.
@@ -88,6 +90,15 @@ class CapacityProfile {
         NodeIndex child[kFanOut];
     };
     struct Search;
+    /// Stretches of sufficient capacity in a node, for 8 capacities between its least and its largest value; filled by
+    /// searches. A capacity in between is served by the next lower one, whose stretches are no shorter.
+    struct Stretches {
+        static constexpr unsigned kLevelBits = 3;
+        std::uint8_t known = 0;             ///< bit i: level i is filled
+        Time lead_end[1 << kLevelBits];     ///< end of the stretch that begins with the node; its begin: none
+        Time trail_begin[1 << kLevelBits];  ///< begin of the stretch that goes on behind the node; kNever: none
+        Duration longest[1 << kLevelBits];  ///< of the stretches that end inside the node
+    };
 
     NodeIndex new_node();
     void free_node(NodeIndex index) { unused_.push_back(index); }
@@ -102,6 +113,14 @@ class CapacityProfile {
     void add_range(NodeIndex index, int height, Time upper, Time begin, Time end, std::int32_t delta);
     void join_at(Time at);
     bool add_within_leaf(Time begin, Time end, std::int32_t delta);
+    /// The level of `child`, an entry of `parent`, for capacity `wanted` (in the frame of `parent`): > its least, <=
+    /// its largest value.
+    unsigned level_of(const Node& parent, int entry, int child_height, std::int32_t wanted) const;
+    void find_stretches(unsigned level, NodeIndex index, int height, std::int32_t wanted) const;
+    Time trail_begin(NodeIndex index, int height, std::int32_t wanted) const;
+    static std::uint32_t sufficient(const Node& leaf, std::int32_t wanted);
+    static bool search_leaf(const Node& leaf, std::int32_t wanted, Search& search);
+    bool pass(const Node& node, int entry, int child_height, std::int32_t wanted, Search& search) const;
     bool search(NodeIndex index, int height, std::int32_t base, Search& search) const;
     void extremes(NodeIndex index, int height, Time upper, std::int32_t base, Time from, Time until, std::int32_t& low,
                   std::int32_t& high) const;
@@ -132,6 +151,7 @@ class CapacityProfile {
     }
 
     std::vector<Node> nodes_;
+    mutable std::vector<Stretches> stretches_;  ///< by node; may be shorter
     std::vector<NodeIndex> unused_;
     NodeIndex root_ = 0;
     int height_ = 0;  ///< 0: the root is a leaf

@@ -1,7 +1,9 @@
 #include "algorithms/policy/backfill/conservative.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <unordered_set>
+#include <utility>
 
 namespace zbs {
 namespace {
@@ -40,8 +42,7 @@ void Conservative::rebuild(const ZoneSnapshot& zone, Plan& plan) {
         const Time begin = std::max(record.reserved, zone.now);
         kept = kept && profile_.fits(begin, job.walltime, job.processors);
         profile_.add(begin, begin + job.walltime, -job.processors);
-        promised_.insert({job.arrival, job.walltime, begin, record.reservation_order, job.processors, job.handle});
-        due_.insert({begin, record.reservation_order, job.handle});
+        add_promise({job.arrival, job.walltime, begin, record.reservation_order, job.processors, job.handle});
         next_order_ = std::max(next_order_, record.reservation_order + 1);
         next_arrival_ = job.arrival + 1;
         return true;
@@ -54,7 +55,12 @@ void Conservative::rebuild(const ZoneSnapshot& zone, Plan& plan) {
 
 void Conservative::promise_again(const ZoneSnapshot& zone, Plan& plan) {
     // Processors left the zone or a job overran: what was promised first keeps its place as far as it can.
-    const SortedBlocks<Due, NoSummary> old = due_;
+    std::vector<Promised> old;
+    promised_.visit([&](const Promised& job) {
+        old.push_back(job);
+        return true;
+    });
+    std::ranges::sort(old, {}, [](const Promised& job) { return std::pair(job.reserved, job.order); });
     promised_.clear();
     due_.clear();
     profile_.reset(zone.now, zone.processors);
@@ -62,17 +68,48 @@ void Conservative::promise_again(const ZoneSnapshot& zone, Plan& plan) {
         profile_.add(zone.now, job.expected_end, -job.processors);
         return true;
     });
-    old.visit([&](const Due& due) {
-        const JobRecord& record = zone.record(due.handle);
-        const Time start = profile_.earliest_start(
-            {.from = due.reserved, .duration = record.walltime_left, .processors = record.job.processors});
-        if (start != kNever) profile_.add(start, start + record.walltime_left, -record.job.processors);
-        const std::uint64_t order = start == due.reserved ? due.order : next_order_++;
-        promised_.insert({record.arrival, record.walltime_left, start, order, record.job.processors, due.handle});
-        due_.insert({start, order, due.handle});
+    for (Promised& job : old) {
+        const JobRecord& record = zone.record(job.handle);
+        const Time start =
+            profile_.earliest_start({.from = job.reserved, .duration = job.walltime, .processors = job.processors});
+        if (start != kNever) profile_.add(start, start + job.walltime, -job.processors);
+        if (start != job.reserved) job.order = next_order_++;
+        job.reserved = start;
+        add_promise(job);
         if (start != record.reserved) plan.reservations.push_back({record.job.id, start});
+    }
+}
+
+void Conservative::add_promise(const Promised& job) {
+    promised_.insert(job);
+    note_due(job);
+}
+
+void Conservative::note_due(const Promised& job) {
+    due_.push_back({job.reserved, job.order, job.arrival});
+    std::ranges::push_heap(due_, std::greater<>{});
+    // Stale entries never outnumber the others by much.
+    if (due_.size() <= 4 * promised_.size() + 64) return;
+    due_.clear();
+    promised_.visit([this](const Promised& each) {
+        due_.push_back({each.reserved, each.order, each.arrival});
         return true;
     });
+    std::ranges::make_heap(due_, std::greater<>{});
+}
+
+void Conservative::pop_due() {
+    std::ranges::pop_heap(due_, std::greater<>{});
+    due_.pop_back();
+}
+
+/// The job whose promised start comes first; nullptr where there is none.
+const Conservative::Promised* Conservative::next_due() {
+    for (; !due_.empty(); pop_due()) {
+        const Promised* const job = promised_.find(due_.front().arrival);
+        if (job != nullptr && job->order == due_.front().order) return job;
+    }
+    return nullptr;
 }
 
 void Conservative::follow(const ZoneSnapshot& zone) {
@@ -84,7 +121,6 @@ void Conservative::follow(const ZoneSnapshot& zone) {
             case ZoneChange::Kind::kStarted: {
                 // As a rule at the promised start: the profile shows it already. A driver may have started it by hand.
                 if (const Promised* job = promised_.find(change.arrival)) {
-                    due_.erase({job->reserved, job->order});
                     if (job->reserved != change.expected_end - change.walltime) {
                         if (job->reserved != kNever)
                             profile_.add(job->reserved, job->reserved + job->walltime, job->processors);
@@ -110,7 +146,6 @@ void Conservative::follow(const ZoneSnapshot& zone) {
                     profile_.add(job->reserved, job->reserved + job->walltime, job->processors);
                     given_back_until_ = std::max(given_back_until_, job->reserved + job->walltime);
                 }
-                due_.erase({job->reserved, job->order});
                 promised_.erase(change.arrival);
                 break;
             }
@@ -147,23 +182,25 @@ void Conservative::compress(const ZoneSnapshot& zone, Plan& plan) {
         if (stairs_hold && promised_.block(b).summary().least_processors > stairs_.back().most_free) continue;
         for (Promised& job : promised_.entries_to_change(b)) {
             if (job.reserved <= now) continue;  // counts as started
-            if (!stairs_hold) find_stairs(now, until);
-            stairs_hold = true;
             const Time before = std::min(job.reserved, until);
-            if (most_free_before(before) < job.processors) continue;
+            if (stairs_hold && most_free_before(before) < job.processors) continue;
             const Time start = profile_.earliest_start({.from = now,
                                                         .duration = job.walltime,
                                                         .processors = job.processors,
                                                         .before = before,
                                                         .open_from = job.reserved});
-            if (start == kNever) continue;
+            if (start == kNever) {
+                // Where job after job moves, stairs would cost more than they save.
+                if (!stairs_hold) find_stairs(now, until);
+                stairs_hold = true;
+                continue;
+            }
             const Time old_end = job.reserved == kNever ? kNever : job.reserved + job.walltime;
             if (job.reserved != kNever) profile_.add(job.reserved, old_end, job.processors);
             profile_.add(start, start + job.walltime, -job.processors);
-            due_.erase({job.reserved, job.order});
             job.reserved = start;
             job.order = next_order_++;
-            due_.insert({start, job.order, job.handle});
+            note_due(job);
             plan.reservations.push_back({zone.record(job.handle).job.id, start});
             moved_until = std::max(moved_until, old_end);
             until = std::max(until, old_end);
@@ -177,28 +214,29 @@ void Conservative::promise(const ZoneSnapshot& zone, const WaitingJob& job, Plan
     const Time start =
         profile_.earliest_start({.from = zone.now, .duration = job.walltime, .processors = job.processors});
     if (start != kNever) profile_.add(start, start + job.walltime, -job.processors);
-    promised_.insert({job.arrival, job.walltime, start, next_order_, job.processors, job.handle});
-    due_.insert({start, next_order_, job.handle});
-    ++next_order_;
+    add_promise({job.arrival, job.walltime, start, next_order_++, job.processors, job.handle});
     const JobRecord& record = zone.record(job.handle);
     if (record.reserved != start) plan.reservations.push_back({record.job.id, start});
 }
 
+/// Starts the jobs whose promised start has come, and plans again at the next one.
 void Conservative::start_due(const ZoneSnapshot& zone, Plan& plan) {
     std::int32_t free = zone.free_processors;
-    const std::size_t first = plan.starts.size();
-    due_.visit([&](const Due& due) {
-        if (due.reserved > zone.now) return false;
-        const Job& job = zone.record(due.handle).job;
-        if (job.processors > free) return false;
-        free -= job.processors;
-        plan.starts.push_back(job.id);
-        return true;
-    });
-    if (plan.reservations.empty()) return;
-    for (std::size_t i = first; i < plan.starts.size(); ++i)
-        std::erase_if(plan.reservations,
-                      [&](const Reservation& reservation) { return reservation.id == plan.starts[i]; });
+    std::vector<Promised> started;
+    const Promised* due = next_due();
+    for (; zone.instant_complete && due != nullptr && due->reserved <= zone.now && due->processors <= free;
+         due = next_due()) {
+        free -= due->processors;
+        const JobId id = zone.record(due->handle).job.id;
+        plan.starts.push_back(id);
+        std::erase_if(plan.reservations, [&](const Reservation& reservation) { return reservation.id == id; });
+        started.push_back(*due);
+        pop_due();
+    }
+    if (due != nullptr) plan.wake_at = due->reserved;
+    if (plan.wake_at <= zone.now) plan.wake_at = zone.instant_complete ? zone.now + std::chrono::seconds{1} : zone.now;
+    // They wait until the driver reports their starts.
+    for (const Promised& job : started) note_due(job);
 }
 
 void Conservative::plan(const ZoneSnapshot& zone, Plan& plan) {
@@ -207,7 +245,8 @@ void Conservative::plan(const ZoneSnapshot& zone, Plan& plan) {
     if (!made_anew) {
         follow(zone);
         // A job that should have started before, but did not, runs until later than the profile shows.
-        made_anew = !due_.empty() && due_.front().reserved < zone.now;
+        const Promised* const due = next_due();
+        made_anew = due != nullptr && due->reserved < zone.now;
     }
     if (made_anew) rebuild(zone, plan);
     const bool something_ended = std::ranges::any_of(zone.changes, [](const ZoneChange& change) {
@@ -224,17 +263,7 @@ void Conservative::plan(const ZoneSnapshot& zone, Plan& plan) {
     age_.update(zone);
     if (made_anew) keep_last_of_each(plan.reservations);
 
-    std::size_t due_now = 0;
-    if (zone.instant_complete) {
-        start_due(zone, plan);
-        due_now = plan.starts.size();
-    }
-    due_.visit([&](const Due& due) {
-        if (due_now > 0) return --due_now, true;
-        plan.wake_at = due.reserved;
-        return false;
-    });
-    if (plan.wake_at <= zone.now) plan.wake_at = zone.instant_complete ? zone.now + std::chrono::seconds{1} : zone.now;
+    start_due(zone, plan);
 }
 
 }  // namespace zbs

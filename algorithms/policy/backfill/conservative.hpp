@@ -1,4 +1,5 @@
 #pragma once
+#include <limits>
 #include <vector>
 
 #include "algorithms/policy/backfill/capacity_profile.hpp"
@@ -41,16 +42,14 @@ class Conservative final : public Policy {
         void include(const Promised& job) { least_processors = std::min(least_processors, job.processors); }
         bool exclude(const Promised& job) const { return job.processors > least_processors; }
     };
-    /// A waiting job in the order in which promised starts come.
+    /// A promise in the order in which promised starts come. It is stale where the job has started or moved since.
     struct Due {
         Time reserved;
         std::uint64_t order;
-        JobHandle handle;
-        std::pair<Time, std::uint64_t> key() const { return {reserved, order}; }
-    };
-    struct NoSummary {
-        void include(const Due&) {}
-        bool exclude(const Due&) { return true; }
+        std::uint64_t arrival;
+        bool operator>(const Due& other) const {
+            return reserved != other.reserved ? reserved > other.reserved : order > other.order;
+        }
     };
     /// From `from` on, until the next step, the most processors free since the start of the plan.
     struct Stair {
@@ -65,11 +64,15 @@ class Conservative final : public Policy {
     void compress(const ZoneSnapshot& zone, Plan& plan);
     void find_stairs(Time now, Time until);
     std::int32_t most_free_before(Time at) const;
+    void add_promise(const Promised& job);
+    void note_due(const Promised& job);
+    const Promised* next_due();
+    void pop_due();
     void start_due(const ZoneSnapshot& zone, Plan& plan);
 
     CapacityProfile profile_;
     SortedBlocks<Promised, PromisedSummary> promised_;
-    SortedBlocks<Due, NoSummary> due_;
+    std::vector<Due> due_;  ///< min-heap, with stale entries
     IndexAge age_;
     std::uint64_t next_order_ = 0;
     std::uint64_t next_arrival_ = 0;  ///< jobs from here on have no promise yet

@@ -6,7 +6,7 @@ void DepthBackfill::plan(const ZoneSnapshot& zone, Plan& plan) {
     plan.clear();
     CapacityProfile profile = running_.follow(zone);
     std::int32_t free = zone.free_processors;
-    StartBounds bounds;
+    StartBounds bounds(zone.processors);
     std::size_t reserved = 0;
     std::vector<WaitingJob> others;
     const auto start = [&](const WaitingJob& job) {

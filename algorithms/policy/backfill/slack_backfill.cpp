@@ -12,14 +12,18 @@ struct Placed {
     Time latest;
 };
 
-/// Places the jobs in the order given, each as early as possible; false, and `profile` of no use, where one comes too
-/// late.
-bool place_in_time(Time now, CapacityProfile& profile, std::vector<Placed>& jobs) {
-    StartBounds bounds;
-    for (Placed& placed : jobs) {
-        placed.at = bounds.earliest_start(profile, now, placed.job.processors, placed.job.walltime);
-        if (placed.at > placed.latest) return false;
-        if (placed.at != kNever) profile.add(placed.at, placed.at + placed.job.walltime, -placed.job.processors);
+/// Starts of all jobs but the candidate, placed in the order given, each as early as possible, into `found`; false, and
+/// `profile` of no use, where one comes too late.
+bool place_in_time(const ZoneSnapshot& zone, CapacityProfile& profile, const std::vector<Placed>& jobs,
+                   const WaitingJob& candidate, std::vector<Time>& found) {
+    StartBounds bounds(zone.processors);
+    found.clear();
+    for (const Placed& placed : jobs) {
+        if (placed.job.arrival == candidate.arrival) continue;
+        const Time at = bounds.earliest_start(profile, zone.now, placed.job.processors, placed.job.walltime);
+        if (at > placed.latest) return false;
+        if (at != kNever) profile.add(at, at + placed.job.walltime, -placed.job.processors);
+        found.push_back(at);
     }
     return true;
 }
@@ -45,15 +49,12 @@ Placed first_promise(const ZoneSnapshot& zone, CapacityProfile& profile, StartBo
     return {job, at, at == kNever ? kNever : at + Duration{static_cast<std::int64_t>(std::min(slack, most))}};
 }
 
-/// All but the candidate, by the latest start that they were promised.
-std::vector<Placed> others_by_deadline(const std::vector<Placed>& waiting, const WaitingJob& candidate) {
-    std::vector<Placed> others;
-    for (const Placed& placed : waiting)
-        if (placed.job.arrival != candidate.arrival) others.push_back(placed);
-    std::sort(others.begin(), others.end(), [](const Placed& a, const Placed& b) {
+/// By the latest start that they were promised.
+std::vector<Placed> by_deadline(std::vector<Placed> jobs) {
+    std::sort(jobs.begin(), jobs.end(), [](const Placed& a, const Placed& b) {
         return a.latest != b.latest ? a.latest < b.latest : a.job.arrival < b.job.arrival;
     });
-    return others;
+    return jobs;
 }
 
 }  // namespace
@@ -74,7 +75,7 @@ void SlackBackfill::plan(const ZoneSnapshot& zone, Plan& plan) {
 
     // Promises again in their own order: none moves back (see promises.hpp), none can be too late but by a fault.
     CapacityProfile profile = base;
-    StartBounds bounds;
+    StartBounds bounds(zone.processors);
     keep_promises(zone.now, profile, bounds, waiting);
     for (const WaitingJob& job : arrived) waiting.push_back(first_promise(zone, profile, bounds, job, options_.slack));
 
@@ -96,15 +97,21 @@ void SlackBackfill::plan(const ZoneSnapshot& zone, Plan& plan) {
     std::sort(candidates.begin(), candidates.end(),
               [](const WaitingJob& a, const WaitingJob& b) { return a.arrival < b.arrival; });
     if (candidates.size() > options_.lookahead) candidates.resize(options_.lookahead);
+    std::vector<Placed> ordered;  // those that wait, by deadline
+    if (!candidates.empty()) ordered = by_deadline(waiting);
+    bool started = false;
+    std::vector<Time> found;
     for (const WaitingJob& candidate : candidates) {
         if (candidate.processors > free) continue;
-        std::vector<Placed> others = others_by_deadline(waiting, candidate);
         CapacityProfile trial = base;
         trial.add(zone.now, zone.now + candidate.walltime, -candidate.processors);
-        if (!place_in_time(zone.now, trial, others)) continue;
+        if (!place_in_time(zone, trial, ordered, candidate, found)) continue;
         start(candidate);
-        waiting = std::move(others);
+        started = true;
+        std::erase_if(ordered, [&](const Placed& placed) { return placed.job.arrival == candidate.arrival; });
+        for (std::size_t i = 0; i < found.size(); ++i) ordered[i].at = found[i];
     }
+    if (started) waiting = std::move(ordered);
     // Moving one job can open room now for another.
     std::erase_if(waiting, [&](const Placed& placed) {
         if (placed.at > zone.now || placed.job.processors > free) return false;

@@ -17,10 +17,13 @@ namespace zbs {
 /// tree) over both. The first jobs of a plan are searched without it, which is faster while they are few.
 class StartBounds {
   public:
+    /// No job has more than `processors`, >= 1.
+    explicit StartBounds(std::int32_t processors)
+        : sizes_(class_of(static_cast<std::uint64_t>(processors), kSizeBits) + 1) {}
     /// The earliest start of this job at `now` or later; kNever where there is none.
     Time earliest_start(const CapacityProfile& profile, Time now, std::int32_t processors, Duration walltime) {
         const bool bounded = ++searches_ > kUnbounded;
-        if (searches_ == kUnbounded + 1) latest_.assign(kSizes * kLengths, Time::min());
+        if (searches_ == kUnbounded + 1) latest_.assign(sizes_ * kLengths, Time::min());
         const Time from = bounded ? std::max(now, bound(processors, walltime)) : now;
         const Time start = profile.earliest_start({.from = from, .duration = walltime, .processors = processors});
         if (bounded && start > now) note(processors, walltime, start);
@@ -30,7 +33,6 @@ class StartBounds {
   private:
     static constexpr std::size_t kUnbounded = 64;
     static constexpr unsigned kSizeBits = 3, kLengthBits = 2;
-    static constexpr std::size_t kSizes = (27U << kSizeBits) + 1;  ///< up to ZoneState::kMaxProcessors
     static constexpr std::size_t kLengths =
         (25U << kLengthBits) + 1;  ///< up to a year in seconds; longer ones share one
 
@@ -61,13 +63,14 @@ class StartBounds {
         };
         const std::size_t size = rounded_up(static_cast<std::uint64_t>(processors), kSizeBits) + 1;
         const std::size_t length = rounded_up(seconds_of(walltime) + 1, kLengthBits) + 1;
-        for (std::size_t s = size; s <= kSizes; s += s & -s)
+        for (std::size_t s = size; s <= sizes_; s += s & -s)
             for (std::size_t l = length; l <= kLengths; l += l & -l) {
                 Time& latest = latest_[(s - 1) * kLengths + l - 1];
                 latest = std::max(latest, start);
             }
     }
 
+    std::size_t sizes_;
     std::size_t searches_ = 0;
     std::vector<Time> latest_;  ///< by class of size and class of walltime
 };

@@ -141,13 +141,52 @@ TEST(CapacityProfile, FindsRoomWhereAPlainArrayDoes) {
     }
 }
 
+TEST(CapacityProfile, SearchesThatSkipNodesFindWhatAWalkOverAllStepsFinds) {
+    for (std::uint64_t seed = 0; seed < 6; ++seed) {
+        SCOPED_TRACE(seed);
+        Rng rng(seed);
+        const auto below = [&rng](std::int64_t bound) {
+            return static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(bound)));
+        };
+        const std::int32_t capacity = seed % 2 == 0 ? 64 : 100'000;
+        CapacityProfile profile(at(0), capacity);
+        const auto change = [&] {
+            const std::int64_t begin = below(100'000);
+            const auto size = static_cast<std::int32_t>(1 + below(capacity / 4));
+            profile.add(at(begin), at(begin + 1 + below(300)), below(3) == 0 ? size : -size);
+        };
+        for (int i = 0; i < 4'000; ++i) change();  // 3 levels of nodes
+        for (int step = 0; step < 150; ++step) {
+            for (int i = 0; i < 3; ++i) change();
+            const std::int64_t from = below(90'000);
+            const CapacityProfile::Room room{.from = at(from),
+                                             .duration = microseconds{1 + below(below(2) == 0 ? 60 : 2'000)},
+                                             .processors = static_cast<std::int32_t>(1 + below(capacity)),
+                                             .before = below(2) == 0 ? kNever : at(from + below(50'000)),
+                                             .open_from = below(2) == 0 ? kNever : at(from + 1 + below(90'000))};
+            Time start = kNever;
+            bool over = false;
+            profile.visit([&](Time begin, std::int32_t free) {
+                if (over) return;
+                over = start != kNever && begin >= std::min(start + room.duration, room.open_from);
+                if (over) return;
+                if (free < room.processors) start = kNever;
+                if (free >= room.processors && start == kNever) start = std::max(begin, room.from);
+                // A step before `from` that another one follows before `from` is no start.
+                if (begin <= room.from && start != kNever) start = room.from;
+            });
+            ASSERT_EQ(profile.earliest_start(room), start < room.before ? start : kNever);
+        }
+    }
+}
+
 TEST(StartBounds, FindTheStartsOfASearchFromNow) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         SCOPED_TRACE(seed);
         Rng rng(seed);
         const std::int32_t capacity = seed % 2 == 0 ? 64 : 100'000'000;
         CapacityProfile profile(at(0), capacity);
-        StartBounds bounds;
+        StartBounds bounds(capacity);
         for (int job = 0; job < 400; ++job) {
             // Sizes and lengths of every order of magnitude, also below a second and above a year.
             const auto processors =
