@@ -223,6 +223,7 @@ class MatchRun {
 
     void start(const PartTable::Shared& part) {
         const std::size_t i = number_of(*part);
+        has_started_ = true;
         matches_[i].start = now();
         matches_[i].end = now() + parts_[i].runtime;
         apply(part, part::Launch{});
@@ -232,7 +233,10 @@ class MatchRun {
     void decide() {
         if (table_.waiting_count() == 0) return;
         const std::map<PartId, Outlook> before = queue_.outlooks();
-        queue_.decide();
+        do {  // a launch shortens what is promised, so that the zone decides again at its next poll
+            has_started_ = false;
+            queue_.decide();
+        } while (has_started_ && table_.waiting_count() > 0);
         settled_ = queue_.outlooks() == before;
     }
 
@@ -245,6 +249,7 @@ class MatchRun {
     std::map<OrganisationName, std::optional<PeeringRights>> rights_;  ///< none: not accepted
     std::set<std::tuple<Duration, Kind, std::size_t>> events_;
     bool settled_ = true;  ///< the last decision was the one before
+    bool has_started_ = false;
     Duration last_event_{};
 };
 

@@ -36,10 +36,11 @@ struct Match {
 /// The organisation of the zone has all of it; another one has what the first fitting rule of the zone gives at its
 /// initial trust. Parts that come at the same instant come in the order of `parts`, with a decision for each.
 ///
-/// Decisions are those of `PartService` at the same instants. That one decides anew each second. Here a second passes
-/// between two decisions that differ. While enough processors are free for a part that waits, the pause grows to a
-/// fraction of the time since the last event: 1/16 where there are several organisations, half of it where there is
-/// one. A start that comes with time alone, as by the fair order of organisations, is so much later at most.
+/// Decisions are those of `PartService` at the same instants. That one decides anew at the poll after a launch, and
+/// each second. Here the one after a launch comes at once, and a second passes between two others that differ. While
+/// enough processors are free for a part that waits, the pause grows to a fraction of the time since the last event:
+/// 1/16 where there are several organisations, half of it where there is one. A start that comes with time alone, as by
+/// the fair order of organisations, is so much later at most.
 ///
 /// Precondition: the zone has processors, one row of them, and at least as many as each part has ranks. Errors:
 /// `queue_discipline`'s for `config.queue`.
