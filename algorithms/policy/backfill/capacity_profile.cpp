@@ -410,17 +410,22 @@ struct CapacityProfile::Search {
     }
 };
 
-unsigned CapacityProfile::level_of(const Node& parent, int entry, int child_height, std::int32_t wanted) const {
+CapacityProfile::KnownLevel CapacityProfile::level_of(const Node& parent, int entry, int child_height,
+                                                      std::int32_t wanted) const {
     const auto range = static_cast<std::uint32_t>(parent.high[entry] - parent.low[entry] - 1);
     const int spare = std::bit_width(range) - static_cast<int>(Stretches::kLevelBits);
     const int shift = std::max(spare, 0);
-    const auto level = static_cast<std::uint32_t>(wanted - parent.low[entry] - 1) >> shift;
+    const auto above = static_cast<std::uint32_t>(wanted - parent.low[entry] - 1);
+    const std::uint32_t level = above >> shift;
     const NodeIndex child = parent.child[entry];
     if (child >= stretches_.size()) stretches_.resize(nodes_.size());
-    if ((stretches_[child].known >> level & 1) == 0)
-        find_stretches(level, child, child_height,
-                       parent.low[entry] + 1 + static_cast<std::int32_t>(level << shift) - parent.add[entry]);
-    return level;
+    if ((stretches_[child].known >> level & 1) == 0) {
+        const std::int32_t served = wanted - static_cast<std::int32_t>(above - (level << shift));
+        const Stretches::Level found = find_stretches(child, child_height, served - parent.add[entry]);
+        stretches_[child].known |= 1U << level;
+        stretches_[child].levels[level] = found;
+    }
+    return {&stretches_[child].levels[level], child_height == 0 && above == level << shift};
 }
 
 /// Bit i is set where entry i of a leaf has `wanted` free.
@@ -431,8 +436,9 @@ std::uint32_t CapacityProfile::sufficient(const Node& leaf, std::int32_t wanted)
     return bits;
 }
 
-/// Fills one level of a node: stretches with `wanted` free, in the frame of the node's entries.
-void CapacityProfile::find_stretches(unsigned level, NodeIndex index, int height, std::int32_t wanted) const {
+/// Stretches of a node with `wanted` free, in the frame of its entries.
+CapacityProfile::Stretches::Level CapacityProfile::find_stretches(NodeIndex index, int height,
+                                                                  std::int32_t wanted) const {
     const Node& node = nodes_[index];
     Time lead_end = node.time[0], begin = kNever;
     Duration longest{};
@@ -458,19 +464,14 @@ void CapacityProfile::find_stretches(unsigned level, NodeIndex index, int height
         } else if (node.high[i] < wanted) {
             close(node.time[i]);
         } else {
-            const unsigned inner = level_of(node, i, height - 1, wanted);
-            const Stretches& child = stretches_[node.child[i]];
-            if (child.lead_end[inner] > node.time[i]) begin = std::min(begin, node.time[i]);
-            close(child.lead_end[inner]);
-            longest = std::max(longest, child.longest[inner]);
-            begin = child.trail_begin[inner];
+            const Stretches::Level child = *level_of(node, i, height - 1, wanted).stretches;
+            if (child.lead_end > node.time[i]) begin = std::min(begin, node.time[i]);
+            close(child.lead_end);
+            longest = std::max(longest, child.longest);
+            begin = child.trail_begin;
         }
     }
-    Stretches& found = stretches_[index];
-    found.known = static_cast<std::uint8_t>(found.known | 1U << level);
-    found.lead_end[level] = lead_end;
-    found.trail_begin[level] = begin;
-    found.longest[level] = longest;
+    return {lead_end, begin, longest};
 }
 
 /// Since when `wanted`, in the frame of the node's entries, have been free at its end; kNever where they are not.
@@ -487,19 +488,24 @@ Time CapacityProfile::trail_begin(NodeIndex index, int height, std::int32_t want
     return begin;
 }
 
-/// Passes an entry in which no room of sufficient length begins and ends; false, nothing changed, where one may.
-bool CapacityProfile::pass(const Node& node, int entry, int child_height, std::int32_t wanted, Search& search) const {
-    if (entry + 1 == node.count || node.time[entry] < search.room.from) return false;
-    const Time end = node.time[entry + 1];
-    if (end > search.room.open_from || (search.in_room && search.end <= end)) return false;
-    if (node.low[entry] < wanted && node.high[entry] >= wanted) {
-        const unsigned level = level_of(node, entry, child_height, wanted);
-        const Stretches& child = stretches_[node.child[entry]];
-        if (child.longest[level] >= search.room.duration) return false;
-        if (child.trail_begin[level] != kNever && end - child.trail_begin[level] >= search.room.duration) return false;
+/// Passes an entry that lasts until `end` and in which no room of sufficient length ends; false, nothing changed, where
+/// one may.
+bool CapacityProfile::pass(const Node& node, int entry, Time end, int child_height, std::int32_t wanted,
+                           Search& search) const {
+    if (node.time[entry] < search.room.from || end > search.room.open_from) return false;
+    Time begin = node.time[entry];
+    if (node.high[entry] < wanted) {
+        begin = kNever;
+    } else if (node.low[entry] < wanted) {
+        const auto [level, exact] = level_of(node, entry, child_height, wanted);
+        if (search.in_room && level->lead_end >= search.end) return false;
+        if (level->longest >= search.room.duration) return false;
+        begin = level->trail_begin;
+        if (begin != kNever && !exact) {
+            if (end == kNever || end - begin >= search.room.duration) return false;
+            begin = trail_begin(node.child[entry], child_height, wanted - node.add[entry]);
+        }
     }
-    const Time begin =
-        node.high[entry] < wanted ? kNever : trail_begin(node.child[entry], child_height, wanted - node.add[entry]);
     search.in_room = false;
     if (begin != kNever) search.enter(begin);
     return true;
@@ -525,7 +531,7 @@ bool CapacityProfile::search_leaf(const Node& leaf, std::int32_t wanted, Search&
 }
 
 /// Walks the steps from left to right, skipping what cannot change the answer; true where the search is over.
-bool CapacityProfile::search(NodeIndex index, int height, std::int32_t base, Search& search) const {
+bool CapacityProfile::search(NodeIndex index, int height, Time upper, std::int32_t base, Search& search) const {
     const Node& node = nodes_[index];
     const std::int32_t wanted = search.room.processors - base;
     if (height == 0) return search_leaf(node, wanted, search);
@@ -539,8 +545,9 @@ bool CapacityProfile::search(NodeIndex index, int height, std::int32_t base, Sea
             if (node.time[i] >= search.room.before) return true;
             if (node.high[i] < wanted) continue;
         }
-        if (pass(node, i, height - 1, wanted, search)) continue;
-        if (this->search(node.child[i], height - 1, base + node.add[i], search)) return true;
+        const Time end = i + 1 < node.count ? node.time[i + 1] : upper;
+        if (pass(node, i, end, height - 1, wanted, search)) continue;
+        if (this->search(node.child[i], height - 1, end, base + node.add[i], search)) return true;
     }
     return false;
 }
@@ -549,7 +556,7 @@ Time CapacityProfile::earliest_start(const Room& room) const {
     ZBS_EXPECTS(room.from >= nodes_[root_].time[0] && room.duration > Duration::zero());
     if (room.from >= room.before) return kNever;
     Search state{.room = room};
-    search(root_, height_, 0, state);
+    search(root_, height_, kNever, 0, state);
     if (!state.in_room) return kNever;
     return state.start < room.before ? state.start : kNever;
 }

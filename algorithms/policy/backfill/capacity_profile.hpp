@@ -94,10 +94,13 @@ class CapacityProfile {
     /// searches. A capacity in between is served by the next lower one, whose stretches are no shorter.
     struct Stretches {
         static constexpr unsigned kLevelBits = 3;
-        std::uint8_t known = 0;             ///< bit i: level i is filled
-        Time lead_end[1 << kLevelBits];     ///< end of the stretch that begins with the node; its begin: none
-        Time trail_begin[1 << kLevelBits];  ///< begin of the stretch that goes on behind the node; kNever: none
-        Duration longest[1 << kLevelBits];  ///< of the stretches that end inside the node
+        struct Level {
+            Time lead_end;     ///< end of the stretch that begins with the node; its begin: none
+            Time trail_begin;  ///< begin of the stretch that goes on behind the node; kNever: none
+            Duration longest;  ///< of the stretches that end inside the node
+        };
+        std::uint32_t known = 0;  ///< bit i: level i is filled
+        Level levels[1 << kLevelBits];
     };
 
     NodeIndex new_node();
@@ -113,15 +116,19 @@ class CapacityProfile {
     void add_range(NodeIndex index, int height, Time upper, Time begin, Time end, std::int32_t delta);
     void join_at(Time at);
     bool add_within_leaf(Time begin, Time end, std::int32_t delta);
-    /// The level of `child`, an entry of `parent`, for capacity `wanted` (in the frame of `parent`): > its least, <=
-    /// its largest value.
-    unsigned level_of(const Node& parent, int entry, int child_height, std::int32_t wanted) const;
-    void find_stretches(unsigned level, NodeIndex index, int height, std::int32_t wanted) const;
+    struct KnownLevel {
+        const Stretches::Level* stretches;
+        bool exact;  ///< of this capacity; else maybe of a lower one
+    };
+    /// Stretches of an entry of `parent` for capacity `wanted` (in the frame of `parent`): > its least, <= its largest
+    /// value. Valid until the next call.
+    KnownLevel level_of(const Node& parent, int entry, int child_height, std::int32_t wanted) const;
+    Stretches::Level find_stretches(NodeIndex index, int height, std::int32_t wanted) const;
     Time trail_begin(NodeIndex index, int height, std::int32_t wanted) const;
     static std::uint32_t sufficient(const Node& leaf, std::int32_t wanted);
     static bool search_leaf(const Node& leaf, std::int32_t wanted, Search& search);
-    bool pass(const Node& node, int entry, int child_height, std::int32_t wanted, Search& search) const;
-    bool search(NodeIndex index, int height, std::int32_t base, Search& search) const;
+    bool pass(const Node& node, int entry, Time end, int child_height, std::int32_t wanted, Search& search) const;
+    bool search(NodeIndex index, int height, Time upper, std::int32_t base, Search& search) const;
     void extremes(NodeIndex index, int height, Time upper, std::int32_t base, Time from, Time until, std::int32_t& low,
                   std::int32_t& high) const;
     template <class Visit>
