@@ -99,6 +99,7 @@ void ZoneQueue::withdraw_promise(const PartId& id, Duration now) {
     if (find_promise(id) == nullptr) return;
     age(now);
     emit(PromiseEnded{id, now});
+ZoneState::Sharing ZoneQueue::sharing() const { return view_->sharing; }
     party_of_.erase(id);
     stopped_.erase(id);
     calendar_.remove(id);

@@ -94,6 +94,7 @@ class ZoneQueue {
     double used(const std::string& party) const;
 
   private:
+    ZoneState::Sharing sharing() const;
     struct Entry {
         WaitingPart part;
         JobId number;  ///< by arrival

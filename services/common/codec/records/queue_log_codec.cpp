@@ -253,6 +253,7 @@ struct Writer {
                 {"begin_us", e.promise.when.begin.count()},
                 {"end_us", e.promise.when.end.count()},
                 {"expected_end_us", e.promise.expected_end.count()},
+                {"share", e.promise.share},
                 {"at_us", e.at.count()}};
     }
     Json operator()(const PromiseEnded& e) const {
@@ -291,6 +292,7 @@ Result<QueueEvent> read_promised(JsonReader& in) {
     event.promise.processors = read_processors(in, "processors", in.array("processors", kMaxProcessors));
     event.promise.when = {read_steady(in, "begin_us"), read_steady(in, "end_us")};
     event.promise.expected_end = read_steady(in, "expected_end_us");
+    event.promise.share = static_cast<std::int32_t>(in.integer("share", 0, 100));
     if (in.ok() && event.promise.when.end < event.promise.when.begin) in.fail("end_us", "is before begin_us");
     return in.finish(QueueEvent(std::move(event)));
 }
