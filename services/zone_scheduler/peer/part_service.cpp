@@ -111,6 +111,8 @@ Result<void> PartService::resume() {
         log_.info("part_resumed", {{"part", to_string(id)}, {"state", to_string(record.status.state)}});
     }
     for (const auto& [token, part] : queued) queue_.add(*part);
+    if (auto known = queue_.resume(store_); !known)  // rows and shares are made anew
+        log_.warn("queue_not_resumed", {{"reason", known.error().message}});
     watch();
     return {};
 }

@@ -125,6 +125,14 @@ void TimeSharing::begin_turns(Time now) {
     turn_ += static_cast<std::uint64_t>(turns);
 }
 
+/// What the policy knows, so that after a restart each part is in the same row.
+Result<void> TimeSharing::store_queue() const {
+    if (!queue_.shares()) return {};
+    QueueContinued state = queue_.continued();
+    const Time at = clock_.now() - (clock_.steady_now() - state.at);
+    return store_.queues().save({config_.queue, at, std::move(state)});
+}
+
 void TimeSharing::send() {
     if (slices_ == nullptr) return;
     see_weights();
@@ -136,6 +144,7 @@ void TimeSharing::send() {
         clock_.after(kMinAhead, [this] { send(); });
         return;
     }
+    if (auto stored = store_queue(); !stored) return log_.warn("slices_not_set", {{"reason", stored.error().message}});
     const Result<std::uint64_t> number = store_.next_token();
     if (!number) return log_.warn("slices_not_set", {{"reason", number.error().message}});
     changed_ = false;

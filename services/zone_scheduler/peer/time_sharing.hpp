@@ -54,7 +54,7 @@ class TimeSharing {
     using Rows = std::map<std::size_t, Row>;  ///< that have something that runs, by number
     void see_weights();
     void begin_turns(Time now);
-    bool is_sharing() const { return config_.slots > 1 || queue_.shares(); }
+    Result<void> store_queue() const;
     int share_of_part(const PartRecord& part) const;
     void add_to(Row& row, const PartRecord& part) const;
     Rows running_rows() const;

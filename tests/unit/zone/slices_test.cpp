@@ -506,6 +506,35 @@ TEST_F(SlicesTest, RowsOfAPolicyOutliveTheZone) {
     EXPECT_TRUE(hold(4, {.queued = true})->queue);
 }
 
+TEST_F(SlicesTest, EachPartIsInTheSameRowsAfterARestart) {
+    begin("gang:slices=3:choice=lowest");
+    run(4, {.queued = true}), run(3, {.queued = true}), run(3, {.queued = true});
+    const auto narrow = run(1, {.queued = true});
+    clock.advance(1s);
+    const auto slices = [&] {
+        std::map<PartId, std::optional<int>> slices;
+        for (const PartRecord* part : zone->table().records()) slices[part->request.id] = zone->table().slice_of(*part);
+        return slices;
+    };
+    const auto of = slices();
+    const auto rows = columns.of.at("m1").rows;
+    const auto has_narrow = [&](const std::vector<StepId>& row) {
+        return std::ranges::find(row, StepId(narrow.at("m1"))) != row.end();
+    };
+    ASSERT_EQ(std::ranges::count_if(rows, has_narrow), 2) << "beside each of three ranks";
+    columns.of.clear();
+    begin("gang:slices=3:choice=lowest");
+    EXPECT_EQ(slices(), of) << "before any decision";
+    zone->start();
+    EXPECT_THAT(columns.of.at("m1").rows, testing::UnorderedElementsAreArray(rows));
+    clock.advance(2s);
+    EXPECT_EQ(slices(), of);
+    EXPECT_THAT(columns.of.at("m1").rows, testing::UnorderedElementsAreArray(rows));
+    begin("gang:slices=3");
+    clock.advance(2s);
+    EXPECT_EQ(columns.of.at("m1").rows.size(), 3U) << "what another policy knew is not taken";
+}
+
 TEST_F(SlicesTest, UnderElmerTheFirstGoesFirst) {
     begin("elmer:threshold=1");
     const auto first = run(4, {.queued = true}), second = run(4, {.queued = true});

@@ -396,6 +396,24 @@ Result<QueueEvent> decode_queue_event(const Json& json) {
     return in.error();
 }
 
+Json encode(const QueueRecord& queue) {
+    return {{"policy", queue.policy}, {"at_us", to_microseconds(queue.at)}, {"state", Writer{}(queue.state)}};
+}
+
+Result<QueueRecord> decode_queue_record(const Json& json) {
+    JsonReader in(json);
+    QueueRecord queue{.policy = in.text("policy", 1024),
+                      .at = time_from_microseconds(in.integer("at_us", 0, kMostNumber)),
+                      .state = {}};
+    Result<QueueEvent> state = decode_queue_event(in.object("state"));
+    if (!state) return state.error();
+    if (auto* continued = std::get_if<QueueContinued>(&*state))
+        queue.state = std::move(*continued);
+    else
+        in.fail("state", "must be the state of a queue");
+    return in.finish(std::move(queue));
+}
+
 Result<std::vector<QueueEvent>> read_queue_log(std::string_view text) {
     if (text.size() > limits::kMaxQueueLogBytes)
         return Error{
