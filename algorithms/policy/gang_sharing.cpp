@@ -63,17 +63,15 @@ void GangSharing::plan(const ZoneSnapshot& zone, Plan& plan) {
     std::vector<JobId> ended;
     gang::GangPacking packing = restored(zone, options, ended);
     for (const JobId job : ended) packing.leave(job);
-    bool changed = !ended.empty();
     zone.waiting.visit([&](const WaitingJob& job) {
         const Job& wanted = zone.record(job.handle).job;
         const Result<gang::WorkloadChange> change =
             packing.arrive({.job = wanted.id, .processors = wanted.processors, .memory = wanted.memory_bytes});
         // A job that can never fit waits where it harms nobody.
-        changed = changed || change.has_value();
         if (change && !change->placed.empty()) plan.starts.push_back(wanted.id);
         return packing.waiting().empty() || options.overtaking;
     });
-    if (changed && packing_.fill) packing.fill();
+    if (packing_.fill) packing.fill();
     if (packing.diagram() != *zone.diagram) plan.diagram = std::make_shared<TraceDiagram>(packing.diagram());
 }
 

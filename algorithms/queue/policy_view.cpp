@@ -109,7 +109,8 @@ void ZoneQueue::join(const PartId& id, const ProcessorCalendar::Promise& promise
     Job job{.id = JobId{next_number_},
             .submit = view.state.now(),
             .walltime = promise.when.end - promise.when.begin,
-            .processors = static_cast<std::int32_t>(own.size())};
+            .processors = static_cast<std::int32_t>(own.size()),
+            .least_share = static_cast<std::int8_t>(promise.share)};
     if (view.sharing == ZoneState::Sharing::kSpace) {
         // After a restart two parts may have the same processors: one had stopped the other, or overran.
         const std::size_t wanted = own.size();
@@ -138,8 +139,13 @@ void ZoneQueue::join(const PartId& id, const ProcessorCalendar::Promise& promise
     TraceDiagram diagram = view.diagram();
     diagram.remove_alternatives();
     const std::vector<std::int32_t> processors(own.begin(), own.end());
-    std::int32_t row = 0;
-    while (row < diagram.row_count() && !diagram.all_free(row, processors)) ++row;
+    // The fullest row with room; where rows are ranks, the first one.
+    const bool is_ranked = view.sharing == ZoneState::Sharing::kPriority;
+    const std::span<const std::int32_t> free = diagram.free_counts();
+    std::int32_t row = diagram.row_count();
+    for (std::int32_t r = diagram.row_count(); r-- > 0;)
+        if (diagram.all_free(r, processors) && (row == diagram.row_count() || is_ranked || free[r] <= free[row]))
+            row = r;
     if (view.sharing == ZoneState::Sharing::kPriority && row >= view.level) return;
     if (row == diagram.row_count()) diagram.add_row();
     diagram.place(row, job.id, processors);

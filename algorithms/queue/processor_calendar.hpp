@@ -22,6 +22,7 @@ class ProcessorCalendar {
         std::vector<std::int32_t> processors;
         Interval when;
         Duration expected_end{};  ///< by experience; at most `when.end`
+        std::int32_t share = 0;   ///< as of `WaitingPart`
         Interval taken(bool by_estimate) const { return {when.begin, by_estimate ? expected_end : when.end}; }
         bool operator==(const Promise&) const = default;
     };

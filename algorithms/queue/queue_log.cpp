@@ -59,6 +59,7 @@ class Replayer {
         if (queue_->has(event.id)) return invalid("part " + to_string(event.id) + " waits and has processors");
         const ProcessorCalendar::Promise& promise = event.promise;
         if (promise.when.end < promise.when.begin) return invalid("a promise ends before it begins");
+        if (promise.share < 0 || promise.share > 100) return invalid("a share is 0 to 100 per cent");
         for (const Duration at : {event.at, promise.when.begin, promise.when.end, promise.expected_end})
             if (auto good = check_time(at); !good) return good;
         queue_->promise(event.id, event.party, event.promise, event.at);

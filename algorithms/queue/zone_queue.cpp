@@ -53,7 +53,7 @@ void ZoneQueue::restate() const {
     for (const auto& [id, entry] : waiting_) entries.push_back(&entry);
     std::sort(entries.begin(), entries.end(), [](const Entry* a, const Entry* b) { return a->number < b->number; });
     for (const Entry* entry : entries) emit(PartWaits{entry->part});
-    emit(QueueContinued{.at = aged_, .used = used_, .view = find_view()});
+    emit(continued());
 }
 
 Result<void> ZoneQueue::recover(const QueueContinued& rest) {
@@ -64,6 +64,34 @@ Result<void> ZoneQueue::recover(const QueueContinued& rest) {
     return recover(rest.view);
 }
 
+Result<void> ZoneQueue::resume(QueueContinued rest, Duration later) {
+    QueueView& view = rest.view;
+    std::set<PartId> changed, gone;  // between that and what is known now
+    for (const QueueView::Known& part : view.parts) {
+        const bool ran = part.record.phase == JobPhase::kRunning || std::ranges::count(view.stopped, part.id) > 0;
+        const bool waits = has(part.id), runs = find_promise(part.id) != nullptr;
+        if (!waits && !runs) gone.insert(part.id);
+        if (ran ? waits : runs) changed.insert(part.id);
+    }
+    std::erase_if(view.stopped, [&](const PartId& id) { return changed.contains(id); });
+    std::erase_if(view.parts, [&](const QueueView::Known& part) { return changed.contains(part.id); });
+    for (std::vector<QueueView::Slots>& row : view.rows)
+        std::erase_if(row, [&](const QueueView::Slots& slots) { return changed.contains(slots.id); });
+    for (QueueView::Known& part : view.parts)
+        for (Time* at :
+             {&part.record.job.submit, &part.record.waiting_since, &part.record.reserved, &part.record.latest_start,
+              &part.record.served_until, &part.record.start, &part.record.expected_end})
+            if (*at != kNever) *at += later;
+    if (view.load) view.load->at += later;
+    rest.at += later;
+    // The policy learns at its next decision that they have ended, as it would have without the restart.
+    for (const PartId& id : gone) promise(id, {}, {}, aged_);
+    Result<void> recovered = recover(rest);
+    if (recovered) emit(std::move(rest));
+    for (const PartId& id : gone) withdraw_promise(id, aged_);
+    return recovered;
+}
+
 /// By the policy.
 Duration ZoneQueue::promised_start(const Entry& entry) const {
     const JobRecord* record = view_->state.find(entry.number);
@@ -71,6 +99,7 @@ Duration ZoneQueue::promised_start(const Entry& entry) const {
 }
 
 bool ZoneQueue::shares() const { return view_->sharing != ZoneState::Sharing::kSpace || view_->stops; }
+ZoneState::Sharing ZoneQueue::sharing() const { return view_->sharing; }
 
 void ZoneQueue::add(const WaitingPart& part) {
     ZBS_EXPECTS(!has(part.id) && part.processors >= 1 && part.length > Duration{0});

@@ -59,6 +59,12 @@ class ZoneQueue {
     /// The rest of what `restate` emitted, in a queue that received all before it. Errors, kInvalidArgument: parts,
     /// slots or use that no queue has.
     Result<void> recover(const QueueContinued& rest);
+    /// That rest, as of now.
+    QueueContinued continued() const { return {.at = aged_, .used = used_, .view = find_view()}; }
+    /// Goes on with the rest of an earlier life, whose times are `later` by the clock of this one. Parts that have
+    /// ended since end now; those that have started since come anew. To be called before the first decision, when those
+    /// that wait or run are known. Errors as `recover`: the queue goes on without it.
+    Result<void> resume(QueueContinued rest, Duration later);
 
     /// Precondition of what takes an `id`: it waits, or does not, as the name says.
     void add(const WaitingPart& part);
@@ -88,6 +94,7 @@ class ZoneQueue {
     /// Whether parts share processors or are stopped here. Then a decision is due after each change, also where nobody
     /// waits.
     bool shares() const;
+    ZoneState::Sharing sharing() const;
     /// As the last decision has it.
     const Turns& turns() const { return turns_; }
     /// Processors x seconds, faded: what the fair order goes by.

@@ -198,14 +198,14 @@ class Packages(unittest.TestCase):
         zone = self.inside("cat /etc/zbs/zone.toml")
         self.write("/home/guest/count", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo $i\n")
         self.inside("chmod 0644 /home/guest/count")
-        for mode in ("gang", "priority", "shares"):
-            self.write("/etc/zbs/zone.toml", f"{zone}\n[time_sharing]\nmode = \"{mode}\"\nslice_s = 0.1\n")
+        for queue in ("gang:slices=2", "elmer:threshold=1", "scojo"):
+            self.write("/etc/zbs/zone.toml", f"queue = \"{queue}\"\n{zone}\n[time_sharing]\nslice_s = 0.1\n")
             self.inside("systemctl restart zbs-zone")
             until(lambda: "given" in self.as_ana("timeout 60 zbs run -q -n 2 -- /bin/echo given", check=False).stdout, lambda: self.inside("journalctl --no-pager -n 60"))
             jobs = [self.as_ana("zbs submit -n 2 -- /bin/sh /home/guest/count").split()[-1] for _ in range(2)]
             for job in jobs:
                 self.as_ana(f"timeout 60 zbs wait {job}")
-                self.assertEqual(self.as_ana(f"zbs logs {job}"), "300000\n" * 2, mode)
+                self.assertEqual(self.as_ana(f"zbs logs {job}"), "300000\n" * 2, queue)
         self.write("/etc/zbs/zone.toml", zone)
         self.inside("systemctl restart zbs-zone")
         said = self.inside("journalctl --no-pager -u zbs-node -u zbs-steps")

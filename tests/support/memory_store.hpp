@@ -13,6 +13,31 @@
 
 namespace zbs::test {
 
+template <class Record>
+class MemoryRecordTable : public RecordTable<Record> {
+  public:
+    std::optional<Error> fault;  ///< while set, every call fails and changes nothing
+    Result<void> save(const Record& record) override {
+        if (fault) return *fault;
+        records_.insert_or_assign(key_of(record), record);
+        return {};
+    }
+    Result<void> remove(const std::string& key) override {
+        if (fault) return *fault;
+        records_.erase(key);
+        return {};
+    }
+    Result<std::vector<Record>> load() override {
+        if (fault) return *fault;
+        std::vector<Record> all;
+        for (const auto& [key, record] : records_) all.push_back(record);
+        return all;
+    }
+
+  private:
+    std::map<std::string, Record> records_;
+};
+
 /// ZoneStore in memory; passes the same contract suite as the one on disk. It outlives the service that uses it, so a
 /// test can start a second service on it as after a crash. While `fault` is set every call fails and changes nothing.
 class MemoryZoneStore : public ZoneStore {
@@ -164,6 +189,7 @@ class MemoryZoneStore : public ZoneStore {
         ++writes;
         return ++token_;
     }
+    MemoryRecordTable<QueueRecord>& queues() override { return queues_; }
 
     Result<std::optional<Time>> believed_time() override {
         if (fault) return *fault;
@@ -276,32 +302,8 @@ class MemoryZoneStore : public ZoneStore {
     std::map<std::string, Peer> peers_;
     std::map<ProfileId, Profile> profiles_;
     std::uint64_t token_ = 0;
+    MemoryRecordTable<QueueRecord> queues_;
     std::optional<Time> believed_;
-};
-
-template <class Record>
-class MemoryRecordTable : public RecordTable<Record> {
-  public:
-    std::optional<Error> fault;  ///< while set, every call fails and changes nothing
-    Result<void> save(const Record& record) override {
-        if (fault) return *fault;
-        records_.insert_or_assign(key_of(record), record);
-        return {};
-    }
-    Result<void> remove(const std::string& key) override {
-        if (fault) return *fault;
-        records_.erase(key);
-        return {};
-    }
-    Result<std::vector<Record>> load() override {
-        if (fault) return *fault;
-        std::vector<Record> all;
-        for (const auto& [key, record] : records_) all.push_back(record);
-        return all;
-    }
-
-  private:
-    std::map<std::string, Record> records_;
 };
 
 /// SiteStore in memory; passes the same contract suite as the one on disk.

@@ -22,7 +22,7 @@ auto listen_of(S s) { return std::tie(s.listen_address, s.listen_port); }
 std::string advertise_of(S s) { return s.advertised_host == s.listen_address ? "" : s.advertised_host; }
 auto account_map_of(S s) { return std::tie(s.zone.account_map_file, s.zone.accounts); }
 auto machines_of(S s) { return std::tie(s.zone.zone.machines, s.zone.partition_of, s.zone.agents); }
-auto turns_of(S s) { return std::tie(s.zone.slots, s.zone.slice, s.zone.sharing); }
+auto turns_of(S s) { return std::tie(s.zone.slice, s.zone.concurrent_gang); }
 auto network_of(S s) {
     return std::tie(s.zone.zone.within_machine, s.zone.zone.within_zone, s.zone.declares_within_zone,
                     s.zone.default_link);

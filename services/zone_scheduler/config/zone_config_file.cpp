@@ -95,43 +95,18 @@ void read_database(system::ConfigFile& file, ZoneSettings& settings) {
     settings.database = std::move(database);
 }
 
-/// Where the file has a table [time_sharing]. To be read after the machines.
-void read_time_sharing(system::ConfigFile& file, ZoneConfig& zone) {
-    if (!file.has("time_sharing")) return;
-    const std::string mode = file.text("time_sharing.mode", "gang");
-    const auto known = find_word<SharingMode>(mode);
-    if (!known)
-        file.fail("time_sharing.mode", "'mode' of [time_sharing] is '" + mode +
-                                           "', but must be one of gang, concurrent-gang, priority, shares");
-    else
-        zone.sharing = *known;
-    zone.slots = static_cast<int>(file.integer("time_sharing.slots", 2, 2, 16));
-    zone.slice = seconds_to_duration(file.number("time_sharing.slice_s", to_seconds(zone.slice), 0.05, 60));
-    if (zone.agents.size() < zone.zone.machines.size() || zone.agents.empty())
-        file.fail("time_sharing", "processes take turns by node agents: each [[machine]] needs agent = true");
-}
-
-/// Where the policy of the queue has parts share processors or stops some.
-void read_shared_queue(system::ConfigFile& file, const Discipline& discipline, ZoneConfig& zone) {
+/// What goes with a policy of the queue whose parts share processors, or are stopped. To be read after the machines.
+void read_sharing(system::ConfigFile& file, const Discipline& discipline, ZoneConfig& zone) {
     if (zone.agents.size() < zone.zone.machines.size() || zone.agents.empty())
         file.fail("queue",
                   "parts of this policy share processors by node agents, also not in front of Slurm: each "
                   "[[machine]] needs agent = true, or 'queue' a policy such as easy or conservative");
-    if (file.has("time_sharing.slots"))
-        file.fail("time_sharing.slots",
-                  "the policy in 'queue' says how many parts share a processor: leave 'slots' out");
+    if (zone.concurrent_gang && discipline.sharing != ZoneState::Sharing::kTime)
+        file.fail("time_sharing.concurrent_gang",
+                  "jobs do not take turns under the policy in 'queue': leave 'concurrent_gang' out, or write gang or "
+                  "adaptive-scojo there");
     zone.slots = discipline.rows;
-    using Sharing = ZoneState::Sharing;
-    const bool takes_turns = discipline.sharing == Sharing::kTime;
-    if (file.has("time_sharing.mode") &&
-        (!takes_turns || zone.sharing == SharingMode::kPriority || zone.sharing == SharingMode::kShares))
-        file.fail("time_sharing.mode",
-                  "the policy in 'queue' says how parts share processors: leave 'mode' out; with "
-                  "gang and adaptive-scojo it can be concurrent-gang");
-    if (takes_turns) return;
-    zone.sharing = discipline.sharing == Sharing::kPriority ? SharingMode::kPriority
-                   : discipline.sharing == Sharing::kShare  ? SharingMode::kShares
-                                                            : SharingMode::kGang;
+    zone.sharing = discipline.sharing;
 }
 
 void read_staging(system::ConfigFile& file, ZoneConfig& zone) {
@@ -234,18 +209,21 @@ void read_planning(system::ConfigFile& file, ZoneConfig& zone) {
         file.fail("mapper", "'mapper' must be one of" + names);
     }
     zone.queue = file.text("queue", zone.queue);
-    if (!zone.queue.empty()) {
-        const auto count = static_cast<std::int32_t>(std::max<std::size_t>(zone.zone.processor_count(), 1));
-        const Result<Discipline> made = queue_discipline(zone.queue, count);
-        if (!made)
-            file.fail("queue", made.error().message);
-        else if (made->needs_agents())
-            read_shared_queue(file, *made, zone);
-        else if (file.has("time_sharing"))
-            file.fail("queue",
-                      "parts that wait for this policy have their processors alone: leave [time_sharing] out, "
-                      "or 'queue', or write a policy such as gang");
+    const bool has_sharing = file.has("time_sharing");
+    if (has_sharing) {
+        zone.slice = seconds_to_duration(file.number("time_sharing.slice_s", to_seconds(zone.slice), 0.05, 60));
+        zone.concurrent_gang = file.boolean("time_sharing.concurrent_gang", false);
     }
+    const auto count = static_cast<std::int32_t>(std::max<std::size_t>(zone.zone.processor_count(), 1));
+    const Result<Discipline> made = queue_discipline(zone.queue.empty() ? "fcfs" : zone.queue, count);
+    if (!made)
+        file.fail("queue", made.error().message);
+    else if (made->needs_agents())
+        read_sharing(file, *made, zone);
+    else if (has_sharing)
+        file.fail("time_sharing",
+                  "jobs have their processors alone here: leave [time_sharing] out, or write a policy whose jobs share "
+                  "them, such as queue = \"gang:slices=2\"");
 }
 
 void read_mpi(system::ConfigFile& file, const std::string& program_folder, ZoneConfig& zone) {
@@ -302,7 +280,6 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     read_slurm(file, settings);
     read_database(file, settings);
     read_machines(file, zone);
-    read_time_sharing(file, zone);
     read_staging(file, zone);
     if (zone.zone.machines.empty() && !settings.slurm)
         file.fail("machine", "at least one [[machine]] is needed, or [slurm]");

@@ -79,12 +79,9 @@ Result<ProcessorLedger::Placement> PartService::find_place(const PartRequest& re
                          (entitlement.why.empty() ? "" : ": " + entitlement.why),
                      {}};
     const ProcessorLedger::Promised promised = table_.promised(when, without);
-    ProcessorSet usable = table_.ledger().free_on(entitlement.machines, promised);
-    if (auto left = table_.ledger().leave_out_full_rows(usable, promised, request.ranks.size(),
-                                                        share_of(config_, request.share, request.user));
-        !left)
+    if (auto left = table_.ledger().check_share(promised, share_of(config_, request.share, request.user)); !left)
         return left.error();
-    return place(request, usable);
+    return place(request, table_.ledger().free_on(entitlement.machines, promised));
 }
 
 /// Whether such a part may wait here. Errors: kRejected with the reason, for this zone's own log.

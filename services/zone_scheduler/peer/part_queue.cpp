@@ -65,6 +65,19 @@ void PartQueue::add(const part::State& part) {
     table_.note_change();
 }
 
+Result<void> PartQueue::resume(PartStore& store) {
+    Result<std::vector<QueueRecord>> stored = store.queues().load();
+    if (!stored) return stored.error();
+    for (QueueRecord& queue : *stored) {
+        if (queue.policy != config_.queue || !table_.queue().shares()) continue;
+        // The steady clock may be that of another host, or of another time that it is up.
+        const Duration since = std::max(clock_.now() - queue.at, Duration{0});
+        const Duration later = clock_.steady_now() - since - queue.state.at;
+        if (auto resumed = table_.queue().resume(std::move(queue.state), later); !resumed) return resumed;
+    }
+    return {};
+}
+
 bool PartQueue::is_due(Duration now) const {
     const bool has_changed = seen_ != table_.changes();
     const bool is_woken = now >= wake_at_ || (has_changed && table_.queue().shares());

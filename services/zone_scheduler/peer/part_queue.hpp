@@ -37,6 +37,9 @@ class PartQueue {
     Result<void> use(const std::string& discipline);
     bool is_open() const { return is_open_; }
     void add(const part::State& part);
+    /// Goes on with what an earlier life of the zone stored of a queue with the same policy. To be called when all
+    /// parts are known again.
+    Result<void> resume(PartStore& store);
     /// One cycle, if one is due.
     void run();
     /// One cycle: starts whom the discipline wants started, and takes down what the others can expect.

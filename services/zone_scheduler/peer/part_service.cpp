@@ -42,7 +42,7 @@ PartService::PartService(PartPorts ports)
       store_(ports_.store),
       log_(ports_.log),
       table_(config_, clock_, ports_.queue_observer),
-      sharing_(config_, table_.ledger(), table_.queue(), clock_, store_, log_, ports_.slices,
+      sharing_(config_, table_.queue(), clock_, store_, log_, ports_.slices,
                [this] {
                    std::vector<const PartRecord*> running = table_.records();
                    std::erase_if(running, [](const auto* part) { return part->status.state != PartState::kRunning; });
@@ -116,6 +116,8 @@ Result<void> PartService::resume() {
         log_.info("part_resumed", {{"part", to_string(id)}, {"state", to_string(record.status.state)}});
     }
     for (const auto& [token, part] : queued) queue_.add(*part);
+    if (auto known = queue_.resume(store_); !known)  // rows and shares are made anew
+        log_.warn("queue_not_resumed", {{"reason", known.error().message}});
     watch();
     return {};
 }

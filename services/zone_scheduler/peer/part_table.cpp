@@ -22,7 +22,7 @@ PartTable::PartTable(const ZoneConfig& config, const Clock& clock, ZoneQueue::Ob
       queue_(
           config.zone.processor_count() * static_cast<std::size_t>(config.slots),
           [] { return std::move(make_policy("fcfs")).value(); }, static_cast<std::size_t>(config.slots)),
-      ledger_({config.zone, config.slots, config.sharing, config.level_two_mapper}) {
+      ledger_({config.zone, config.slots, config.level_two_mapper}) {
     if (observer) queue_.observe(std::move(observer));
 }
 
@@ -77,7 +77,10 @@ void PartTable::promise(const part::State& part) {
     const Duration end = std::max(latest + run, now + kOverrun);
     const auto used = Duration{static_cast<std::int64_t>(used_share_ * static_cast<double>(request.walltime.count()))};
     queue_.promise(request.id, record.home_caller.organisation,
-                   {record.processors, {begin, end}, std::clamp(begin + used, std::min(now + kSoonest, end), end)},
+                   {record.processors,
+                    {begin, end},
+                    std::clamp(begin + used, std::min(now + kSoonest, end), end),
+                    request.share ? share_of(config_, request.share, request.user) : 0},
                    now);
     ++changes_;
 }
@@ -96,10 +99,13 @@ void PartTable::record_run(const part::State& part) {
 
 ProcessorLedger::Promised PartTable::promised(const ProcessorCalendar::Interval& when, std::set<PartId> without,
                                               bool by_estimate) const {
-    return {queue_.promised(), when, std::move(without), by_estimate, [this](const PartId& id) {
-                const PartRequest& request = parts_.at(id)->record.request;
-                return share_of(config_, request.share, request.user);
-            }};
+    ProcessorLedger::Promised promised{queue_.promised(), when, std::move(without), by_estimate, {}};
+    if (queue_.sharing() == ZoneState::Sharing::kShare)
+        promised.share_of = [this](const PartId& id) {
+            const PartRequest& request = parts_.at(id)->record.request;
+            return share_of(config_, request.share, request.user);
+        };
+    return promised;
 }
 
 PeeringUsage PartTable::usage_in(const OrganisationName& organisation, const ProcessorCalendar::Interval& when,
@@ -153,17 +159,13 @@ ProcessorLedger::Use PartTable::use() const {
 }
 
 std::optional<int> PartTable::slice_of(const PartRecord& part) const {
-    if (config_.slots == 1 || part.processors.empty()) return std::nullopt;
-    if (queue_.shares()) {
-        const auto& rows = queue_.turns().rows;
-        const auto row = std::ranges::find_if(rows, [&](const std::vector<PartId>& parts) {
-            return std::ranges::find(parts, part.request.id) != parts.end();
-        });
-        // What came without the queue can lie in rows beyond those of the policy.
-        const auto number = static_cast<int>(row - rows.begin());
-        return row == rows.end() || number >= config_.slots ? std::nullopt : std::optional(number);
-    }
-    return static_cast<int>(ledger_.row_of(part.processors.front()));
+    const auto& rows = queue_.turns().rows;
+    const auto row = std::ranges::find_if(rows, [&](const std::vector<PartId>& parts) {
+        return std::ranges::find(parts, part.request.id) != parts.end();
+    });
+    // What came without the queue can lie in rows beyond those of the policy.
+    const auto number = static_cast<int>(row - rows.begin());
+    return row == rows.end() || number >= config_.slots ? std::nullopt : std::optional(number);
 }
 
 }  // namespace zbs

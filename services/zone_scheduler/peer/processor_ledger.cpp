@@ -1,7 +1,6 @@
 #include "services/zone_scheduler/peer/processor_ledger.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "algorithms/base/expects.hpp"
@@ -157,30 +156,27 @@ std::optional<std::size_t> ProcessorLedger::fullest_row(const ProcessorSet& usab
     return fullest;
 }
 
-/// By row, per cent: the largest of its parts'; 0 where it has none.
-std::vector<int> ProcessorLedger::row_shares(const Promised& promised) const {
-    std::vector<int> shares(rows(), 0);
+/// Per cent: most that parts have at an instant of the interval, all together.
+int ProcessorLedger::given_shares(const Promised& promised) const {
+    std::map<Duration, int> change;
     for (const auto& [id, promise] : promised.calendar.promises()) {
-        if (promise.processors.empty() || promised.without.contains(id) ||
-            !promise.taken(promised.by_estimate).meets(promised.when))
-            continue;
-        int& share = shares[row_of(promise.processors.front())];
-        share = std::max(share, promised.share_of(id));
+        const ProcessorCalendar::Interval taken = promise.taken(promised.by_estimate);
+        if (promise.processors.empty() || promised.without.contains(id) || !taken.meets(promised.when)) continue;
+        change[std::max(taken.begin, promised.when.begin)] += promised.share_of(id);
+        change[taken.end] -= promised.share_of(id);
     }
-    return shares;
+    int given = 0, most = 0;
+    for (const auto& [at, by] : change) most = std::max(most, given += by);
+    return most;
 }
 
 /// By row: what a part that is put there has of its processors' speed, above 0 to 1; 0 where it would be too much.
 std::vector<double> ProcessorLedger::row_speeds(const Promised& promised, int share) const {
     std::vector<double> speeds(rows(), 1);
     if (rows() == 1) return speeds;
-    if (setup_.sharing == SharingMode::kShares) {
-        const std::vector<int> shares = row_shares(promised);
-        const int all = std::accumulate(shares.begin(), shares.end(), 0);
-        for (std::size_t r = 0; r < speeds.size(); ++r) {
-            const int with = all - shares[r] + std::max(shares[r], share);
-            speeds[r] = with > 100 ? 0 : static_cast<double>(share) / with;
-        }
+    if (promised.share_of) {
+        const int all = given_shares(promised) + share;
+        speeds.assign(rows(), all > 100 ? 0 : static_cast<double>(share) / all);
         return speeds;
     }
     // By promises only: a machine that is out of order slows no other.
@@ -223,18 +219,11 @@ StartWindow ProcessorLedger::count_free_in_row(const ProcessorSet& usable, std::
     return window;
 }
 
-Result<void> ProcessorLedger::leave_out_full_rows(ProcessorSet& usable, const Promised& promised, std::size_t ranks,
-                                                  int share) const {
-    if (rows() == 1 || setup_.sharing != SharingMode::kShares) return {};
-    const std::vector<double> speeds = row_speeds(promised, share);
-    const bool had_room = fullest_row(usable, ranks).has_value();
-    for (std::size_t r = 0; r < speeds.size(); ++r)
-        if (speeds[r] <= 0) usable.clear_row(r);
-    if (!had_room || fullest_row(usable, ranks)) return {};
-    const std::vector<int> shares = row_shares(promised);
+Result<void> ProcessorLedger::check_share(const Promised& promised, int share) const {
+    const int left = promised.share_of ? 100 - given_shares(promised) : 100;
+    if (share <= left) return {};
     return Error{ErrorCode::kRejected,
-                 "a share of " + std::to_string(share) + " % wanted, " +
-                     std::to_string(std::max(0, 100 - std::accumulate(shares.begin(), shares.end(), 0))) + " % left",
+                 "a share of " + std::to_string(share) + " % wanted, " + std::to_string(std::max(0, left)) + " % left",
                  {}};
 }
 

@@ -28,8 +28,7 @@ class ProcessorLedger {
     /// The part of a zone's configuration that decides.
     struct Setup {
         Zone zone;
-        int slots = 1;  ///< rows of the matrix
-        SharingMode sharing = SharingMode::kGang;
+        int slots = 1;       ///< rows of the matrix
         std::string mapper;  ///< a name of `mapper_names`
     };
     /// Which promises count in an interval.
@@ -38,7 +37,7 @@ class ProcessorLedger {
         ProcessorCalendar::Interval when;
         std::set<PartId> without;  ///< count as free
         bool by_estimate = false;  ///< as parts have ended lately, not as they may
-        /// Share of its processors that a part of the calendar has, per cent; asked under `SharingMode::kShares` only.
+        /// Share of its processors that a part of the calendar has, per cent; empty where parts have none.
         std::function<int(const PartId&)> share_of;
     };
     /// Bounds of the question how much is free.
@@ -80,7 +79,6 @@ class ProcessorLedger {
     explicit ProcessorLedger(Setup setup);
 
     std::size_t row_size() const { return machine_of_.size(); }  ///< processors that there are
-    std::size_t row_of(std::int32_t processor) const { return static_cast<std::size_t>(processor) / row_size(); }
     /// The processors that a part was given under these names of machines, which stay when others come or go before
     /// them; `old` where a machine is gone, or there are several rows.
     std::vector<std::int32_t> processors_of(const std::vector<RankPlace>& assignment,
@@ -106,10 +104,8 @@ class ProcessorLedger {
     /// How many of `usable` a part could have, all in one row, as one aggregate. Where the limits leave fewer, machines
     /// with most of them count first.
     StartWindow count_free(const ProcessorSet& usable, const Promised& promised, const Limits& limits) const;
-    /// Takes rows out of `usable` in which a part of so many ranks would have too large a share. Errors: kRejected
-    /// where it would have fitted but for that.
-    Result<void> leave_out_full_rows(ProcessorSet& usable, const Promised& promised, std::size_t ranks,
-                                     int share) const;
+    /// Errors: kRejected where parts have shares, and such a one more would make them more than all.
+    Result<void> check_share(const Promised& promised, int share) const;
     /// The part on some of these processors, all in one row, as the zone's mapper has it. Errors: kRejected where no
     /// row has enough of them; the mapper's.
     Result<Placement> place(const PartRequest& request, const ProcessorSet& usable, const PlaceOptions& options) const;
@@ -131,7 +127,7 @@ class ProcessorLedger {
     void record_use(std::size_t machine, const MachineUse& use, const ProcessorSet& ours);
     std::vector<Room> most_room(const ProcessorSet& usable, std::size_t row, int max_machines) const;
     std::optional<std::size_t> fullest_row(const ProcessorSet& usable, std::size_t processors) const;
-    std::vector<int> row_shares(const Promised& promised) const;
+    int given_shares(const Promised& promised) const;
     std::vector<double> row_speeds(const Promised& promised, int share) const;
     StartWindow count_free_in_row(const ProcessorSet& usable, std::size_t row, double speed_left,
                                   const Limits& limits) const;

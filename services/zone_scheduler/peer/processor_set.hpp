@@ -29,9 +29,6 @@ class ProcessorSet {
     void insert(std::size_t processor) { members_[processor] = true; }
     void remove(std::size_t processor) { members_[processor] = false; }
     void clear() { members_.assign(members_.size(), false); }
-    void clear_row(std::size_t row) {
-        for (std::size_t p = row * row_size_; p < (row + 1) * row_size_; ++p) remove(p);
-    }
 
     std::size_t count() const { return count_between(0, members_.size()); }
     std::size_t count(std::size_t row) const { return count(row, {0, row_size_}); }

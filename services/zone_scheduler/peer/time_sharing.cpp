@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "algorithms/elmer/nice_level.hpp"
-#include "algorithms/elmer/virtual_clusters.hpp"
 #include "algorithms/policy/scojo.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/records/part_view.hpp"
@@ -18,23 +18,23 @@ namespace {
 constexpr Duration kAhead = std::chrono::milliseconds{300};
 constexpr Duration kMinAhead = std::chrono::milliseconds{100};
 constexpr int kMaxWeight = 10'000;
+using Sharing = ZoneState::Sharing;
 
 }  // namespace
 
 bool TimeSharing::takes_turns() const {
-    return config_.sharing == SharingMode::kGang || config_.sharing == SharingMode::kConcurrentGang ||
-           (config_.sharing == SharingMode::kShares && !has_weights_);
+    return queue_.sharing() != Sharing::kPriority && (queue_.sharing() != Sharing::kShare || !has_weights_);
 }
 
 std::string TimeSharing::mode() const {
-    if (config_.slots == 1) return {};
+    if (queue_.sharing() == Sharing::kSpace) return {};
     if (takes_turns()) return "turns";
-    return config_.sharing == SharingMode::kPriority ? "nice levels" : "weights";
+    return queue_.sharing() == Sharing::kPriority ? "nice levels" : "weights";
 }
 
 /// Weights count only where all machines have them: else the ranks of one part would run at different times.
 void TimeSharing::see_weights() {
-    if (config_.sharing != SharingMode::kShares) return;
+    if (queue_.sharing() != Sharing::kShare) return;
     bool all_have = true;
     for (const MachineName& machine : config_.agents) {
         const std::optional<bool> has = slices_->has_weights(machine);
@@ -64,17 +64,9 @@ void TimeSharing::add_to(Row& row, const PartRecord& part) const {
         row.steps[part.machines[i]].push_back(steps[i]);
 }
 
-TimeSharing::Rows TimeSharing::running_rows() const {
-    if (queue_.shares()) return rows_of_policy();
-    Rows rows;
-    for (const PartRecord* record : running_())
-        if (!record->processors.empty()) add_to(rows[ledger_.row_of(record->processors.front())], *record);
-    return rows;
-}
-
 /// Those of the slice matrix. Where there is none, a row for each part with a share, and one for all that were not
 /// stopped. A part that the policy has not seen yet has a row of its own.
-TimeSharing::Rows TimeSharing::rows_of_policy() const {
+TimeSharing::Rows TimeSharing::running_rows() const {
     const Turns& turns = queue_.turns();
     std::map<PartId, const PartRecord*> running;
     for (const PartRecord* record : running_())
@@ -90,7 +82,7 @@ TimeSharing::Rows TimeSharing::rows_of_policy() const {
             }
         ++next;
     }
-    const bool is_apart = !turns.rows.empty() || !turns.shares.empty();
+    const bool is_apart = queue_.sharing() != Sharing::kSpace;
     for (const auto& [id, record] : running)
         if (!placed.contains(id)) add_to(rows[is_apart ? next++ : next], *record);
     return rows;
@@ -101,8 +93,8 @@ SliceColumn TimeSharing::column_of(const MachineName& machine, const Rows& rows)
     // What was stopped is in no row; one row alone never gives way.
     const bool is_needed = rows.size() > 1 || !queue_.turns().stopped.empty();
     if (!is_needed || !takes_turns()) return column;
-    const bool fill = config_.sharing == SharingMode::kConcurrentGang;
-    const bool by_shares = config_.sharing == SharingMode::kShares;
+    const bool fill = config_.concurrent_gang && queue_.sharing() == Sharing::kTime;
+    const bool by_shares = queue_.sharing() == Sharing::kShare;
     std::size_t steps = 0;
     for (const auto& [number, row] : rows) {
         const auto here = row.steps.find(machine);
@@ -133,17 +125,26 @@ void TimeSharing::begin_turns(Time now) {
     turn_ += static_cast<std::uint64_t>(turns);
 }
 
+/// What the policy knows, so that after a restart each part is in the same row.
+Result<void> TimeSharing::store_queue() const {
+    if (!queue_.shares()) return {};
+    QueueContinued state = queue_.continued();
+    const Time at = clock_.now() - (clock_.steady_now() - state.at);
+    return store_.queues().save({config_.queue, at, std::move(state)});
+}
+
 void TimeSharing::send() {
     if (slices_ == nullptr) return;
     see_weights();
-    if (queue_.shares() && turns_ != queue_.turns()) changed_ = true;
-    if (!changed_ || (!is_sharing() && sent_)) return;
+    if (turns_ != queue_.turns()) changed_ = true;
+    if (!changed_ || (!queue_.shares() && sent_)) return;
     const Time now = clock_.now();
     const bool is_pending = epoch_ > now;  // the last ones are not in force yet: these come in their place
     if (is_pending && epoch_ - now < kMinAhead) {
         clock_.after(kMinAhead, [this] { send(); });
         return;
     }
+    if (auto stored = store_queue(); !stored) return log_.warn("slices_not_set", {{"reason", stored.error().message}});
     const Result<std::uint64_t> number = store_.next_token();
     if (!number) return log_.warn("slices_not_set", {{"reason", number.error().message}});
     changed_ = false;
@@ -164,53 +165,26 @@ void TimeSharing::send() {
               {{"number", std::to_string(*number)}, {"rows", std::to_string(rows.size())}, {"by", mode()}});
 }
 
-/// Of the parts that run, by processor of each: 0 where it goes first. The higher priority does, then who came first.
+/// Of the parts that run, by processor of each: 0 where it goes first. The higher priority does, then the earlier row
+/// of the policy's matrix, then who came first.
 std::map<PartId, std::vector<int>> TimeSharing::levels() const {
-    if (queue_.shares()) return levels_of_policy();
+    std::map<PartId, std::size_t> row_of;
+    for (std::size_t row = 0; row < queue_.turns().rows.size(); ++row)
+        for (const PartId& id : queue_.turns().rows[row]) row_of.emplace(id, row);
     std::vector<const PartRecord*> order = running_();
-    std::ranges::sort(order, {}, [this](const PartRecord* record) {
+    std::ranges::sort(order, {}, [&](const PartRecord* record) {
         const bool own = record->home_caller.organisation == config_.organisation;
         const int priority = own ? record->request.priority : std::min(record->request.priority, kUsualPriority);
-        return std::pair(-priority, record->status.token);
+        const auto row = row_of.find(record->request.id);
+        return std::tuple(-priority, row == row_of.end() ? queue_.turns().rows.size() : row->second,
+                          record->status.token);
     });
-    Result<elmer::VirtualClusters> clusters =
-        elmer::VirtualClusters::make({.hosts = static_cast<std::int32_t>(ledger_.row_size()), .degree = config_.slots});
-    ZBS_EXPECTS(clusters.has_value());
-    const auto processor = [this](std::int32_t p) { return p % static_cast<std::int32_t>(ledger_.row_size()); };
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        elmer::Cluster cluster{.job = JobId{static_cast<std::int32_t>(i)}};
-        for (const std::int32_t p : order[i]->processors) cluster.hosts.push_back(processor(p));
-        std::ranges::sort(cluster.hosts);
-        clusters->place(cluster);
-    }
     std::map<PartId, std::vector<int>> levels;
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        std::vector<int>& own = levels[order[i]->request.id];
-        for (const std::int32_t p : order[i]->processors) {
-            const auto there = clusters->on_host(processor(p));
-            const auto at =
-                std::ranges::find(there, JobId{static_cast<std::int32_t>(i)}, &elmer::VirtualClusters::Slot::job);
-            own.push_back(static_cast<int>(at - there.begin()));
-        }
-    }
-    return levels;
-}
-
-/// The same by rows of the policy's matrix: the first row goes first.
-std::map<PartId, std::vector<int>> TimeSharing::levels_of_policy() const {
-    std::map<PartId, std::vector<int>> levels;
-    std::map<PartId, const PartRecord*> running;
-    for (const PartRecord* record : running_()) running.emplace(record->request.id, record);
-    std::vector<int> above(ledger_.row_size(), 0);
-    const auto take = [&](const PartRecord& record) {
-        std::vector<int>& own = levels[record.request.id];
-        for (const std::int32_t p : record.processors)
-            own.push_back(std::min(above[static_cast<std::size_t>(p) % above.size()]++, config_.slots - 1));
-    };
-    for (const std::vector<PartId>& parts : queue_.turns().rows)
-        for (const PartId& id : parts)
-            if (const auto runs = running.extract(id)) take(*runs.mapped());
-    for (const auto& [id, record] : running) take(*record);
+    std::vector<int> above(queue_.row_size(), 0);
+    for (const PartRecord* record : order)
+        for (const std::int32_t p : record->processors)
+            levels[record->request.id].push_back(
+                std::min(above[static_cast<std::size_t>(p) % above.size()]++, config_.slots - 1));
     return levels;
 }
 
@@ -218,8 +192,8 @@ std::map<PartId, std::vector<int>> TimeSharing::levels_of_policy() const {
 /// that it uses, so it is the share times these.
 ShareTable TimeSharing::shares_of(const MachineName& machine) const {
     ShareTable table;
-    if (!is_sharing() || takes_turns()) return table;
-    const bool by_priority = config_.sharing == SharingMode::kPriority;
+    if (takes_turns()) return table;
+    const bool by_priority = queue_.sharing() == Sharing::kPriority;
     const std::map<PartId, std::vector<int>> levels =
         by_priority ? this->levels() : std::map<PartId, std::vector<int>>{};
     double largest = kMaxWeight;

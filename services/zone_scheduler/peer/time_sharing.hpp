@@ -12,7 +12,6 @@
 #include "services/common/ports/log.hpp"
 #include "services/common/ports/slice_sink.hpp"
 #include "services/common/ports/storage/part_store.hpp"
-#include "services/zone_scheduler/peer/processor_ledger.hpp"
 #include "services/zone_scheduler/records/zone_config.hpp"
 
 namespace zbs {
@@ -21,18 +20,17 @@ namespace zbs {
 /// asks for nothing: a share counts in the whole row.
 int share_of(const ZoneConfig& config, const std::optional<int>& asked, const Caller& user);
 
-/// How parts share processors: which columns of slices, nice levels or weights the machines get. Parts take turns, as
-/// in gang scheduling; or they run together, by priority [Turner1995, chapter 6] or by shares [Huang2004, chapter 5].
+/// How parts share processors, as the policy of the queue has it: which columns of slices, nice levels or weights the
+/// machines get. Parts take turns, as in gang scheduling; or they run together, by priority [Turner1995, chapter 6] or
+/// by shares [Huang2004, chapter 5].
 class TimeSharing {
   public:
     /// Returns the parts that run, in order of their ids; valid until the strand is left.
     using RunningParts = std::function<std::vector<const PartRecord*>()>;
     /// `slices`: receives the slices of the machines; null where they get none.
-    /// `queue`: says how parts share processors where its policy has them share; else the rows of the ledger do.
-    TimeSharing(const ZoneConfig& config, const ProcessorLedger& ledger, const ZoneQueue& queue, Clock& clock,
-                PartStore& store, Log& log, SliceSink* slices, RunningParts running)
+    TimeSharing(const ZoneConfig& config, const ZoneQueue& queue, Clock& clock, PartStore& store, Log& log,
+                SliceSink* slices, RunningParts running)
         : config_(config),
-          ledger_(ledger),
           queue_(queue),
           clock_(clock),
           store_(store),
@@ -56,18 +54,15 @@ class TimeSharing {
     using Rows = std::map<std::size_t, Row>;  ///< that have something that runs, by number
     void see_weights();
     void begin_turns(Time now);
-    bool is_sharing() const { return config_.slots > 1 || queue_.shares(); }
+    Result<void> store_queue() const;
     int share_of_part(const PartRecord& part) const;
     void add_to(Row& row, const PartRecord& part) const;
     Rows running_rows() const;
-    Rows rows_of_policy() const;
     SliceColumn column_of(const MachineName& machine, const Rows& rows) const;
     std::map<PartId, std::vector<int>> levels() const;
-    std::map<PartId, std::vector<int>> levels_of_policy() const;
     ShareTable shares_of(const MachineName& machine) const;
 
     const ZoneConfig& config_;
-    const ProcessorLedger& ledger_;
     const ZoneQueue& queue_;
     Clock& clock_;
     PartStore& store_;

@@ -56,6 +56,7 @@ void reload_settings(const std::string& config_path, ServiceHost& host, ZoneCore
     if (auto set = zone.set_queue(again->zone.queue); set) {
         new_entry = new_entry || running.zone.queue != again->zone.queue;
         running.zone.queue = again->zone.queue;
+        running.zone.sharing = again->zone.sharing;
     } else
         log.warn("setting_not_reloaded", {{"key", "queue"}, {"reason", set.error().message}});
     running.zone.contact = again->zone.contact;

@@ -14,19 +14,31 @@ const LinkToZone* declared_link(const ZoneConfig& config, const ZoneName& zone) 
 
 namespace {
 
-/// The name of the queue's policy, or of the one by which processors are shared.
+/// The name of the queue's policy.
 std::string policy_of(const ZoneConfig& config) {
-    if (!config.queue.empty()) return config.queue.substr(0, config.queue.find(':'));
-    if (config.slots == 1 || config.sharing == SharingMode::kShares) return "none";
-    return config.sharing == SharingMode::kPriority ? "elmer" : "gang";
+    return config.queue.empty() ? "none" : config.queue.substr(0, config.queue.find(':'));
+}
+
+std::string sharing_of(const ZoneConfig& config) {
+    using Sharing = ZoneState::Sharing;
+    switch (config.sharing) {
+        case Sharing::kSpace:
+            break;
+        case Sharing::kTime:
+            return config.concurrent_gang ? "concurrent-gang" : "gang";
+        case Sharing::kShare:
+            return "shares";
+        case Sharing::kPriority:
+            return "priority";
+    }
+    return "none";
 }
 
 }  // namespace
 
 std::vector<std::string> categories_of(const ZoneConfig& config) {
-    const bool shares = config.slots > 1;
     std::vector<std::string> categories = {kMpiCategory, offer_text(ZoneOffer::kPolicy, policy_of(config)),
-                                           offer_text(ZoneOffer::kSharing, shares ? to_string(config.sharing) : "none"),
+                                           offer_text(ZoneOffer::kSharing, sharing_of(config)),
                                            offer_text(ZoneOffer::kBackEnd, config.has_slurm        ? "slurm"
                                                                            : config.agents.empty() ? "local"
                                                                                                    : "agents")};

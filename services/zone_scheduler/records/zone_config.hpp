@@ -7,6 +7,7 @@
 
 #include "algorithms/base/time.hpp"
 #include "algorithms/model/resource_graph.hpp"
+#include "algorithms/model/zone_state.hpp"
 #include "services/common/messages/capacity.hpp"
 #include "services/common/messages/registry.hpp"
 #include "services/zone_scheduler/trust/site_policy/account_map.hpp"
@@ -34,15 +35,6 @@ struct StagingConfig {
     bool nodes_share_state = false;  ///< the machines see the zone's state folder under the same path
     bool operator==(const StagingConfig&) const = default;
 };
-
-/// How the parts of a processor share it.
-enum class SharingMode {
-    kGang,            ///< rows take turns
-    kConcurrentGang,  ///< likewise, and others run where a row's part waits or is missing
-    kPriority,        ///< all run, by nice levels: who has the higher priority, or came first, goes first
-    kShares,          ///< each has its share
-};
-constexpr auto words_of(SharingMode) { return std::array{"gang", "concurrent-gang", "priority", "shares"}; }
 
 /// What an operator settles for a zone. Read at start; what `settings_table` says of SIGHUP changes on the strand.
 struct ZoneConfig {
@@ -72,11 +64,12 @@ struct ZoneConfig {
     /// The queue discipline, as `queue_discipline` reads it; empty: nobody can wait in this zone's queue, and whose
     /// part does not fit now asks again.
     std::string queue;
-    /// Parts share processors, in so many rows of a matrix; 1: each has its processors for itself. More than one only
-    /// where all machines have agents, and without `queue`.
+    /// Most parts of a processor, and how they share it, both as the policy in `queue` has it. More than one only where
+    /// all machines have agents.
     int slots = 1;
-    SharingMode sharing = SharingMode::kGang;         ///< how, where there are several slots
-    Duration slice = std::chrono::milliseconds{200};  ///< length of a turn; under kShares of the period
+    ZoneState::Sharing sharing = ZoneState::Sharing::kSpace;
+    bool concurrent_gang = false;  ///< where parts take turns, others run in slots whose part waits or is missing
+    Duration slice = std::chrono::milliseconds{200};  ///< length of a turn; where parts have shares, of the period
     /// True: jobs run as the accounts that users are mapped to (the zone must be root). False: as the zone's own user,
     /// whatever account the map says.
     bool run_as_accounts = false;

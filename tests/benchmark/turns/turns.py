@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Gang beside Concurrent Gang with real MPI jobs: turns.py [--build FOLDER] [--rounds N] [--slice-s S]
 
-Two zones on this machine, each with one machine of two processors and its node agent: `gang` and `concurrent-gang`, two slots. In
+Two zones on this machine, each with one machine of two processors and its node agent: `gang` and `concurrent-gang`, two slices. In
 each round both run, one after the other, two pairs of jobs of two ranks: a device-bound beside a compute-bound one, and two that meet
 at a barrier every 0.2 ms. Told is the time from the first step of a pair to its last, by the jobs' own word of their ends; runs with
 little else on the machine are worth more. JSON with --json FILE.
@@ -46,13 +46,13 @@ listen = "127.0.0.1:{port}"
 allow_private_addresses = true
 run_as = "self"
 shared_memory = true
+queue = "gang:slices=2:fill=false"
 [[machine]]
 name = "node-1"
 processors = 2
 agent = true
 [time_sharing]
-mode = "{self.mode}"
-slots = 2
+concurrent_gang = {"true" if self.mode == "concurrent-gang" else "false"}
 slice_s = {self.slice_s}
 """
 

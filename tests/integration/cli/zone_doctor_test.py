@@ -447,10 +447,10 @@ class Doctor(unittest.TestCase):
     def test_config_show_tells_what_is_in_force_and_no_password(self):
         (self.folder / "zone.d").mkdir()
         (self.folder / "zone.d/20.toml").write_text("contact = 'ana'\n[database]\nurl = 'postgresql://zbs:hunter2@db/zbs?password=hunter2'\n")
-        self.write("[time_sharing]\n", '[[machine]]\nname = "node-1"\nagent = true\n')
+        self.write("[time_sharing]\n", 'queue = "gang:slices=2"\n[[machine]]\nname = "node-1"\nagent = true\n')
         table = self.zone("config", "show", "--origin").stdout
         self.assertRegex(table, rf"(?m)^contact +ana +{self.folder}/zone.d/20.toml:1$")
-        self.assertRegex(table, r"(?m)^time_sharing.slots +2 +default$")
+        self.assertRegex(table, r"(?m)^time_sharing.slice_s +0.2 +default$")
         self.assertRegex(table, r"(?m)^database.url +postgresql://zbs:\*\*\*@db/zbs\?password=\*\*\* ")
         self.assertNotIn("20.toml", self.zone("config", "show").stdout)
         for form in ("table", "wide", "json", "jsonl", "csv", "name"):

@@ -216,7 +216,7 @@ class LinksBetweenMachines(OnMachines):
 
 class SharedWorld(World):
     def zone_text(self, name, port):
-        return super().zone_text(name, port) + '\n[time_sharing]\nmode = "gang"\nslots = 2\nslice_s = 0.1\n'
+        return 'queue = "gang:slices=2"\n' + super().zone_text(name, port) + "\n[time_sharing]\nslice_s = 0.1\n"
 
 
 class TakingTurns(OnMachines):
@@ -320,7 +320,7 @@ class Spinning(OnMachines):
 
 class PriorityWorld(World):
     def zone_text(self, name, port):
-        return super().zone_text(name, port) + '\n[time_sharing]\nmode = "priority"\nslots = 2\n'
+        return 'queue = "elmer:degree=2:threshold=1"\n' + super().zone_text(name, port)
 
 
 class ByPriority(Spinning):
@@ -354,7 +354,7 @@ class ByPriority(Spinning):
 
 class TurnsOfShares(World):
     def zone_text(self, name, port):
-        return super().zone_text(name, port) + '\n[time_sharing]\nmode = "shares"\nslots = 3\nslice_s = 0.2\n'
+        return 'queue = "scojo:level=3"\n' + super().zone_text(name, port) + "\n[time_sharing]\nslice_s = 0.2\n"
 
 
 class Shares(Spinning):
@@ -373,10 +373,10 @@ class Shares(Spinning):
         self.assertGreater(ratio, 2, got)
         self.assertLess(ratio, 6, got)  # 3 on a quiet host; other work on the machine shifts it
         over = self.world.zbs("run", "-n", "4", "--share", "30", "--dry-run", "--", "/bin/true")
-        self.assertIn("common start: in ", over.stdout, "60, 20 and 30 are more than all")
+        self.assertIn("expected to start in ", over.stdout, "60, 20 and 30 are more than all")
         fits = self.world.zbs("run", "-n", "4", "--share", "20", "--dry-run", "--", "/bin/true")
         self.assertEqual(fits.returncode, 0, fits.stderr)
-        self.assertNotIn("common start: in ", fits.stdout)
+        self.assertNotIn("expected to start in ", fits.stdout)
         self.cancel(large, small)
 
 

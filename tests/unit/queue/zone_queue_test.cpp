@@ -358,5 +358,65 @@ TEST_P(ToldAgain, GoesOnAsIfAllHadBeenTold) {
     }
 }
 
+/// After a restart, when the policy is asked the next time, it knows what it had known without one.
+TEST_P(ToldAgain, ANextLifeDecidesAsThisOneWouldHave) {
+    int had_turns = 0;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        SCOPED_TRACE(seed);
+        Rng rng(seed);
+        constexpr std::int32_t kProcessors = 8;
+        QueueWorld before(kProcessors, GetParam()), after(kProcessors, GetParam());
+        std::uint64_t number = 100;
+        const auto add = [&](QueueWorld& world, std::uint64_t n, Rng made) {
+            world.add(n, 1 + static_cast<int>(made.below(kProcessors)),
+                      std::chrono::seconds{static_cast<long>(1 + made.below(500))},
+                      made.below(2) == 0 ? "org-a" : "org-b");
+        };
+        for (int step = 0; step < 30; ++step) {
+            before.now += std::chrono::seconds{static_cast<long>(rng.below(200))};
+            for (std::uint64_t n = rng.below(3); n > 0; --n) ++number, add(before, number, Rng(number + seed));
+            for (const auto& [id, at] : std::map(before.started))
+                if (rng.below(2) == 0) before.queue.withdraw_promise(id, before.now), before.started.erase(id);
+            before.decide();
+        }
+        const QueueContinued stored = before.queue.continued();
+        if (!before.started.empty()) before.queue.withdraw_promise(before.started.begin()->first, before.now);
+        before.now += 50s;
+        const Duration later = seed % 2 == 0 ? 0s : 3h;  // the clock of another host
+        after.now = before.now + later;
+        std::vector<QueueEvent> log;
+        after.queue.observe([&](const QueueEvent& event) { log.push_back(event); });
+        after.queue.use_policy(discipline(GetParam()).make, GetParam());
+        after.parts = before.parts;
+        for (auto& [id, part] : after.parts) {
+            part.since += later;
+            if (const ProcessorCalendar::Promise* known = before.queue.find_promise(id)) {
+                ProcessorCalendar::Promise promise = *known;
+                promise.when = {promise.when.begin + later, promise.when.end + later};
+                promise.expected_end += later;
+                after.queue.promise(id, part.party, promise, after.now);
+            }
+            if (before.queue.has(id)) after.queue.add(part);
+        }
+        ASSERT_TRUE(after.queue.resume(stored, later));
+        for (int step = 0; step < 5; ++step) {
+            ++number;
+            for (QueueWorld* world : {&before, &after}) {
+                add(*world, number, Rng(number + seed));
+                world->decide();
+                world->now += 7s;
+            }
+            EXPECT_EQ(before.last.starts, after.last.starts);
+            EXPECT_EQ(before.last.places, after.last.places);
+            EXPECT_EQ(before.last.turns, after.last.turns);
+            had_turns += before.last.turns.rows.size() + before.last.turns.shares.size() > 1;
+        }
+        const auto done = replay(log);
+        ASSERT_TRUE(done) << done.error();
+        EXPECT_FALSE(done->first_difference);
+    }
+    EXPECT_EQ(had_turns > 50, discipline(GetParam()).rows > 1) << had_turns;
+}
+
 }  // namespace
 }  // namespace zbs

@@ -389,6 +389,25 @@ TYPED_TEST(ZoneStoreContract, TheTimeLastBelievedComesBack) {
     EXPECT_EQ(*this->store().next_token(), 1U) << "another number";
 }
 
+TYPED_TEST(ZoneStoreContract, TheQueueComesBackAsItWasStoredLast) {
+    EXPECT_TRUE(this->store().queues().load()->empty());
+    QueueRecord queue{.policy = "gang:slices=2", .at = Time{std::chrono::hours{500'000}}, .state = {}};
+    queue.state = {.at = Duration{7}, .used = {{"org-a", 2.5}}, .view = {}};
+    const PartId part{some_id(1)};
+    JobRecord record{.job = {.id = JobId{3}, .walltime = std::chrono::hours{1}, .processors = 2}};
+    record.phase = JobPhase::kRunning;
+    record.allocated = 2;
+    record.walltime_left = record.job.walltime;
+    queue.state.view.parts = {{part, record}};
+    queue.state.view.rows = {{{part, {0, 3}, false}}};
+    for (const int slice : {100, 200}) {
+        queue.state.view.slice = std::chrono::milliseconds{slice};
+        ASSERT_TRUE(this->store().queues().save(queue));
+        this->reopen();
+        EXPECT_EQ(*this->store().queues().load(), std::vector{queue});
+    }
+}
+
 TYPED_TEST(ZoneStoreContract, PeersAreReplacedAndSortedByName) {
     Peer b = some_peer(), a = some_peer();
     b.zone = "b";

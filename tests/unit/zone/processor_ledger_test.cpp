@@ -29,15 +29,17 @@ PartRequest request(int ranks, std::uint64_t seed = 1) {
 
 /// Two machines of two processors in each row: numbers 0 to 3, 4 to 7 and so on.
 struct World {
-    explicit World(int slots = 1, SharingMode sharing = SharingMode::kGang)
+    explicit World(int slots = 1)
         : calendar(static_cast<std::size_t>(4 * slots)),
-          ledger({{"b", {{"m0", 2, 1.0}, {"m1", 2, 2.0}}}, slots, sharing, "block"}) {}
+          ledger({{"b", {{"m0", 2, 1.0}, {"m1", 2, 2.0}}}, slots, "block"}) {}
 
     void promise(std::uint64_t number, std::vector<std::int32_t> processors, Duration begin, Duration end) {
         calendar.set(part(number), Promise{std::move(processors), {begin, end}, end});
     }
     ProcessorLedger::Promised promised(Duration begin, Duration end) const {
-        return {calendar, {begin, end}, {}, false, [this](const PartId& id) { return shares.at(id); }};
+        ProcessorLedger::Promised promised{calendar, {begin, end}, {}, false, {}};
+        if (!shares.empty()) promised.share_of = [this](const PartId& id) { return shares.at(id); };
+        return promised;
     }
     ProcessorSet usable(Duration begin, Duration end) const {
         return ledger.free_on({true, true}, promised(begin, end));
@@ -49,7 +51,7 @@ struct World {
 
     ProcessorCalendar calendar;
     ProcessorLedger ledger;
-    std::map<PartId, int> shares;
+    std::map<PartId, int> shares;  ///< empty: parts have none
 };
 
 TEST(ProcessorLedger, APartGetsWhatIsNotPromisedInItsTime) {
@@ -80,12 +82,11 @@ TEST(ProcessorLedger, APartLiesInTheFullestRowWithRoom) {
     EXPECT_THAT(world.placed(1), ElementsAre(11));
     EXPECT_THAT(world.placed(2), UnorderedElementsAre(6, 7));
     EXPECT_THAT(world.placed(4), UnorderedElementsAre(0, 1, 2, 3));
-    EXPECT_EQ(world.ledger.row_of(11), 2U);
     EXPECT_EQ(world.ledger.nodes(world.calendar, 0s).at(1).used, 1);
 }
 
 TEST(ProcessorLedger, APartLiesBesideAsFewOthersAsCanBe) {
-    World world(3, SharingMode::kPriority);
+    World world(3);
     world.promise(1, {0, 1, 2}, 0s, 10s);
     world.promise(2, {7, 11}, 0s, 10s);
     EXPECT_THAT(world.placed(1), ElementsAre(3)) << "the last one of its row, which two rows use already";
@@ -105,19 +106,27 @@ TEST(ProcessorLedger, TheSitesLimitOfMachinesBoundsWhatIsFree) {
     EXPECT_EQ(free.largest_machine, 2);
 }
 
-TEST(ProcessorLedger, ARowWithoutRoomForTheShareIsLeftOut) {
-    World world(2, SharingMode::kShares);
-    world.shares = {{part(1), 60}};
+TEST(ProcessorLedger, SharesOfAllPartsAreAllOfAProcessorAtMost) {
+    World world(3);
+    EXPECT_TRUE(world.ledger.check_share(world.promised(0s, 10s), 100)) << "parts have no shares";
+    world.shares = {{part(1), 60}, {part(2), 30}};
     world.promise(1, {0}, 0s, 10s);
-    const auto promised = world.promised(0s, 10s);
-    ProcessorSet usable = world.usable(0s, 10s);
-    ASSERT_TRUE(world.ledger.leave_out_full_rows(usable, promised, 2, 50));
-    EXPECT_EQ(usable.count(0), 3U) << "rows have 60 % and 0 %: the first one goes on with the larger share";
-    EXPECT_EQ(usable.count(1), 0U) << "60 % and 50 % are too much";
-    usable = world.usable(0s, 10s);
-    const auto refused = world.ledger.leave_out_full_rows(usable, promised, 4, 50);
+    world.promise(2, {5}, 10s, 20s);
+    EXPECT_TRUE(world.ledger.check_share(world.promised(0s, 10s), 40));
+    const auto refused = world.ledger.check_share(world.promised(0s, 10s), 50);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().message, "a share of 50 % wanted, 40 % left");
+    EXPECT_TRUE(world.ledger.check_share(world.promised(0s, 20s), 40)) << "the one comes when the other goes";
+    world.promise(2, {5}, 9s, 20s);
+    EXPECT_EQ(world.ledger.check_share(world.promised(0s, 20s), 40).error().message,
+              "a share of 40 % wanted, 10 % left");
+    world.promise(2, {5}, 10s, 20s);
+    const auto free_for = [&](int share) {
+        const auto promised = world.promised(0s, 10s);
+        return world.ledger.count_free(world.usable(0s, 10s), promised, {.processors = 2, .share = share});
+    };
+    EXPECT_DOUBLE_EQ(free_for(20).speed_mean, 2 * 20.0 / 80) << "of the faster machine";
+    EXPECT_EQ(free_for(41).processors, 0);
 }
 
 TEST(ProcessorLedger, RowsInUseDivideTheSpeed) {
@@ -185,7 +194,7 @@ TEST(ProcessorLedgerProperty, NoProcessorIsGivenTwiceAndNoneRefusedThatIsThere) 
         Zone zone{"b", {}};
         for (int m = below(4); m >= 0; --m) zone.machines.push_back({"m" + std::to_string(m), 1 + below(4), 1.0});
         const int slots = 1 + below(3), size = zone.processor_count() * slots;
-        ProcessorLedger ledger({zone, slots, SharingMode::kGang, "global"});
+        ProcessorLedger ledger({zone, slots, "global"});
         ProcessorCalendar calendar(static_cast<std::size_t>(size));
         for (std::uint64_t number = 1; number <= 40; ++number) {
             if (below(4) == 0) calendar.remove(part(1 + rng.below(number)));
@@ -217,7 +226,7 @@ TEST(ProcessorLedgerProperty, NoProcessorIsGivenTwiceAndNoneRefusedThatIsThere) 
             EXPECT_EQ(std::set(promise.processors.begin(), promise.processors.end()).size(), promise.processors.size());
             for (const std::int32_t p : promise.processors) {
                 EXPECT_TRUE(usable.contains(static_cast<std::size_t>(p)));
-                EXPECT_EQ(ledger.row_of(p), ledger.row_of(promise.processors.front()));
+                EXPECT_EQ(p / zone.processor_count(), promise.processors.front() / zone.processor_count());
             }
             for (const auto& [id, other] : calendar.promises())
                 EXPECT_FALSE(other.when.meets(promise.when) && share_a_processor(other, promise));

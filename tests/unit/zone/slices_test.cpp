@@ -40,21 +40,17 @@ struct Standing {
 
 class SlicesTest : public testing::Test {
   protected:
-    void begin(int slots = 2, SharingMode sharing = SharingMode::kGang) {
+    void begin(const std::string& queue = "gang:slices=2:fill=false") {
         config.zone = {"b", {{"m0", 2, 1.0}, {"m1", 2, 1.0}}};
         config.agents = {"m0", "m1"};
         config.organisation = "org-b";
-        config.slots = slots;
-        config.sharing = sharing;
+        config.queue = queue;
+        config.slots = queue.empty() ? 1 : queue_discipline(queue, 4).value().rows;
         config.level_two_mapper = "block";
         if (zone != nullptr) former.push_back(std::move(zone));
         zone = make_zone();
+        ASSERT_TRUE(zone->use_queue(queue));
         ASSERT_TRUE(zone->resume());
-    }
-    void begin_queue(const std::string& text, SharingMode sharing = SharingMode::kGang) {
-        config.queue = text;
-        begin(queue_discipline(text, 4).value().rows, sharing);
-        ASSERT_TRUE(zone->use_queue(text));
     }
     std::unique_ptr<PartService> make_zone() {
         return std::make_unique<PartService>(
@@ -138,7 +134,7 @@ class SlicesTest : public testing::Test {
 };
 
 TEST_F(SlicesTest, AsManyPartsHaveTheSameProcessorsAsThereAreSlots) {
-    begin(3);
+    begin("gang:slices=3:fill=false");
     for (int i = 0; i < 3; ++i) {
         const auto held = hold(4);
         ASSERT_TRUE(held) << held.error();
@@ -158,6 +154,7 @@ TEST_F(SlicesTest, APartLiesInOneRowTheFullestThatHasRoom) {
     EXPECT_FALSE(hold(3)) << "three are free, but not in one row";
     EXPECT_EQ(zone->table().free_processors(), 2) << "the row of three is full now";
     EXPECT_TRUE(hold(2));
+    clock.advance(1s);  // the policy has seen them
     std::map<int, std::size_t> ranks;
     for (const PartRecord* part : zone->table().records())
         ranks[zone->table().slice_of(*part).value()] += part->processors.size();
@@ -193,7 +190,8 @@ TEST_F(SlicesTest, RowsAreTheSameOnEveryMachineWhateverItHasInThem) {
 }
 
 TEST_F(SlicesTest, ConcurrentGangLetsOthersRunWhereARowWaits) {
-    begin(2, SharingMode::kConcurrentGang);
+    config.concurrent_gang = true;
+    begin();
     const auto first = run(4), second = run(4);
     EXPECT_EQ(columns.of.at("m0").fill, FillMode::kLts);
     EXPECT_THAT(columns.of.at("m0").fillers, UnorderedElementsAre(first.at("m0"), second.at("m0")));
@@ -220,7 +218,7 @@ TEST_F(SlicesTest, AMachineThatIsOutOfOrderSlowsNoOther) {
 }
 
 TEST_F(SlicesTest, ColumnsThatFollowEachOtherQuicklyStillComeIntoForce) {
-    begin(4);
+    begin("gang:slices=4:fill=false");
     run(1);
     const Time epoch = columns.of.at("m0").epoch;
     for (int i = 0; i < 3; ++i) {
@@ -238,7 +236,7 @@ std::string turn_at(const SliceColumn& column, Time at) {
 }
 
 TEST_F(SlicesTest, WhoStartsAndEndsOftenGivesNobodyMoreTurns) {
-    begin(3);
+    begin("gang:slices=3:fill=false");
     const auto first = run(4), second = run(4);
     clock.advance(1s);
     const SliceColumn before = columns.of.at("m0");
@@ -257,7 +255,7 @@ TEST_F(SlicesTest, WhoStartsAndEndsOftenGivesNobodyMoreTurns) {
 }
 
 TEST_F(SlicesTest, WithoutTimeSharingAgentsAreToldOnceThatThereIsNone) {
-    begin(1);
+    begin("");
     zone->start();
     const std::uint64_t number = columns.of.at("m0").number;
     EXPECT_GT(number, 0U);
@@ -274,7 +272,7 @@ std::map<std::string, int> table_of(const ShareTable& table) {
 }
 
 TEST_F(SlicesTest, ByPriorityAllRunAndTheOneThatCameFirstGoesFirst) {
-    begin(2, SharingMode::kPriority);
+    begin("elmer:degree=2:threshold=1");
     const auto first = run(4), second = run(4);
     for (const char* machine : {"m0", "m1"}) {
         EXPECT_THAT(columns.of.at(machine).rows, IsEmpty());
@@ -290,7 +288,7 @@ TEST_F(SlicesTest, ByPriorityAllRunAndTheOneThatCameFirstGoesFirst) {
 }
 
 TEST_F(SlicesTest, AHigherPriorityGoesFirstWhoeverCameFirst) {
-    begin(3, SharingMode::kPriority);
+    begin("elmer:degree=3:threshold=1");
     const auto usual = run(4), low = run(4, {.priority = 1}), high = run(4, {.priority = 9});
     const auto levels = table_of(columns.shares.at("m1"));
     EXPECT_EQ(levels.at(high.at("m1")), 0);
@@ -299,7 +297,7 @@ TEST_F(SlicesTest, AHigherPriorityGoesFirstWhoeverCameFirst) {
 }
 
 TEST_F(SlicesTest, UsersOfOthersCountWithTheUsualPriorityAtMost) {
-    begin(3, SharingMode::kPriority);
+    begin("elmer:degree=3:threshold=1");
     const auto own = run(4);
     accept_org_a();
     // Toward others machines are n0 and n1.
@@ -311,7 +309,7 @@ TEST_F(SlicesTest, UsersOfOthersCountWithTheUsualPriorityAtMost) {
 }
 
 TEST_F(SlicesTest, ByPriorityProcessorsWithFewOthersAreTakenFirst) {
-    begin(3, SharingMode::kPriority);
+    begin("elmer:degree=3:threshold=1");
     const auto first = run(2), second = run(2);
     EXPECT_NE(first.begin()->first, second.begin()->first) << "each has a machine of its own";
     EXPECT_EQ(table_of(columns.shares.at(second.begin()->first)).begin()->second, 0);
@@ -320,7 +318,7 @@ TEST_F(SlicesTest, ByPriorityProcessorsWithFewOthersAreTakenFirst) {
 }
 
 TEST_F(SlicesTest, ByPriorityAnIdleProcessorIsTakenBeforeOneThatSomebodyHas) {
-    begin(3, SharingMode::kPriority);
+    begin("elmer:degree=3:threshold=1");
     const auto three = run(3), last = run(1), beside = run(1);
     end(three);  // now the first row has the last processor only, the second one the first
     const auto late = run(1);
@@ -329,12 +327,12 @@ TEST_F(SlicesTest, ByPriorityAnIdleProcessorIsTakenBeforeOneThatSomebodyHas) {
 }
 
 TEST_F(SlicesTest, LevelsComeBackAfterARestartOfTheZone) {
-    begin(2, SharingMode::kPriority);
+    begin("elmer:degree=2:threshold=1");
     const auto usual = run(4), high = run(4, {.priority = 9});
     const auto before = table_of(columns.shares.at("m0"));
     const std::uint64_t number = columns.shares.at("m0").number;
     columns.shares.clear();
-    begin(2, SharingMode::kPriority);
+    begin("elmer:degree=2:threshold=1");
     clock.advance(1s);
     EXPECT_GT(columns.shares.at("m0").number, number);
     EXPECT_EQ(table_of(columns.shares.at("m0")), before);
@@ -342,7 +340,7 @@ TEST_F(SlicesTest, LevelsComeBackAfterARestartOfTheZone) {
 }
 
 TEST_F(SlicesTest, WithoutWeightsSharesAreTurnsInOnePeriod) {
-    begin(3, SharingMode::kShares);
+    begin("scojo:level=3");
     columns.weigh = {{"m0", true}, {"m1", false}};
     const auto first = run(4, {.share = 60}), second = run(1, {.share = 20});
     for (const char* machine : {"m0", "m1"}) {
@@ -364,7 +362,7 @@ TEST_F(SlicesTest, WithoutWeightsSharesAreTurnsInOnePeriod) {
 }
 
 TEST_F(SlicesTest, WhereAllMachinesHaveThemSharesAreWeights) {
-    begin(3, SharingMode::kShares);
+    begin("scojo:level=3");
     columns.weigh = {{"m0", true}, {"m1", true}};
     const auto first = run(4, {.share = 60}), second = run(3, {.share = 20});
     EXPECT_THAT(columns.of.at("m0").rows, IsEmpty());
@@ -381,7 +379,7 @@ TEST_F(SlicesTest, WhereAllMachinesHaveThemSharesAreWeights) {
 }
 
 TEST_F(SlicesTest, UntilAllAgentsHaveRegisteredNoneSwitchesToWeights) {
-    begin(3, SharingMode::kShares);
+    begin("scojo:level=3");
     columns.weigh = {{"m0", true}};  // of m1 nothing is known
     run(4, {.share = 60});
     clock.advance(1s);
@@ -392,32 +390,32 @@ TEST_F(SlicesTest, UntilAllAgentsHaveRegisteredNoneSwitchesToWeights) {
 }
 
 TEST_F(SlicesTest, SharesOfAProcessorAreAllOfItAtMost) {
-    begin(4, SharingMode::kShares);
+    begin("scojo:level=4");
     ASSERT_TRUE(hold(4, {.share = 60}));
     const auto over = hold(1, {.share = 41});
     ASSERT_FALSE(over);
     EXPECT_EQ(over.error().code, ErrorCode::kRejected);
     EXPECT_THAT(over.error().message, testing::HasSubstr("a share of 41 % wanted, 40 % left"));
     ASSERT_TRUE(hold(2, {.share = 40}));
-    EXPECT_TRUE(hold(2, {.share = 30})) << "beside the one of 40, whose row it is";
+    EXPECT_FALSE(hold(2, {.share = 30})) << "each has its own share";
     EXPECT_FALSE(hold(1, {.share = 5})) << "all is given";
 }
 
 TEST_F(SlicesTest, UsersOfOthersHaveNoMoreThanWhoAsksForNothing) {
-    begin(4, SharingMode::kShares);
+    begin("scojo:level=4");
     ASSERT_TRUE(hold(4, {.share = 75}));
     accept_org_a();
     EXPECT_TRUE(hold(1, {.share = 95})) << "counts as 25";
 }
 
 TEST_F(SlicesTest, WhoAsksForNoShareHasAsMuchAsThereAreSlots) {
-    begin(3, SharingMode::kShares);
+    begin("scojo:level=3");
     for (int i = 0; i < 3; ++i) ASSERT_TRUE(hold(4));
     EXPECT_FALSE(hold(1));
 }
 
 TEST_F(SlicesTest, CapacityTellsWhatAShareLeaves) {
-    begin(2, SharingMode::kShares);
+    begin("scojo:level=2");
     CapacityRequest question{
         .user = {CallerKind::kUser, "org-b", "bo"}, .processors = 4, .walltime = 5min, .share = 30};
     EXPECT_EQ(zone->capacity(home, question)->speed_mean, 1) << "who is alone has all";
@@ -470,7 +468,7 @@ TEST_F(SlicesTest, AfterARestartTheMachinesAreToldAgain) {
 // With a policy in the queue, parts wait for a place beside others, and the policy says how they share.
 
 TEST_F(SlicesTest, UnderGangSchedulingAPartWaitsForAPlaceInARow) {
-    begin_queue("gang:slices=2:fill=false");
+    begin("gang:slices=2:fill=false");
     const auto first = run(4, {.queued = true}), second = run(2, {.queued = true});
     EXPECT_THAT(columns.of.at("m0").rows,
                 UnorderedElementsAre(ElementsAre(first.at("m0")), ElementsAre(second.at("m0"))));
@@ -485,7 +483,7 @@ TEST_F(SlicesTest, UnderGangSchedulingAPartWaitsForAPlaceInARow) {
 }
 
 TEST_F(SlicesTest, UnderGangSchedulingAPartIsInEachRowThatHasRoom) {
-    begin_queue("gang:slices=2");
+    begin("gang:slices=2");
     const auto narrow = run(2, {.queued = true}), wide = run(4, {.queued = true}), other = run(1, {.queued = true});
     ASSERT_EQ(narrow.size(), 1U);
     const std::string machine = narrow.begin()->first == "m0" ? "m1" : "m0";
@@ -495,9 +493,9 @@ TEST_F(SlicesTest, UnderGangSchedulingAPartIsInEachRowThatHasRoom) {
 }
 
 TEST_F(SlicesTest, RowsOfAPolicyOutliveTheZone) {
-    begin_queue("gang:slices=3");
+    begin("gang:slices=3");
     const auto first = run(4, {.queued = true}), second = run(4, {.queued = true});
-    begin_queue("gang:slices=3");
+    begin("gang:slices=3");
     zone->start();
     clock.advance(2s);
     EXPECT_THAT(columns.of.at("m1").rows,
@@ -510,15 +508,44 @@ TEST_F(SlicesTest, RowsOfAPolicyOutliveTheZone) {
 
 TEST_F(SlicesTest, WhatHasAStartInSeveralZonesTakesAnotherRowAtOnce) {
     const CapacityRequest question{.user = {CallerKind::kUser, "org-b", "bo"}, .processors = 4, .walltime = 5min};
-    begin_queue("gang:slices=2");
+    begin("gang:slices=2");
     run(4);
     EXPECT_EQ(zone->capacity(home, question)->processors, 4);
     run(4);
     EXPECT_EQ(zone->capacity(home, question)->processors, 0);
 }
 
+TEST_F(SlicesTest, EachPartIsInTheSameRowsAfterARestart) {
+    begin("gang:slices=3:choice=lowest");
+    run(4, {.queued = true}), run(3, {.queued = true}), run(3, {.queued = true});
+    const auto narrow = run(1, {.queued = true});
+    clock.advance(1s);
+    const auto slices = [&] {
+        std::map<PartId, std::optional<int>> slices;
+        for (const PartRecord* part : zone->table().records()) slices[part->request.id] = zone->table().slice_of(*part);
+        return slices;
+    };
+    const auto of = slices();
+    const auto rows = columns.of.at("m1").rows;
+    const auto has_narrow = [&](const std::vector<StepId>& row) {
+        return std::ranges::find(row, StepId(narrow.at("m1"))) != row.end();
+    };
+    ASSERT_EQ(std::ranges::count_if(rows, has_narrow), 2) << "beside each of three ranks";
+    columns.of.clear();
+    begin("gang:slices=3:choice=lowest");
+    EXPECT_EQ(slices(), of) << "before any decision";
+    zone->start();
+    EXPECT_THAT(columns.of.at("m1").rows, testing::UnorderedElementsAreArray(rows));
+    clock.advance(2s);
+    EXPECT_EQ(slices(), of);
+    EXPECT_THAT(columns.of.at("m1").rows, testing::UnorderedElementsAreArray(rows));
+    begin("gang:slices=3");
+    clock.advance(2s);
+    EXPECT_EQ(columns.of.at("m1").rows.size(), 3U) << "what another policy knew is not taken";
+}
+
 TEST_F(SlicesTest, UnderElmerTheFirstGoesFirst) {
-    begin_queue("elmer:threshold=1", SharingMode::kPriority);
+    begin("elmer:threshold=1");
     const auto first = run(4, {.queued = true}), second = run(4, {.queued = true});
     const auto levels = table_of(columns.shares.at("m0"));
     EXPECT_EQ(levels.at(first.at("m0")), 0);
@@ -531,7 +558,7 @@ TEST_F(SlicesTest, UnderElmerTheFirstGoesFirst) {
 
 TEST_F(SlicesTest, UnderScojoPartsHaveTheSharesThatThePolicyGives) {
     columns.weigh = {{"m0", true}, {"m1", true}};
-    begin_queue("scojo", SharingMode::kShares);
+    begin("scojo");
     const auto first = run(4, {.share = 60, .queued = true});
     EXPECT_EQ(table_of(columns.shares.at("m0")).at(first.at("m0")), 200) << "all of two processors";
     const auto second = run(4, {.queued = true});
@@ -542,7 +569,7 @@ TEST_F(SlicesTest, UnderScojoPartsHaveTheSharesThatThePolicyGives) {
 }
 
 TEST_F(SlicesTest, UnderLazyGangSchedulingWhoHasWaitedTooLongStopsAnother) {
-    begin_queue("lazy-gang:patience=2s,2s,2s:undisturbed=0");
+    begin("lazy-gang:patience=2s,2s,2s:undisturbed=0");
     const auto first = run(4, {.queued = true});
     const auto second = hold(4, {.queued = true});
     ASSERT_TRUE(second && second->queue);

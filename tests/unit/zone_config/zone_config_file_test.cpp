@@ -321,48 +321,40 @@ TEST_F(ZoneConfigFileTest, AnEmptyTableThatNobodyKnowsIsRefused) {
     EXPECT_THAT(fault("peering = []"), HasSubstr("[[peering]]"));
 }
 
-TEST_F(ZoneConfigFileTest, PartsShareProcessorsInOneOfTheModes) {
-    EXPECT_EQ(read("")->zone.slots, 1);
-    for (const auto& [word, mode] :
-         {std::pair{"gang", SharingMode::kGang}, std::pair{"concurrent-gang", SharingMode::kConcurrentGang},
-          std::pair{"priority", SharingMode::kPriority}, std::pair{"shares", SharingMode::kShares}}) {
-        const auto settings = read("", std::string("agent = true\n[time_sharing]\nslots = 3\nmode = '") + word + "'\n");
-        ASSERT_TRUE(settings) << settings.error();
-        EXPECT_EQ(settings->zone.sharing, mode) << word;
-        EXPECT_EQ(settings->zone.slots, 3);
-    }
-    EXPECT_THAT(fault("", "agent = true\n[time_sharing]\nmode = 'fair'\n"),
-                HasSubstr("zone.toml:10 'mode' of [time_sharing] is 'fair', but must be one of gang, concurrent-gang, "
-                          "priority, shares"));
-    EXPECT_THAT(fault("", "agent = true\n[time_sharing]\nslot = 3\n"),
-                HasSubstr("'time_sharing.slot' is not a setting"));
-    EXPECT_THAT(fault("", "agent = true\n[time_sharing]\nslots = 17\n"), HasSubstr("slots"));
-    EXPECT_THAT(fault("", "[time_sharing]\nmode = 'shares'\n"), HasSubstr("needs agent = true"));
-}
-
 TEST_F(ZoneConfigFileTest, PolicyOfTheQueueSaysHowPartsShareProcessors) {
-    for (const auto& [queue, slots, mode] :
-         {std::tuple{"gang:packing=best-fit", 5, SharingMode::kGang}, std::tuple{"lazy-gang", 1, SharingMode::kGang},
-          std::tuple{"adaptive-scojo:strategy=pri-b-wa-fa", 2, SharingMode::kGang},
-          std::tuple{"scojo:level=4", 4, SharingMode::kShares}, std::tuple{"elmer", 2, SharingMode::kPriority}}) {
+    using Sharing = ZoneState::Sharing;
+    EXPECT_EQ(read("")->zone.slots, 1);
+    for (const auto& [queue, slots, sharing] :
+         {std::tuple{"easy", 1, Sharing::kSpace}, std::tuple{"gang:packing=best-fit", 5, Sharing::kTime},
+          std::tuple{"lazy-gang", 1, Sharing::kSpace},
+          std::tuple{"adaptive-scojo:strategy=pri-b-wa-fa", 2, Sharing::kTime},
+          std::tuple{"scojo:level=4", 4, Sharing::kShare}, std::tuple{"elmer", 2, Sharing::kPriority}}) {
         const auto settings = read(std::string("queue = '") + queue + "'\n", "agent = true\n");
         ASSERT_TRUE(settings) << settings.error();
         EXPECT_EQ(settings->zone.slots, slots) << queue;
-        EXPECT_EQ(settings->zone.sharing, mode) << queue;
-        EXPECT_THAT(fault(std::string("queue = '") + queue + "'\n", ""), HasSubstr("needs agent = true"));
+        EXPECT_EQ(settings->zone.sharing, sharing) << queue;
+        if (queue != std::string("easy"))
+            EXPECT_THAT(fault(std::string("queue = '") + queue + "'\n", ""), HasSubstr("needs agent = true"));
     }
-    const auto filled =
-        read("queue = 'gang'\n", "agent = true\n[time_sharing]\nslice_s = 0.5\nmode = 'concurrent-gang'\n");
-    ASSERT_TRUE(filled) << filled.error();
-    EXPECT_EQ(filled->zone.sharing, SharingMode::kConcurrentGang);
-    EXPECT_EQ(filled->zone.slots, 5);
-    EXPECT_THAT(fault("queue = 'gang'\n", "agent = true\n[time_sharing]\nslots = 3\n"), HasSubstr("leave 'slots' out"));
-    EXPECT_THAT(fault("queue = 'gang'\n", "agent = true\n[time_sharing]\nmode = 'shares'\n"),
-                HasSubstr("leave 'mode' out"));
-    EXPECT_THAT(fault("queue = 'scojo'\n", "agent = true\n[time_sharing]\nmode = 'gang'\n"),
-                HasSubstr("leave 'mode' out"));
-    EXPECT_THAT(fault("queue = 'easy'\n", "agent = true\n[time_sharing]\n"), HasSubstr("processors alone"));
     EXPECT_THAT(fault("queue = 'gang:packing=ffd'\n", "agent = true\n"), HasSubstr("moves jobs"));
+}
+
+TEST_F(ZoneConfigFileTest, TimeSharingGoesWithAPolicyWhoseJobsShareProcessors) {
+    const auto filled =
+        read("queue = 'gang'\n", "agent = true\n[time_sharing]\nslice_s = 0.5\nconcurrent_gang = true\n");
+    ASSERT_TRUE(filled) << filled.error();
+    EXPECT_TRUE(filled->zone.concurrent_gang);
+    EXPECT_EQ(filled->zone.slice, 500ms);
+    EXPECT_EQ(filled->zone.slots, 5);
+    EXPECT_THAT(fault("queue = 'gang'\n", "agent = true\n[time_sharing]\nslots = 3\n"),
+                HasSubstr("'time_sharing.slots' is not a setting"));
+    EXPECT_THAT(fault("queue = 'gang'\n", "agent = true\n[time_sharing]\nmode = 'shares'\n"),
+                HasSubstr("'time_sharing.mode' is not a setting"));
+    EXPECT_THAT(fault("queue = 'scojo'\n", "agent = true\n[time_sharing]\nconcurrent_gang = true\n"),
+                HasSubstr("leave 'concurrent_gang' out"));
+    EXPECT_THAT(fault("queue = 'gang'\n", "agent = true\n[time_sharing]\nslice_s = 0.01\n"), HasSubstr("slice_s"));
+    for (const char* queue : {"", "queue = 'easy'\n"})
+        EXPECT_THAT(fault(queue, "agent = true\n[time_sharing]\n"), HasSubstr("processors alone"));
 }
 
 TEST_F(ZoneConfigFileTest, SharedMemoryIsLeftToTheHostUnlessSaid) {

@@ -152,10 +152,12 @@ TEST(CategoriesOf, AZoneOffersOnlyWhatItHas) {
     config.staging.job_bytes = 0;
     EXPECT_THAT(categories_of(config), ElementsAre("mpi", "policy=none", "sharing=none", "backend=local"));
     config.agents = {MachineName("n1")};
-    config.slots = 2;
-    config.sharing = SharingMode::kPriority;
+    config.queue = "elmer:threshold=1";
+    config.sharing = ZoneState::Sharing::kPriority;
     EXPECT_THAT(categories_of(config), ElementsAre("mpi", "policy=elmer", "sharing=priority", "backend=agents"));
-    config.sharing = SharingMode::kConcurrentGang;
+    config.queue = "gang";
+    config.sharing = ZoneState::Sharing::kTime;
+    config.concurrent_gang = true;
     EXPECT_THAT(categories_of(config), ElementsAre("mpi", "policy=gang", "sharing=concurrent-gang", "backend=agents"));
     config = {};
     config.has_slurm = true;

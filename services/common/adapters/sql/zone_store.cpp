@@ -13,6 +13,7 @@
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/peering_codec.hpp"
+#include "services/common/codec/records/queue_log_codec.hpp"
 #include "services/common/codec/records/record_codec.hpp"
 #include "services/common/codec/site_codec.hpp"
 #include "services/common/failpoint/failpoint.hpp"
@@ -45,7 +46,10 @@ constexpr std::size_t kRowsPerPiece = 1'000;
 class SqlZoneStore : public ZoneStore {
   public:
     SqlZoneStore(std::shared_ptr<Database> database, TaskRunner* runner)
-        : database_(std::move(database)), profiles_(*database_), runner_(runner) {}
+        : database_(std::move(database)),
+          profiles_(*database_),
+          queues_(database_, "queue", codec::encode, codec::decode_queue_record),
+          runner_(runner) {}
 
     Result<void> insert(const Application& application) override {
         const ApplicationId& id = application.request.id;
@@ -235,6 +239,8 @@ class SqlZoneStore : public ZoneStore {
         return static_cast<std::uint64_t>(value);
     }
 
+    RecordTable<QueueRecord>& queues() override { return queues_; }
+
     Result<std::optional<Time>> believed_time() override {
         Query query(*database_, "SELECT value FROM counter WHERE name='believed_us'");
         const Result<bool> row = query.step();
@@ -362,6 +368,7 @@ class SqlZoneStore : public ZoneStore {
 
     std::shared_ptr<Database> database_;
     ProfileTable profiles_;
+    SqlRecordTable<QueueRecord> queues_;
     TaskRunner* runner_;
 };
 

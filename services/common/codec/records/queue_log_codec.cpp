@@ -294,7 +294,8 @@ constexpr auto kPromise = fields<Promise>(
     Inlined{&Promise::when, fields<Interval>(
         steady("begin_us", &Interval::begin),
         steady("end_us", &Interval::end)).checked(check_interval)},
-    steady("expected_end_us", &Promise::expected_end));
+    steady("expected_end_us", &Promise::expected_end),
+    count("share", &Promise::share, 100));
 
 constexpr auto kEvent = one_of_these<QueueEvent>("event",
     alternative<QueueContinued>("continued",
@@ -340,6 +341,24 @@ Result<QueueEvent> decode_queue_event(const Json& json) {
     QueueEvent event;
     kEvent.read(in, event);
     return in.finish(std::move(event));
+}
+
+Json encode(const QueueRecord& queue) {
+    return {{"policy", queue.policy}, {"at_us", to_microseconds(queue.at)}, {"state", encode(QueueEvent(queue.state))}};
+}
+
+Result<QueueRecord> decode_queue_record(const Json& json) {
+    JsonReader in(json);
+    QueueRecord queue{.policy = in.text("policy", 1'024),
+                      .at = time_from_microseconds(in.integer("at_us", 0, kMostNumber)),
+                      .state = {}};
+    Result<QueueEvent> state = decode_queue_event(in.object("state"));
+    if (!state) return state.error();
+    if (auto* continued = std::get_if<QueueContinued>(&*state))
+        queue.state = std::move(*continued);
+    else
+        in.fail("state", "must be the state of a queue");
+    return in.finish(std::move(queue));
 }
 
 Result<std::vector<QueueEvent>> read_queue_log(std::string_view text) {

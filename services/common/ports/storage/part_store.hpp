@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "algorithms/base/result.hpp"
+#include "algorithms/queue/queue_event.hpp"
 #include "services/common/messages/part.hpp"
 #include "services/common/messages/registry.hpp"
 #include "services/common/messages/staging.hpp"
+#include "services/common/ports/storage/site_store.hpp"
 
 namespace zbs {
 
@@ -40,6 +42,15 @@ struct EndedPart {
     bool operator==(const EndedPart&) const = default;
 };
 
+/// The queue of a zone whose parts share processors, when it was stored last.
+struct QueueRecord {
+    std::string policy;  ///< as the zone's `queue` has it
+    Time at{};           ///< wall clock
+    QueueContinued state;
+    bool operator==(const QueueRecord&) const = default;
+};
+inline std::string key_of(const QueueRecord&) { return {}; }  // there is one
+
 /// The parts that a zone runs for homes. Durability and errors: as of `ZoneStore`.
 class PartStore {
   public:
@@ -59,6 +70,7 @@ class PartStore {
 
     /// A number that has never been returned before, not even before a restart.
     virtual Result<std::uint64_t> next_token() = 0;
+    virtual RecordTable<QueueRecord>& queues() = 0;
 };
 
 }  // namespace zbs
