@@ -11,7 +11,8 @@ namespace zbs {
 /// The source's cost functions are replaced by one rule: the first job in the order of arrival whose early start is
 /// feasible starts. Feasible: the others, by the ends of their slacks, all find room in time.
 ///
-/// A plan costs O(lookahead waiting-jobs log jobs).
+/// A plan costs O(lookahead waiting-jobs log jobs); a trial that fails costs the jobs before the first that comes too
+/// late. The time of all plans for n jobs at once grows as n^2.2, measured from 2,000 to 5,000 jobs.
 class SlackBackfill final : public Policy {
   public:
     struct Options {

@@ -103,9 +103,11 @@ const bool registered = [] {
                 ("simulate/lublin-" + std::to_string(jobs) + "/" + policy).c_str(),
                 [policy, jobs](benchmark::State& state) { run(state, generated(jobs), policy, {}, {}); })
                 ->Unit(benchmark::kMillisecond);
-    // Queues of thousands at once, where a plan reads the whole queue.
-    for (const std::string policy : {"conservative", "slack", "selective", "backfill", "gang"})
-        for (const std::int64_t jobs : {500l, 1'000l, 2'000l})
+    // Queues of thousands at once. After each end most waiting jobs get another start, so time grows as the square of
+    // the jobs at least.
+    for (const std::string policy : {"conservative", "slack", "selective", "backfill", "gang", "los", "dynamic",
+                                     "multiqueue", "lazy-gang", "scojo", "adaptive-scojo", "elmer"})
+        for (const std::int64_t jobs : {1'000l, 2'000l, 5'000l})
             benchmark::RegisterBenchmark(("simulate/at-once-" + std::to_string(jobs) + "/" + policy).c_str(),
                                          [policy, jobs](benchmark::State& state) {
                                              PolicyOptions options;
