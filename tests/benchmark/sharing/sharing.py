@@ -40,7 +40,7 @@ class Federation:
             self.start("registry", programs / "zbs-registry", "run", "--state", folder / "registry", "--listen-port", port, "--allow-private-addresses")
             for zone in ZONES:
                 config = folder / f"{zone}.toml"
-                sharing = f'[time_sharing]\nslice_s = {slice_s}\n' + ('mode = "concurrent-gang"\n' if way == "concurrent gang" else "") if queue else ""
+                sharing = f'[time_sharing]\nslice_s = {slice_s}\n' + ('concurrent_gang = true\n' if way == "concurrent gang" else "") if queue else ""
                 text = re.sub(r'\[\[machine\]\]\nname = "m0"\n', f'[[machine]]\nname = "m-{zone}"\nagent = true\n', config.read_text())
                 text = text.replace(f"agent = true\nprocessors = {RIGHTS}\n", f"agent = true\nprocessors = {processors}\n")
                 config.write_text(queue + text + sharing)
