@@ -214,8 +214,14 @@ Json encode(const ApplicationPlan& plan) { return kApplicationPlan.encode(plan);
 Result<ApplicationPlan> decode_application_plan(const Json& json, const std::string& pointer) {
     return kApplicationPlan.decode(json, pointer);
 }
+Json encode(const ApplicationPart& part) { return kApplicationPart.encode(part); }
+Result<ApplicationPart> decode_application_part(const Json& json, const std::string& pointer) {
+    return kApplicationPart.decode(json, pointer);
+}
 Json encode(const ApplicationStatus& status) { return kApplicationStatus.encode(status); }
-Result<ApplicationStatus> decode_application_status(const Json& json) { return kApplicationStatus.decode(json); }
+Result<ApplicationStatus> decode_application_status(const Json& json, const std::string& pointer) {
+    return kApplicationStatus.decode(json, pointer);
+}
 Json encode(const ApplicationSummary& row) { return kApplicationSummary.encode(row); }
 Result<ApplicationSummary> decode_application_summary(const Json& json) { return kApplicationSummary.decode(json); }
 Json encode(const ApplicationPage& page) { return kApplicationPage.encode(page); }

@@ -48,9 +48,11 @@ Result<ApplicationRequest> decode_application_request(const Json& json);
 Result<ApplicationRequest> decode_new_application(const Json& json, const ApplicationId& otherwise);
 Json encode(const ApplicationPlan& plan);
 Result<ApplicationPlan> decode_application_plan(const Json& json, const std::string& pointer = {});
+Json encode(const ApplicationPart& part);
+Result<ApplicationPart> decode_application_part(const Json& json, const std::string& pointer);
 /// What is stored: everything. What a user sees is `encode_view`.
 Json encode(const ApplicationStatus& status);
-Result<ApplicationStatus> decode_application_status(const Json& json);
+Result<ApplicationStatus> decode_application_status(const Json& json, const std::string& pointer = {});
 /// The application as its owner sees it; never the environment or the model.
 Json encode_view(const Application& application);
 /// Why it is where it is: state, last plan, and what every zone was asked and answered.

@@ -243,7 +243,7 @@ struct PartAnswered {
     Question question{};
     PartId part;
     Duration asked{};
-    Result<PartStatus> answer;
+    Result<PartStatus> answer = Error{};
 };
 struct TimerFired {
     std::uint64_t timer = 0;
@@ -290,11 +290,11 @@ struct ReleaseDue {
 };
 struct ReleaseAnswered {
     PartId part;
-    Result<PartStatus> answer;
+    Result<PartStatus> answer = Error{};
 };
 struct ProfileAnswered {
     PartId part;
-    Result<ApplicationModel> answer;
+    Result<ApplicationModel> answer = Error{};
 };
 struct ResultsFetched {
     std::optional<StagedResults> results{};  ///< none: home takes none any more

@@ -1,6 +1,7 @@
 #pragma once
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "algorithms/base/time.hpp"
 #include "services/common/messages/names/name_types.hpp"
@@ -22,12 +23,17 @@ class ZoneBackoff {
     std::optional<Duration> left(const ZoneName& zone, Duration now) const;
     int failures(const ZoneName& zone) const;  ///< in a row
 
-  private:
     struct Entry {
         int failures = 0;
         Duration until{};
     };
-    std::map<ZoneName, Entry> zones_;
+    using Entries = std::map<ZoneName, Entry>;
+    ZoneBackoff() = default;
+    explicit ZoneBackoff(Entries entries) : zones_(std::move(entries)) {}
+    const Entries& entries() const { return zones_; }
+
+  private:
+    Entries zones_;
 };
 
 }  // namespace zbs

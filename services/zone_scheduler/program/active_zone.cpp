@@ -2,6 +2,7 @@
 
 #include <boost/asio/post.hpp>
 #include <cstdlib>
+#include <utility>
 
 #include "schemas/contract.hpp"
 #include "services/common/adapters/cpprest/address_rules.hpp"
@@ -67,14 +68,27 @@ struct Logs {
     /// Writes the settings, from which each life of the zone starts.
     part::Observer part_observer(const ZoneConfig& config) const {
         if (!parts) return {};
-        parts->write(codec::encode_part_settings(config), false);
+        parts->write(codec::encode_step_settings(config), false);
         return [file = parts](const part::Trace& trace) { file->write(codec::encode(trace), trace.event != nullptr); };
+    }
+    /// Of steps that change something; each comes after `part_observer` has written the settings.
+    ApplicationObserver application_observer() const {
+        if (!parts) return {};
+        return [file = parts, last = std::map<ApplicationId, std::string>{}](const ApplicationTrace& trace) mutable {
+            const ApplicationId id = trace.run.app.request.id;
+            if (trace.event == nullptr) return file->write(codec::encode_application(trace.run), false);
+            codec::LoggedApplicationStep step{id, *trace.event, trace.now, trace.is_stored,
+                                              codec::outcome_of(trace.run)};
+            if (std::exchange(last[id], step.outcome.sha256) == step.outcome.sha256) return;
+            if (!is_open(trace.run.app.status)) last.erase(id);
+            file->write(codec::encode(step), true);
+        };
     }
     void begin_anew_with(ZoneCore& zone, const ZoneConfig& config) const {
         if (queue) queue->on_full([&zone] { zone.restate_queue(); });
         if (!parts) return;
         parts->on_full([&zone, &config, file = parts.get()] {
-            file->write(codec::encode_part_settings(config), false);
+            file->write(codec::encode_step_settings(config), false);
             zone.restate_parts();
         });
     }
@@ -145,6 +159,7 @@ Result<std::unique_ptr<ActiveZone>> ActiveZone::make(ServiceHost& host, ZoneSett
                   .storage_failed = lost,
                   .queue_observer = logs->queue_observer(),
                   .part_observer = logs->part_observer(settings.zone),
+                  .application_observer = logs->application_observer(),
                   .check_address = settings.allow_private_addresses ? nullptr : cpprest::check_public_address,
                   .resources = resources_of(state, settings.database.has_value(), host.keys.get())},
         zone_contract());

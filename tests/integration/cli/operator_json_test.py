@@ -117,7 +117,7 @@ class Documents(Programs):
 
     def test_replay_of_parts_compares_states(self):
         done = self.run_program("zbs-zone", "replay", self.part_log())
-        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "1 events of 1 parts, all states equal\n", ""))
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "1 events of 1 parts and 0 applications, all states equal\n", ""))
         done = self.run_program("zbs-zone", "replay", self.part_log('"event":"commit"', '"event":"block"'))
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertRegex(done.stdout, r"^line 3, part \w+, event block: the replay ends otherwise\nzone    committed, SHA-256 of the state [0-9a-f]{64}\nreplay  released, SHA-256 of the state ")
@@ -127,7 +127,7 @@ class Documents(Programs):
         path = self.part_log()
         path.write_text(path.read_text()[:-5])
         done = self.run_program("zbs-zone", "replay", path)
-        self.assertEqual((done.returncode, done.stdout), (0, "0 events of 1 parts, all states equal\n"), done.stderr)
+        self.assertEqual((done.returncode, done.stdout), (1, "nothing was compared: the log has no whole step\n"), done.stderr)
         self.assertIn("is unfinished, and was left out", done.stderr)
 
     def test_each_has_its_version_and_what_its_table_has(self):

@@ -58,7 +58,7 @@ class Queue(unittest.TestCase):
     def replay_parts(self, zone):
         done = subprocess.run([self.w.programs / "zbs-zone", "replay", self.w.folder / f"{zone}.parts"], capture_output=True, text=True, timeout=DEADLINE_S)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertRegex(done.stdout, r"^[1-9]\d* events of [1-9]\d* parts, all states equal\n$")
+        self.assertRegex(done.stdout, r"^[1-9]\d* events of [1-9]\d* parts and [1-9]\d* applications, all states equal\n$")
 
     def test_short_job_passes_a_wide_one_and_a_long_one_does_not(self):
         first = self.submit(1, self.gate("first"), walltime_s=60)

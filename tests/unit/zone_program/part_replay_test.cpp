@@ -1,4 +1,4 @@
-#include "services/zone_scheduler/program/commands/part_replay.hpp"
+#include "services/zone_scheduler/program/commands/step_replay.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,13 +22,13 @@ using testing::HasSubstr;
 
 std::string line_of(const codec::Json& json) { return codec::dump(json) + "\n"; }
 
-Result<codec::PartLogLine> read_line(const std::string& text) {
-    return codec::decode_part_log_line(*codec::parse(text));
+Result<codec::StepLogLine> read_line(const std::string& text) {
+    return codec::decode_step_log_line(*codec::parse(text));
 }
 
-Result<PartReplay> replayed(const std::string& log) {
+Result<StepReplay> replayed(const std::string& log) {
     std::istringstream in(log);
-    return replay_parts(in, "parts.jsonl");
+    return replay_steps(in, "parts.jsonl");
 }
 
 /// Parts of random lives, and the log of them.
@@ -57,7 +57,7 @@ struct PartReplayTest : testing::Test, SampleParts {
         }
     }
     std::string log(std::uint64_t parts) {
-        std::string text = line_of(codec::encode_part_settings(config));
+        std::string text = line_of(codec::encode_step_settings(config));
         for (std::uint64_t number = 1; number <= parts; ++number)
             live(begun(number), [&](const part::Trace& trace) { text += line_of(codec::encode(trace)); });
         return text;
@@ -81,9 +81,9 @@ TEST_F(PartReplayTest, LinesAreReadAsTheyWereWritten) {
     for (std::uint64_t number = 1; number <= 2'000; ++number) live(begun(number), check);
     EXPECT_EQ(events.size(), std::variant_size_v<part::Event>);
     EXPECT_EQ(phases.size(), std::variant_size_v<part::Phase>);
-    const auto settings = read_line(codec::dump(codec::encode_part_settings(config)));
+    const auto settings = read_line(codec::dump(codec::encode_step_settings(config)));
     ASSERT_TRUE(settings) << settings.error();
-    EXPECT_EQ(codec::encode(*settings), codec::encode_part_settings(config));
+    EXPECT_EQ(codec::encode(*settings), codec::encode_step_settings(config));
     EXPECT_FALSE(std::get<ZoneConfig>(*settings).profiler.empty());
 }
 
@@ -101,7 +101,7 @@ TEST_F(PartReplayTest, OneOtherValueIsNoticedAtItsLine) {
     const part::Now at{kNow, kWall};
     const part::Event commit = part::Commit{};
     const part::State committed = *part::step(config, part, commit, at)->next;
-    const std::string head = line_of(codec::encode_part_settings(config)) + line_of(codec::encode(part::Trace{part}));
+    const std::string head = line_of(codec::encode_step_settings(config)) + line_of(codec::encode(part::Trace{part}));
     const std::string good = line_of(codec::encode(part::Trace{committed, &commit, at}));
     ASSERT_FALSE(replayed(head + good)->first_difference);
     for (const auto& [old, other] : {std::pair("\"commit\"", "\"block\""), std::pair("100000000", "100000001"),
@@ -118,7 +118,7 @@ TEST_F(PartReplayTest, OneOtherValueIsNoticedAtItsLine) {
 }
 
 TEST_F(PartReplayTest, LineThatCannotBeIsRefusedWithItsPlace) {
-    const std::string settings = line_of(codec::encode_part_settings(config));
+    const std::string settings = line_of(codec::encode_step_settings(config));
     const std::string part = line_of(codec::encode(part::Trace{held()}));
     const part::Event commit = part::Commit{};
     const std::string step = line_of(codec::encode(part::Trace{held(), &commit, {kNow, kWall}}));
@@ -155,10 +155,31 @@ TEST_F(PartReplayTest, LaunchThatIsNotAllowedIsADifference) {
     const part::Event event = launch();
     const part::State part = held();
     const auto done =
-        replayed(line_of(codec::encode_part_settings(config)) + line_of(codec::encode(part::Trace{part})) +
+        replayed(line_of(codec::encode_step_settings(config)) + line_of(codec::encode(part::Trace{part})) +
                  line_of(codec::encode(part::Trace{part, &event, {kNow, kWall}})));
     ASSERT_TRUE(done && done->first_difference);
     EXPECT_THAT(done->first_difference->replayed.error, HasSubstr("not committed"));
+}
+
+TEST_F(PartReplayTest, LogWithoutAStepComparesNothing) {
+    for (const std::string& log :
+         {std::string("{"), line_of(codec::encode_step_settings(config)),
+          line_of(codec::encode_step_settings(config)) + line_of(codec::encode(part::Trace{held()}))}) {
+        const auto done = replayed(log);
+        ASSERT_TRUE(done) << done.error();
+        EXPECT_EQ(done->events, 0U);
+        EXPECT_EQ(codec::encode(*done)["same"], false);
+    }
+}
+
+/// As the zone writes them.
+void write(const ApplicationTrace& trace, std::string& log) {
+    const ApplicationId id = trace.run.app.request.id;
+    const codec::Json json = trace.event == nullptr
+                                 ? codec::encode_application(trace.run)
+                                 : codec::encode(codec::LoggedApplicationStep{
+                                       id, *trace.event, trace.now, trace.is_stored, codec::outcome_of(trace.run)});
+    log += line_of(json);
 }
 
 TEST(FederationReplay, LogOfEachZoneEndsInTheSameStates) {
@@ -167,8 +188,9 @@ TEST(FederationReplay, LogOfEachZoneEndsInTheSameStates) {
     for (const char* name : {"a", "b", "c"}) {
         FederationWorld::Node& node = world.node(name);
         node.part_observer = [&log = logs[name]](const part::Trace& trace) { log += line_of(codec::encode(trace)); };
+        node.application_observer = [&log = logs[name]](const ApplicationTrace& trace) { write(trace, log); };
         world.crash(name);
-        logs[name] += line_of(codec::encode_part_settings(node.config));
+        logs[name] += line_of(codec::encode_step_settings(node.config));
         world.restart(name);
         node.executor->script("run-", {.runtime = 20s});
     }
@@ -179,15 +201,20 @@ TEST(FederationReplay, LogOfEachZoneEndsInTheSameStates) {
         world.run(10s);
         if (i % 4 == 1) static_cast<void>(world.node("a").applications->cancel(world.user(), request.id));
         if (i == 3) {  // a new file has to start from the parts that there are
-            logs["c"] = line_of(codec::encode_part_settings(world.node("c").config));
+            logs["c"] = line_of(codec::encode_step_settings(world.node("c").config));
             world.node("c").parts->restate_parts();
             EXPECT_THAT(logs["c"], HasSubstr("\"phase\":\"running\""));
+            logs["a"] = line_of(codec::encode_step_settings(world.node("a").config));
+            world.node("a").parts->restate_parts();
+            world.node("a").applications->restate_applications();
+            EXPECT_THAT(logs["a"], HasSubstr("\"phase\":\"watching\""));
         }
-        if (i != 6) continue;
-        world.crash("b");
+        if (i != 6 && i != 9) continue;
+        const char* name = i == 6 ? "b" : "a";
+        world.crash(name);
         world.run(5s);
-        logs["b"] += line_of(codec::encode_part_settings(world.node("b").config));
-        world.restart("b");
+        logs[name] += line_of(codec::encode_step_settings(world.node(name).config));
+        world.restart(name);
     }
     world.run(10min);
     for (const auto& [name, log] : logs) {
@@ -195,7 +222,9 @@ TEST(FederationReplay, LogOfEachZoneEndsInTheSameStates) {
         ASSERT_TRUE(done) << done.error();
         EXPECT_GT(done->parts, 3U) << name;
         EXPECT_GT(done->events, 2 * done->parts) << name;
-        EXPECT_FALSE(done->first_difference) << name << ", line " << done->first_difference->line;
+        EXPECT_EQ(done->applications > 3, name == "a");
+        EXPECT_FALSE(done->first_difference) << name << ", line " << done->first_difference->line << ", "
+                                             << done->first_difference->kind << ", " << done->first_difference->event;
     }
 }
 

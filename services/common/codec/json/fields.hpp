@@ -179,7 +179,7 @@ constexpr auto nested(const char* key, auto member, const auto& codec) {
                      return *std::move(part);
                  }};
 }
-/// A list of messages.
+/// A list of messages: a vector, a set, or a map of pairs.
 constexpr auto list(const char* key, auto member, std::size_t max_count, const auto& codec) {
     using Items = Value<decltype(member)>;
     return Field{key, member,
@@ -194,7 +194,7 @@ constexpr auto list(const char* key, auto member, std::size_t max_count, const a
                      for (std::size_t i = 0; i < json.size() && in.ok(); ++i) {
                          auto item = codec.decode(json[i], in.pointer_of(std::string(k) + "/" + std::to_string(i)));
                          if (!item) return in.fail(item.error()), items;
-                         items.push_back(*std::move(item));
+                         items.insert(items.end(), *std::move(item));
                      }
                      return items;
                  }};

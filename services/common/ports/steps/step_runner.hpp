@@ -64,6 +64,7 @@ struct StepStatus {
 };
 
 constexpr auto words_of(StepStatus::State) { return std::array{"unknown", "running", "exited"}; }
+constexpr auto words_of(StepStatus::Proxies) { return std::array{"none", "awaited", "connected"}; }
 
 /// So begins the reason of a step that ended before its program began, for a fault that is not the program's.
 inline constexpr std::string_view kStepNotStarted = "it could not be started: ";

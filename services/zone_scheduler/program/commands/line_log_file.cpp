@@ -64,7 +64,7 @@ Result<void> check_open(const LineLogKind& kind, const std::string& path, int fd
 const LineLogKind kQueueLog{"queue_log", "a queue",
                             [](const codec::Json& line) { return codec::decode_queue_event(line).has_value(); }};
 const LineLogKind kPartLog{"part_log", "parts",
-                           [](const codec::Json& line) { return codec::decode_part_log_line(line).has_value(); }};
+                           [](const codec::Json& line) { return codec::decode_step_log_line(line).has_value(); }};
 
 Result<void> LineLogFile::check(const LineLogKind& kind, const std::string& path) {
     const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);

@@ -1,71 +1,18 @@
 #include "services/zone_scheduler/program/commands/part_log_codec.hpp"
 
-#include <tuple>
 #include <utility>
 
-#include "services/common/codec/json/fields.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/records/record_codec.hpp"
 #include "services/common/codec/staging_codec.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/text/checksum.hpp"
-#include "services/zone_scheduler/program/commands/part_replay.hpp"
+#include "services/zone_scheduler/program/commands/step_replay.hpp"
 
 namespace zbs::codec {
 namespace {
 
-constexpr std::int64_t kFarUs = std::int64_t{1} << 50;  ///< 35 years; sums of a few such times do not overflow
 constexpr std::size_t kMaxMachineBytes = 64 * limits::kMaxRanks;
-
-/// One alternative of a variant: its word, and the table of its fields.
-template <class Message, class... Rows>
-struct Alternative {
-    const char* word;
-    Table<Message, Rows...> table;
-
-    bool write(Json& json, const char* key, const auto& value) const {
-        const Message* message = std::get_if<Message>(&value);
-        if (message == nullptr) return false;
-        json[key] = word;
-        table.write(json, *message);
-        return true;
-    }
-    bool read(JsonReader& in, const std::string& wanted, auto& value) const {
-        if (wanted != word) return false;
-        Message message{};
-        table.read(in, message);
-        value = std::move(message);
-        return true;
-    }
-};
-template <class Message, class... Rows>
-constexpr Alternative<Message, Rows...> alternative(const char* word, Rows... rows) {
-    return {word, fields<Message>(rows...)};
-}
-
-/// A variant in place of a table: under `key` the word of its alternative, whose fields stand beside it.
-template <class Variant, class... Alternatives>
-struct OneOf {
-    static_assert(std::variant_size_v<Variant> == sizeof...(Alternatives));
-    const char* key;
-    std::tuple<Alternatives...> alternatives;
-
-    void write(Json& json, const Variant& value) const {
-        std::apply([&](const auto&... one) { static_cast<void>((one.write(json, key, value) || ...)); }, alternatives);
-    }
-    void read(JsonReader& in, Variant& value) const {
-        const std::string word = in.text(key, 32);
-        const auto read_one = [&](const auto&... one) { return (one.read(in, word, value) || ...); };
-        if (!in.ok() || std::apply(read_one, alternatives)) return;
-        std::string words = "must be one of";
-        std::apply([&](const auto&... one) { ((words += std::string(" ") + one.word), ...); }, alternatives);
-        in.fail(key, words);
-    }
-};
-template <class Variant, class... Alternatives>
-constexpr OneOf<Variant, Alternatives...> one_of_these(const char* key, Alternatives... alternatives) {
-    return {key, {alternatives...}};
-}
 
 std::vector<std::int32_t> read_processors(JsonReader& in, const char* key) {
     const Json& items = in.array(key, limits::kMaxRanks);
@@ -102,18 +49,20 @@ void check_state(JsonReader& in, const part::State& part) {
     if (!fits) in.fail("phase", "is none of a part that is " + std::string(to_string(state)));
 }
 
-constexpr auto steady(const char* key, auto member) { return microseconds(key, member, -kFarUs, kFarUs); }
-constexpr auto length(const char* key, auto member) { return microseconds(key, member, 0, kFarUs); }
-
 // One field a line.
 // clang-format off
+// Of `part::step` and of the `step` of applications.
 constexpr auto kSettings = fields<ZoneConfig>(
     Inlined{&ZoneConfig::zone, fields<Zone>(text("zone", &Zone::name, 64))},
     name("organisation", &ZoneConfig::organisation),
     length("hold_ttl_us", &ZoneConfig::hold_ttl),
     length("launch_window_us", &ZoneConfig::launch_window),
     length("max_grace_us", &ZoneConfig::max_grace),
-    Inlined{&ZoneConfig::staging, fields<StagingConfig>(length("staging_window_us", &StagingConfig::window))},
+    length("poll_every_us", &ZoneConfig::poll_every),
+    count("max_output_bytes", &ZoneConfig::max_output_bytes),
+    Inlined{&ZoneConfig::staging, fields<StagingConfig>(
+        length("staging_window_us", &StagingConfig::window),
+        optional(text("shared_file_system", &StagingConfig::shared_file_system, 64)))},
     Field{"profiler", &ZoneConfig::profiler, write_profiler, read_profiler});
 
 constexpr auto kStop = fields<part::Stop>(
@@ -203,11 +152,6 @@ constexpr auto kEvent = one_of_these<part::Event>("event",
         cut_text("verdict", &part::Judged::verdict)),
     alternative<part::GivenBack>("given_back"));
 
-constexpr auto kOutcome = fields<PartOutcome>(
-    word("state", &PartOutcome::state),
-    digest("sha256", &PartOutcome::sha256),
-    optional(cut_text("error", &PartOutcome::error)));
-
 constexpr auto kStep = fields<LoggedStep>(
     id("part", &LoggedStep::part),
     Inlined{&LoggedStep::event, kEvent},
@@ -217,65 +161,88 @@ constexpr auto kStep = fields<LoggedStep>(
     Inlined{&LoggedStep::outcome, kOutcome});
 // clang-format on
 
-constexpr const char* kKind = "event";  ///< sorts before all other keys of a first line: `line_log_file` relies on it
 constexpr const char *kZone = "zone", *kPart = "part";
 
-Json marked(const char* kind, Json json) {
-    json[kKind] = kind;
-    return json;
-}
-
-template <class Message, class... Rows>
-Result<PartLogLine> read_line(JsonReader& in, const Table<Message, Rows...>& table) {
+template <class Message>
+Result<StepLogLine> read_line(JsonReader& in, const auto& table) {
     Message message{};
     table.read(in, message);
-    return in.finish(PartLogLine(std::move(message)));
+    return in.finish(StepLogLine(std::move(message)));
+}
+
+StepOutcome outcome_of(const part::State& state, const Error* error) {
+    return {to_string(state.record.status.state), zbs::sha256(dump(kState.encode(state))),
+            error == nullptr ? "" : error->message};
 }
 
 }  // namespace
 
-Json encode_part_settings(const ZoneConfig& config) { return marked(kZone, kSettings.encode(config)); }
+Json encode_step_settings(const ZoneConfig& config) {
+    Json json = kSettings.encode(config);
+    json[kStepKind] = kZone;
+    return json;
+}
 
 Json encode(const part::Trace& trace) {
-    if (trace.event == nullptr) return marked(kPart, kState.encode(trace.state));
-    return kStep.encode({trace.state.record.request.id, *trace.event, trace.now, outcome_of(trace.state, trace.error)});
+    if (trace.event != nullptr)
+        return kStep.encode(
+            {trace.state.record.request.id, *trace.event, trace.now, outcome_of(trace.state, trace.error)});
+    Json json = kState.encode(trace.state);
+    json[kStepKind] = kPart;
+    return json;
 }
 
-Json encode(const PartLogLine& line) {
-    if (const auto* config = std::get_if<ZoneConfig>(&line)) return encode_part_settings(*config);
+Json encode(const StepLogLine& line) {
+    if (const auto* config = std::get_if<ZoneConfig>(&line)) return encode_step_settings(*config);
     if (const auto* state = std::get_if<part::State>(&line)) return encode(part::Trace{*state});
-    return kStep.encode(std::get<LoggedStep>(line));
+    if (const auto* step = std::get_if<LoggedStep>(&line)) return kStep.encode(*step);
+    if (const auto* run = std::get_if<ApplicationRun>(&line)) return encode_application(*run);
+    return encode(std::get<LoggedApplicationStep>(line));
 }
 
-Result<PartLogLine> decode_part_log_line(const Json& json) {
+Result<StepLogLine> decode_step_log_line(const Json& json) {
     JsonReader in(json);
-    const std::string kind = in.text(kKind, 32);
+    const std::string kind = in.text(kStepKind, 32);
     if (!in.ok()) return in.error();
-    if (kind == kZone) return read_line(in, kSettings);
-    if (kind == kPart) return read_line(in, kState);
-    return read_line(in, kStep);
+    if (kind == kZone) return read_line<ZoneConfig>(in, kSettings);
+    if (kind == kPart) return read_line<part::State>(in, kState);
+    if (kind == kApplication) {
+        Result<ApplicationRun> run = decode_application_run(in);
+        if (!run) return run.error();
+        return StepLogLine(*std::move(run));
+    }
+    if (!in.has(kApplication)) return read_line<LoggedStep>(in, kStep);
+    Result<LoggedApplicationStep> step = decode_application_step(in);
+    if (!step) return step.error();
+    return StepLogLine(*std::move(step));
 }
 
-PartOutcome outcome_of(const part::State& state, const Error* error) {
-    return {state.record.status.state, zbs::sha256(dump(kState.encode(state))), error == nullptr ? "" : error->message};
-}
+std::string word_of(const LoggedStep& step) { return kStep.encode(step).at(kStepKind).get<std::string>(); }
 
-std::string word_of(const part::Event& event) {
-    Json json;
-    kEvent.write(json, event);
-    return json[kKind].get<std::string>();
-}
-
-Json encode(const PartReplay& replay) {
+Json encode(const StepReplay& replay) {
     const auto& difference = replay.first_difference;
-    Json json = {{"events", replay.events}, {"parts", replay.parts}, {"same", !difference}, {"is_cut", replay.is_cut}};
+    Json json = {{"events", replay.events},
+                 {"parts", replay.parts},
+                 {"applications", replay.applications},
+                 {"same", !difference && replay.events > 0},
+                 {"is_cut", replay.is_cut}};
     if (difference)
         json["first_difference"] = {{"line", difference->line},
-                                    {"part", to_string(difference->logged.part)},
-                                    {"event", word_of(difference->logged.event)},
-                                    {"logged", kOutcome.encode(difference->logged.outcome)},
+                                    {difference->kind, difference->id},
+                                    {"event", difference->event},
+                                    {"logged", kOutcome.encode(difference->logged)},
                                     {"replayed", kOutcome.encode(difference->replayed)}};
     return json;
+}
+
+Result<StepOutcome> take_again(part::State& state, const LoggedStep& logged, const ZoneConfig& config) {
+    if (std::holds_alternative<part::Launch>(logged.event)) {
+        if (const auto may = part::check_launch(state, logged.now); !may) return outcome_of(state, &may.error());
+    }
+    Result<part::Step> step = part::step(config, state, logged.event, logged.now);
+    if (!step) return outcome_of(state, &step.error());
+    if (step->next) state = *std::move(step->next);
+    return outcome_of(state, nullptr);
 }
 
 }  // namespace zbs::codec
