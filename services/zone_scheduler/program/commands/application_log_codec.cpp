@@ -34,15 +34,15 @@ struct AnswerRow {
         if (event.answer)
             json["answer"] = codec.encode(*event.answer);
         else
-            json["error"] = {{"code", to_string(event.answer.error().code)},
-                             {"message", bounded(event.answer.error().message, JsonReader::kMaxText)}};
+            json["refusal"] = {{"code", to_string(event.answer.error().code)},
+                               {"message", bounded(event.answer.error().message, JsonReader::kMaxText)}};
     }
     void read(JsonReader& in, Event& event) const {
         if (in.has("answer")) {
             event.answer = codec.decode(in.object("answer"), in.pointer_of("answer"));
             if (!event.answer) in.fail(event.answer.error());
         } else {
-            JsonReader error(in.object("error"), in.pointer_of("error"));
+            JsonReader error(in.object("refusal"), in.pointer_of("refusal"));
             event.answer = Error{read_word<ErrorCode>(error, "code"), error.text("message"), {}};
             if (Result<bool> good = error.finish(true); !good) in.fail(good.error());
         }
@@ -61,6 +61,10 @@ constexpr auto by_zone(const auto& table) {
     return fields<Entry>(name("zone", &Entry::first), Inlined{&Entry::second, table});
 }
 
+/// Computed: it may lie before 1970.
+Time read_asked(JsonReader& in, const char* key) {
+    return time_from_microseconds(in.integer(key, -2 * kFarUs, 2 * kFarUs));
+}
 Json write_backoff(const ZoneBackoff& backoff);
 ZoneBackoff read_backoff(JsonReader& in, const char* key);
 
@@ -204,7 +208,7 @@ constexpr auto kRun = fields<ApplicationRun>(
     list("obligations", &ApplicationRun::obligations, kMaxZones, by_part<Promise>(fields<Promise>(
         microseconds("until_us", &Promise::until, -kFarUs),
         steady("asked_us", &Promise::asked),
-        time("asked_wall_us", &Promise::asked_by_wall)))),
+        Field{"asked_wall_us", &Promise::asked_by_wall, to_microseconds, read_asked}))),
     list("windows", &ApplicationRun::windows, kMaxZones, fields<Window>(
         id("part", &Window::first),
         length("window_us", &Window::second))),

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "services/common/messages/application_summary.hpp"
+#include "services/common/messages/application.hpp"
 
 namespace zbs {
 namespace {
