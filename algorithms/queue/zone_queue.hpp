@@ -97,8 +97,6 @@ class ZoneQueue {
     ZoneState::Sharing sharing() const;
     /// As the last decision has it.
     const Turns& turns() const { return turns_; }
-    /// Processors x seconds, faded: what the fair order goes by.
-    double used(const std::string& party) const;
 
   private:
     struct Entry {
@@ -112,6 +110,7 @@ class ZoneQueue {
         if (observer_) observer_(event);
     }
     void age(Duration now);
+    double used(const std::string& party) const;
     std::vector<Entry*> fair_order();
     void set_rest_aside(Round& round) const;
     Duration promised_start(const Entry& entry) const;

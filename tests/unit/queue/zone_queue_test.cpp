@@ -182,11 +182,11 @@ TEST(ZoneQueue, WhatAnOrganisationHadFades) {
     world.reserve(9, 2, 0s, 100s);
     world.now = 100s;
     world.end(9);
-    EXPECT_DOUBLE_EQ(world.queue.used("org-b"), 200);
+    EXPECT_DOUBLE_EQ(world.queue.continued().used.at("org-b"), 200);
     world.now += 24h;
     world.decide();
-    EXPECT_NEAR(world.queue.used("org-b"), 100, 1e-9);
-    EXPECT_EQ(world.queue.used("nobody"), 0);
+    EXPECT_NEAR(world.queue.continued().used.at("org-b"), 100, 1e-9);
+    EXPECT_FALSE(world.queue.continued().used.contains("nobody"));
 }
 
 TEST(ZoneQueue, PromisesOfAPolicyThatKeepsThemStand) {
