@@ -20,9 +20,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <set>
-#include <string>
 #include <string_view>
-#include <utility>
 
 #include "algorithms/base/expects.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
