@@ -15,7 +15,6 @@
 
 #include "algorithms/base/suggestion.hpp"
 #include "services/common/adapters/command_line/exit_codes.hpp"
-#include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/adapters/command_line/output.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
 #include "services/common/adapters/command_line/terminal.hpp"
@@ -324,10 +323,5 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);
-    try {
-        return zbs::command_line::end_of_output("zbs-studies", zbs::claims::run(argc, argv));
-    } catch (const std::exception& fault) {
-        std::cerr << "zbs-studies: " << fault.what() << "\n";
-        return 1;
-    }
+    return zbs::command_line::run_program("zbs-studies", zbs::claims::run, argc, argv);
 }

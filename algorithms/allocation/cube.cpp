@@ -1,6 +1,5 @@
 #include "algorithms/allocation/cube.hpp"
 
-#include <algorithm>
 #include <bit>
 
 #include "algorithms/base/expects.hpp"

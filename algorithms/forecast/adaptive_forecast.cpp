@@ -5,7 +5,6 @@
 #include <ostream>
 #include <sstream>
 
-#include "algorithms/base/expects.hpp"
 #include "algorithms/forecast/window.hpp"
 
 namespace zbs::forecast {

@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 #include "algorithms/formats/edge_list.hpp"
 #include "algorithms/formats/graph_text.hpp"

@@ -7,7 +7,6 @@
 #include <optional>
 #include <queue>
 #include <unordered_set>
-#include <vector>
 
 #include "algorithms/base/expects.hpp"
 #include "algorithms/formats/svg.hpp"

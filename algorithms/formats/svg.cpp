@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <numeric>
 
 #include "algorithms/base/expects.hpp"
 #include "algorithms/base/text.hpp"

@@ -2,11 +2,9 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <ostream>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "algorithms/base/result.hpp"

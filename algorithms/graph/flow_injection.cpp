@@ -5,7 +5,6 @@
 #include <functional>
 #include <limits>
 #include <numeric>
-#include <queue>
 
 #include "algorithms/base/expects.hpp"
 

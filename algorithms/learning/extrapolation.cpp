@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <utility>
 
+#include "algorithms/learning/model_error.hpp"
 #include "algorithms/learning/pattern_fit.hpp"
-#include "algorithms/learning/traffic_difference.hpp"
 
 namespace zbs::learning {
 namespace {

@@ -3,7 +3,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "algorithms/learning/coefficient_law.hpp"
 #include "algorithms/model/task_graph.hpp"

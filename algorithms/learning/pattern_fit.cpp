@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "algorithms/learning/traffic_difference.hpp"
+#include "algorithms/learning/model_error.hpp"
 
 namespace zbs::learning {
 

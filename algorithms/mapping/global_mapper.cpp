@@ -4,7 +4,6 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <numeric>
 
 #include "algorithms/base/expects.hpp"
 #include "algorithms/graph/shortest_path_clustering.hpp"

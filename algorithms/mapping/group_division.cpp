@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <utility>
 
 #include "algorithms/mapping/load_repair.hpp"
 #include "algorithms/mapping/multilevel_mapper.hpp"

@@ -1,6 +1,5 @@
 #include "algorithms/mapping/level1_mappers.hpp"
 
-#include <algorithm>
 #include <map>
 #include <numeric>
 #include <optional>

@@ -1,6 +1,7 @@
 #include "algorithms/model/coscheduling.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "algorithms/base/expects.hpp"
 

@@ -1,7 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <ostream>
-#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>

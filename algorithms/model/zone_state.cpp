@@ -1,7 +1,6 @@
 #include "algorithms/model/zone_state.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <ostream>
 #include <string>

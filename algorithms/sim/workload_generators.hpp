@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/base/hyper_erlang.hpp"
+#include "algorithms/base/random_variates.hpp"
 #include "algorithms/base/result.hpp"
 #include "algorithms/model/workload.hpp"
 

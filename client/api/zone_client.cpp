@@ -7,8 +7,6 @@
 #include <utility>
 
 #include "algorithms/base/instant_text.hpp"
-#include "client/calls/application_calls.hpp"
-#include "client/calls/repeated_call.hpp"
 #include "services/common/adapters/cpprest/address_rules.hpp"
 #include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/codec/message_codec.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
-#include <utility>
 
 #include "algorithms/base/text.hpp"
 #include "services/common/codec/message_codec.hpp"

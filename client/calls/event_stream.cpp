@@ -1,7 +1,5 @@
 #include "client/calls/event_stream.hpp"
 
-#include <utility>
-
 namespace zbs::client {
 
 std::vector<ServerEvent> EventStream::take(std::string_view piece) {

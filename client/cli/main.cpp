@@ -1,7 +1,6 @@
 // zbs: the command line client. See client/README.md.
 #include <CLI/CLI.hpp>
 #include <csignal>
-#include <iostream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -88,10 +87,5 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);
-    try {
-        return zbs::command_line::end_of_output("zbs", run(argc, argv));
-    } catch (const std::exception& fault) {
-        std::cerr << "zbs: " << fault.what() << "\n";
-        return zbs::cli::kFailed;
-    }
+    return zbs::command_line::run_program("zbs", run, argc, argv);
 }

@@ -6,7 +6,7 @@
 
 #include "algorithms/base/ids.hpp"
 #include "client/cli/applications/application_list.hpp"
-#include "services/common/adapters/command_line/offers.hpp"
+#include "services/common/adapters/command_line/values.hpp"
 #include "services/common/codec/json/words.hpp"
 
 namespace zbs::cli {

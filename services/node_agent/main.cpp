@@ -1,9 +1,8 @@
 // zbs-node: agent of a zone on one machine. See services/node_agent/README.md.
 #include <CLI/CLI.hpp>
-#include <iostream>
 
-#include "services/common/adapters/command_line/config_commands.hpp"
 #include "services/common/adapters/command_line/exit_codes.hpp"
+#include "services/common/adapters/command_line/operator_command.hpp"
 #include "services/common/adapters/command_line/pages/command_pages.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
 #include "services/common/adapters/command_line/terminal.hpp"
@@ -59,11 +58,4 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    try {
-        return zbs::command_line::end_of_output("zbs-node", run(argc, argv));
-    } catch (const std::exception& fault) {
-        std::cerr << "zbs-node: " << fault.what() << "\n";
-        return 1;
-    }
-}
+int main(int argc, char** argv) { return zbs::command_line::run_program("zbs-node", run, argc, argv); }

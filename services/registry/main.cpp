@@ -1,6 +1,5 @@
 // zbs-registry: discovery of zones. See services/registry/README.md.
 #include <CLI/CLI.hpp>
-#include <iostream>
 
 #include "services/common/adapters/command_line/exit_codes.hpp"
 #include "services/common/adapters/command_line/output.hpp"
@@ -58,11 +57,4 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    try {
-        return zbs::command_line::end_of_output("zbs-registry", run(argc, argv));
-    } catch (const std::exception& fault) {
-        std::cerr << "zbs-registry: " << fault.what() << "\n";
-        return 1;
-    }
-}
+int main(int argc, char** argv) { return zbs::command_line::run_program("zbs-registry", run, argc, argv); }

@@ -3,14 +3,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <iostream>
 
 #include "services/common/adapters/command_line/exit_codes.hpp"
 #include "services/common/adapters/command_line/output.hpp"
 #include "services/common/adapters/command_line/pages/command_pages.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
 #include "services/common/adapters/command_line/terminal.hpp"
-#include "services/zone_scheduler/program/commands/operator_listings.hpp"
+#include "services/zone_scheduler/program/commands/peer_text.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
 
 namespace {
@@ -61,11 +60,4 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    try {
-        return zbs::command_line::end_of_output("zbs-zone", run(argc, argv));
-    } catch (const std::exception& fault) {
-        std::cerr << "zbs-zone: " << fault.what() << "\n";
-        return 1;
-    }
-}
+int main(int argc, char** argv) { return zbs::command_line::run_program("zbs-zone", run, argc, argv); }

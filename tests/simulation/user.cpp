@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "client/calls/application_calls.hpp"
+#include "client/calls/repeated_call.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/staging_codec.hpp"
 #include "tests/support/memory_depot.hpp"

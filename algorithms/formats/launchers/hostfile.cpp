@@ -73,4 +73,49 @@ std::string find_dotted_host(const LaunchZone& zone) {
     return {};
 }
 
+Result<std::string> write_rankfile(const LaunchZone& zone) {
+    if (zone.ranks.empty()) return invalid("a rankfile needs at least one rank", "/ranks");
+    if (auto ok = check_host_names(zone); !ok) return ok.error();
+    std::string out;
+    for (std::size_t i = 0; i < zone.ranks.size(); ++i) {
+        out += "rank " + std::to_string(i) + "=" + zone.ranks[i].host + " slot=" + std::to_string(zone.ranks[i].slot) +
+               "\n";
+    }
+    return out;
+}
+
+Result<std::string> write_slurm_hostfile(const LaunchZone& zone) {
+    if (zone.ranks.empty()) return invalid("a host list needs at least one rank", "/ranks");
+    if (auto ok = check_host_names(zone); !ok) return ok.error();
+    std::string out;
+    for (std::size_t i = 0; i < zone.ranks.size(); ++i) {
+        if (zone.ranks[i].host.front() == '_')
+            return invalid("\"" + zone.ranks[i].host + "\" does not begin with a letter or digit, as Slurm wants",
+                           "/ranks/" + std::to_string(i));
+        out += zone.ranks[i].host + "\n";
+    }
+    return out;
+}
+
+Result<std::string> write_openmpi_hostfile(const LaunchZone& zone) {
+    std::set<std::string_view> seen;
+    for (std::size_t i = 0; i < zone.ranks.size(); ++i) {
+        const std::string& host = zone.ranks[i].host;
+        if (i > 0 && host == zone.ranks[i - 1].host) continue;
+        if (!seen.insert(host).second)
+            return invalid("host '" + host +
+                               "' comes back after another one, which an Open MPI host file cannot say; use a rankfile",
+                           "/ranks/" + std::to_string(i));
+    }
+    return write_openmpi_slots(zone);
+}
+
+Result<std::string> write_openmpi_slots(const LaunchZone& zone) {
+    if (zone.ranks.empty()) return invalid("a host file needs at least one rank", "/ranks");
+    if (auto ok = check_host_names(zone); !ok) return ok.error();
+    std::string out;
+    for (const auto& [host, count] : ranks_by_host(zone)) out += host + " slots=" + std::to_string(count) + "\n";
+    return out;
+}
+
 }  // namespace zbs::formats

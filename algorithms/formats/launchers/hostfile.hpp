@@ -31,4 +31,25 @@ bool has_returning_host(std::span<const std::string> host_of_rank);
 /// not cut.
 std::string find_dotted_host(const LaunchZone& zone);
 
+/// The Open MPI rankfile of one zone: `rank N=host slot=S` for every rank, numbered from 0 inside the zone and
+/// ascending, LF; S is the processor of the host. Start with `mpirun --hostfile FILE -rf RANKFILE`, FILE from
+/// write_openmpi_slots. Two ranks on one slot are written as they are; Open MPI then needs the option that allows
+/// overload. Errors: a name that Open MPI would misread (port, IPv6); the pointer is the rank.
+Result<std::string> write_rankfile(const LaunchZone& zone);
+
+/// The host list of one zone for `SLURM_HOSTFILE=FILE srun -n N --distribution=arbitrary`: the node name of every rank
+/// in order, one a line, LF. Slurm wants its own node names, no aliases, inside an allocation that has them all.
+/// Errors: a name that Slurm would misread (port, IPv6, no letter or digit first); the pointer is the rank.
+Result<std::string> write_slurm_hostfile(const LaunchZone& zone);
+
+/// The Open MPI host file of one zone: `host slots=N` in order of the hosts' first rank, one line a host, LF. Open MPI
+/// fills hosts one after the other, so ranks must be consecutive on every host; where a host comes back the order
+/// cannot be said, and the error points to a rankfile. Even then Open MPI may begin with the machine it is started on:
+/// for an exact order take a rankfile. Errors: a name that Open MPI would misread (port, IPv6); the pointer is the
+/// rank.
+Result<std::string> write_openmpi_hostfile(const LaunchZone& zone);
+
+/// The same without any promise of order: the host file to start a rankfile with.
+Result<std::string> write_openmpi_slots(const LaunchZone& zone);
+
 }  // namespace zbs::formats

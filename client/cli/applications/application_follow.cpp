@@ -7,14 +7,11 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cstdint>
 #include <cstring>
 #include <ctime>
 #include <iostream>
 
 #include "client/api/event_waiter.hpp"
-#include "client/api/zone_client.hpp"
-#include "client/cli/applications/application_view.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/http/reply.hpp"
 

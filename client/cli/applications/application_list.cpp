@@ -10,12 +10,10 @@
 #include "algorithms/base/suggestion.hpp"
 #include "algorithms/base/text.hpp"
 #include "client/cli/applications/application_view.hpp"
-#include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/adapters/command_line/values.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/codec/json/words.hpp"
 #include "services/common/codec/message_codec.hpp"
-#include "services/common/messages/limits.hpp"
 
 namespace zbs::cli {
 namespace {

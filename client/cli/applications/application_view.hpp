@@ -7,7 +7,7 @@
 
 #include "algorithms/model/task_graph.hpp"
 #include "client/api/application_answer.hpp"
-#include "client/calls/application_calls.hpp"
+#include "client/calls/repeated_call.hpp"
 #include "client/cli/context.hpp"
 #include "services/common/messages/application.hpp"
 

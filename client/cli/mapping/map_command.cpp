@@ -20,7 +20,6 @@
 #include "client/cli/mapping/map_output.hpp"
 #include "client/cli/output_file.hpp"
 #include "client/cli/submission/probe_program.hpp"
-#include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/adapters/command_line/pages/program_words.hpp"
 #include "services/common/adapters/command_line/values.hpp"
 #include "services/common/adapters/system/thread_runner.hpp"

@@ -8,12 +8,8 @@
 
 #include "algorithms/formats/launchers/hostfile.hpp"
 #include "algorithms/formats/launchers/jsdl.hpp"
-#include "algorithms/formats/launchers/openmpi_hostfile.hpp"
-#include "algorithms/formats/launchers/rankfile.hpp"
 #include "algorithms/formats/launchers/rsl.hpp"
-#include "algorithms/formats/launchers/slurm_hostfile.hpp"
 #include "client/cli/context.hpp"
-#include "client/cli/output_file.hpp"
 #include "services/common/codec/psij_codec.hpp"
 
 namespace zbs::cli {

@@ -13,7 +13,6 @@
 #include "client/cli/input.hpp"
 #include "client/cli/mapping/map_input.hpp"
 #include "client/cli/output_file.hpp"
-#include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/adapters/command_line/values.hpp"
 #include "services/common/codec/model_codec.hpp"
 

@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <iostream>
 #include <memory>
 #include <unordered_map>
@@ -22,7 +21,6 @@
 #include "client/cli/simulation/schedule_codec.hpp"
 #include "client/cli/simulation/simulate_input.hpp"
 #include "client/cli/simulation/simulate_output.hpp"
-#include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/adapters/command_line/values.hpp"
 
 namespace zbs::cli {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <utility>
 
 #include "algorithms/base/suggestion.hpp"
 #include "algorithms/base/text.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <numeric>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <tuple>

@@ -10,7 +10,6 @@
 #include "algorithms/base/suggestion.hpp"
 #include "client/cli/context.hpp"
 #include "client/cli/submission/directives.hpp"
-#include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/adapters/command_line/pages/program_words.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
 #include "services/common/adapters/command_line/values.hpp"

@@ -1,7 +1,5 @@
 #include "client/cli/zones/doctor_checks.hpp"
 
-#include <algorithm>
-
 #include "algorithms/base/duration_text.hpp"
 #include "services/common/codec/peering_codec.hpp"
 

@@ -4,7 +4,6 @@
 #include <iostream>
 
 #include "client/cli/context.hpp"
-#include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/adapters/command_line/values.hpp"
 #include "services/common/codec/peering_codec.hpp"
 #include "services/common/http/call.hpp"

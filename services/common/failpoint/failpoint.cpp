@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <optional>
 #include <thread>
 
 #include "algorithms/base/duration_text.hpp"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <utility>
 
 #include "services/common/codec/node_codec.hpp"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <functional>
 #include <set>
 
 #include "services/common/codec/message_codec.hpp"

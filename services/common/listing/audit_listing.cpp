@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "services/common/codec/records/audit_codec.hpp"
-
 namespace zbs::listing {
 
 Listing audit_listing(const codec::AuditPage& page) {

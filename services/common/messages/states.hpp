@@ -1,6 +1,5 @@
 #pragma once
 #include <array>
-#include <string>
 
 #include "algorithms/base/result.hpp"
 #include "services/common/messages/application.hpp"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <utility>
 
 #include "services/common/http/reply.hpp"
@@ -16,6 +17,11 @@ Result<std::size_t> read_probe(const Result<HttpAnswer>& answer) {
     if (!answer) return answer.error();
     if (answer->status != 200) return http::read_problem(answer->status, answer->body);
     return answer->body.size();
+}
+
+Duration time_of(std::size_t bytes) {
+    return Duration{static_cast<std::int64_t>(bytes) * 1'000'000 /
+                    static_cast<std::int64_t>(ProbeBudget::kBytesPerSecond)};
 }
 
 }  // namespace
@@ -107,6 +113,14 @@ void LinkProbe::end(const std::shared_ptr<Run>& run, Result<ProbeReport> report)
     is_busy_ = false;
     options_.done();
     run->respond(std::move(report));
+}
+
+Result<void> ProbeBudget::take(std::size_t bytes, Duration now) {
+    const Duration full = std::max(full_at_, now) + time_of(std::max(bytes, kMin));
+    if (full - now > time_of(kBurst))
+        return Error{ErrorCode::kTooManyRequests, "this node is probed too often; leave it a second of rest", {}};
+    full_at_ = full;
+    return {};
 }
 
 }  // namespace zbs

@@ -4,9 +4,7 @@
 #include "services/common/authorisation/authorisation.hpp"
 #include "services/common/http/router.hpp"
 #include "services/common/ports/clock.hpp"
-#include "services/common/ports/log.hpp"
 #include "services/node_agent/domain/node_service.hpp"
-#include "services/node_agent/domain/probe_budget.hpp"
 #include "services/node_agent/http/link_probe.hpp"
 
 namespace zbs {

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <tuple>
 
 #include "services/common/adapters/cpprest/address_rules.hpp"

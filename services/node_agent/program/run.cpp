@@ -17,6 +17,7 @@
 #include "services/common/adapters/files/file_depot.hpp"
 #include "services/common/adapters/hardware/machine_sensor.hpp"
 #include "services/common/adapters/openssl/issuing/self_renewal.hpp"
+#include "services/common/adapters/openssl/own_keys.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
 #include "services/common/adapters/process/account.hpp"
 #include "services/common/adapters/process/control_group.hpp"
@@ -29,6 +30,7 @@
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/codec/service_codec.hpp"
 #include "services/common/host/service_host.hpp"
+#include "services/common/http/reply.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/names/host_name.hpp"
 #include "services/node_agent/http/node_routes.hpp"
@@ -234,6 +236,25 @@ Result<void> check_for_service(const NodeSettings& settings, const std::string& 
     return {};
 }
 
+Result<void> ask_agent(const std::string& config_path) {
+    const Result<NodeSettings> settings = read_node_settings(config_path, {});
+    if (!settings) return settings.error();
+    if (settings->listen_port == 0)
+        return invalid("'listen' names no port, so nobody knows where this agent is; give one", config_path);
+    openssl::TrustStore trust(system::wall_clock);
+    const auto keys = openssl::KeyFolder::open(settings->identity, system::wall_clock);
+    if (!keys) return keys.error();
+    const Caller self = (*keys)->name();
+    if (auto pinned = trust.pin(self.organisation, (*keys)->bundle()); !pinned) return pinned.error();
+    cpprest::HttpCaller caller(
+        {.self = self, .local_token = {}, .tls = std::make_shared<openssl::TlsClient>(**keys, trust)});
+    const std::string url = "https://" + HostPort{settings->advertised_host, settings->listen_port}.text();
+    const Result<HttpAnswer> answer = caller.call({{url, self}, "GET", "/readyz", {}});
+    if (!answer) return answer.error();
+    if (answer->status >= 300) return http::read_problem(answer->status, answer->body);
+    return {};
+}
+
 }  // namespace
 
 Result<Configuration> settings_in_force(const std::string& config_path) {
@@ -375,6 +396,13 @@ int run(const std::string& config_path, const std::string& step_starter) {
     Result<Machine> machine = open_machine(*settings, *log);
     if (!machine) return fail(machine.error());
     return serve(*settings, host, *machine, *log);
+}
+
+void ready(const command_line::OperatorCommand& shared, const command_line::Output& output) {
+    if (!shared.can_begin(output)) return;
+    const Result<void> done = ask_agent(*shared.service);
+    if (!done) return shared.not_well(done.error(), output);
+    output.print_document(codec::encode_is_ready(), "");
 }
 
 }  // namespace zbs::node_program

@@ -1,7 +1,6 @@
 #include "services/node_agent/step/folder_watch.hpp"
 
 #include <optional>
-#include <utility>
 
 #include "services/common/messages/part.hpp"
 

@@ -45,7 +45,6 @@
 #include "services/node_agent/step/confinement.hpp"
 #include "services/node_agent/step/exit_record.hpp"
 #include "services/node_agent/step/folder_watch.hpp"
-#include "services/node_agent/step/launcher.hpp"
 #include "services/node_agent/step/program.hpp"
 #include "services/node_agent/step/proxy_gate.hpp"
 #include "services/node_agent/step/rank.hpp"

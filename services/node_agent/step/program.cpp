@@ -20,9 +20,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <set>
-#include <string>
 #include <string_view>
-#include <utility>
 
 #include "algorithms/base/expects.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
@@ -186,8 +184,8 @@ std::string temporary_folder(const Program& program) {
     execute(program);
 }
 
-volatile std::sig_atomic_t is_stopped = 0;  ///< the supervisor has asked every process of the step to end
-void record_stop(int) { is_stopped = 1; }
+volatile std::sig_atomic_t is_stop_asked = 0;  ///< the supervisor has asked every process of the step to end
+void record_stop(int) { is_stop_asked = 1; }
 
 /// Waits until everything in this namespace has ended. If the step is being stopped, its supervisor limits that time;
 /// else everything is asked to end, and has a while for it.
@@ -196,10 +194,10 @@ void end_leftovers() {
     sigemptyset(&children);
     sigaddset(&children, SIGCHLD);
     sigprocmask(SIG_BLOCK, &children, nullptr);
-    if (is_stopped == 0) kill(-1, SIGTERM);
+    if (is_stop_asked == 0) kill(-1, SIGTERM);
     kill(-1, SIGCONT);
     const auto end = SteadyClock::now() + std::chrono::milliseconds(500);
-    while (is_stopped != 0 || SteadyClock::now() < end) {
+    while (is_stop_asked != 0 || SteadyClock::now() < end) {
         pid_t ended = 0;
         while ((ended = waitpid(-1, nullptr, WNOHANG)) > 0) {
         }

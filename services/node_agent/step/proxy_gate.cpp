@@ -18,7 +18,6 @@
 #include <optional>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "services/common/adapters/descriptor/descriptor.hpp"
 #include "services/common/adapters/process/process_tree.hpp"

@@ -10,12 +10,9 @@
 #include <ctime>
 #include <map>
 #include <optional>
-#include <set>
 #include <sstream>
 #include <string_view>
-#include <vector>
 
-#include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/process/step_processes.hpp"
 #include "services/common/messages/text/printable.hpp"
 

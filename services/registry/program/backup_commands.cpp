@@ -2,7 +2,6 @@
 #include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
 
 #include "services/common/adapters/openssl/own_keys.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"

@@ -1,5 +1,4 @@
 #pragma once
-#include <string>
 #include <vector>
 
 #include "services/common/adapters/system/config_file.hpp"

@@ -6,7 +6,6 @@
 #include <array>
 #include <filesystem>
 #include <map>
-#include <string_view>
 #include <tuple>
 #include <utility>
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "algorithms/formats/launchers/hostfile.hpp"

@@ -1,7 +1,7 @@
 // Routes about peerings: zones ask, operators settle, users see how it stands.
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/peering_codec.hpp"
-#include "services/zone_scheduler/http/peering_view_codec.hpp"
+#include "services/zone_scheduler/http/zone_codec.hpp"
 #include "services/zone_scheduler/http/zone_routes.hpp"
 
 namespace zbs {

@@ -9,8 +9,10 @@
 #include "services/zone_scheduler/sensors/link_sensor.hpp"
 #include "services/zone_scheduler/sensors/node_directory.hpp"
 #include "services/zone_scheduler/sensors/node_link_sensor.hpp"
+#include "services/zone_scheduler/trust/peering_service.hpp"
 
 /// Replies of a zone about its inside, whose values no other service has.
+/// Replies of a zone about its peerings.
 namespace zbs::codec {
 
 /// The files of an application's output.
@@ -51,5 +53,17 @@ Json encode_queue(const std::vector<QueueRow>& parts, const std::optional<std::v
 Json encode(const SeriesView& series);
 /// The links of a zone: to others, and between its machines.
 Json encode_links(const ZoneName& zone, const std::vector<LinkView>& links, const NodeLinkSensor& machines);
+
+/// For users of the own organisation: that there is a peering, not what was granted.
+Json encode_short(const std::vector<PeeringService::View>& peerings);
+/// For operators.
+Json encode_full(const std::vector<PeeringService::View>& peerings);
+
+/// One organisation; the peerings are encoded for the caller, by one of the two above.
+Json encode_organisation(const OrganisationName& organisation, Json peerings, const std::vector<Peer>& peers);
+/// The answer to a change.
+Json encode_changed(const OrganisationName& organisation, Json peerings, const std::vector<std::string>& notes);
+/// The answer to a removal.
+Json encode_forgotten(const OrganisationName& organisation);
 
 }  // namespace zbs::codec

@@ -8,7 +8,6 @@
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/node_codec.hpp"
-#include "services/common/codec/peering_codec.hpp"
 #include "services/common/codec/service_codec.hpp"
 #include "services/common/codec/site_codec.hpp"
 #include "services/common/http/parameters.hpp"
@@ -364,6 +363,14 @@ http::Router make_zone_routes(ZoneServices& services) {
     add_peering_routes(router, services);
     add_dashboard_routes(router, services);
     return router;
+}
+
+void add_link_routes(http::Router& router, ZoneServices& services) {
+    router.add_sync(
+        "GET", "/v1/links", Action::kListLinks, http::Body::kNone, [&services](const http::Request& request) {
+            if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
+            return http::ok(codec::encode_links(services.config.name(), services.links.links(), services.node_links));
+        });
 }
 
 }  // namespace zbs

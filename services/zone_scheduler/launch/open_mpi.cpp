@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <map>
-#include <optional>
 
 #include "services/common/messages/steps/own_files.hpp"
 

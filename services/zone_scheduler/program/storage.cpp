@@ -9,7 +9,6 @@
 
 #include "services/common/adapters/openssl/signature.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
-#include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/common/adapters/system/thread_runner.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/zone_scheduler/adapters/postgresql/zone_store.hpp"

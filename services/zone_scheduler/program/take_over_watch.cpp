@@ -5,7 +5,6 @@
 #include <mutex>
 #include <optional>
 #include <thread>
-#include <utility>
 
 #include "algorithms/base/duration_text.hpp"
 

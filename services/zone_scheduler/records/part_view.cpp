@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <string>
-#include <utility>
 
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/steps/lost_machine.hpp"

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "services/common/messages/registry.hpp"
-
 namespace zbs {
 
 const LinkToZone* declared_link(const ZoneConfig& config, const ZoneName& zone) {

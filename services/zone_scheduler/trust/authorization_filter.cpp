@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <numeric>
 
 #include "services/common/messages/limits.hpp"
-#include "services/zone_scheduler/trust/site_policy/account_map.hpp"
 #include "services/zone_scheduler/trust/site_policy/peering_rights.hpp"
 
 namespace zbs {

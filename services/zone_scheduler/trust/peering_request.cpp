@@ -1,7 +1,5 @@
 #include "services/zone_scheduler/trust/peering_request.hpp"
 
-#include "services/common/messages/registry.hpp"
-
 namespace zbs {
 namespace {
 

@@ -4,8 +4,6 @@
 
 #include <cmath>
 
-#include "algorithms/base/hyper_erlang.hpp"
-
 namespace zbs {
 namespace {
 

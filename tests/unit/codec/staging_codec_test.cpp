@@ -5,7 +5,7 @@
 
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/messages/limits.hpp"
-#include "services/common/messages/text/base64.hpp"
+#include "services/common/messages/text/checksum.hpp"
 
 namespace zbs::codec {
 namespace {

@@ -6,9 +6,7 @@
 #include <cmath>
 
 #include "algorithms/base/random_variates.hpp"
-#include "algorithms/forecast/smoothing_forecasters.hpp"
 #include "algorithms/forecast/window.hpp"
-#include "algorithms/forecast/window_forecasters.hpp"
 #include "tests/unit/forecast/series.hpp"
 
 namespace zbs::forecast {

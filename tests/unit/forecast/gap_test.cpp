@@ -1,8 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "algorithms/forecast/adaptive_forecast.hpp"
-#include "algorithms/forecast/smoothing_forecasters.hpp"
-#include "algorithms/forecast/window_forecasters.hpp"
+#include "algorithms/forecast/forecaster.hpp"
 
 namespace zbs::forecast {
 namespace {

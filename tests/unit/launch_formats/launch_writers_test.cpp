@@ -6,10 +6,7 @@
 
 #include "algorithms/formats/launchers/hostfile.hpp"
 #include "algorithms/formats/launchers/jsdl.hpp"
-#include "algorithms/formats/launchers/openmpi_hostfile.hpp"
-#include "algorithms/formats/launchers/rankfile.hpp"
 #include "algorithms/formats/launchers/rsl.hpp"
-#include "algorithms/formats/launchers/slurm_hostfile.hpp"
 #include "services/common/codec/psij_codec.hpp"
 #include "tests/unit/launch_formats/requests.hpp"
 

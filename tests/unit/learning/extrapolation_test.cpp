@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-#include "algorithms/learning/traffic_difference.hpp"
+#include "algorithms/learning/model_error.hpp"
 #include "tests/support/graphs.hpp"
 #include "tests/support/made_graph.hpp"
 #include "tests/unit/learning/kernels.hpp"

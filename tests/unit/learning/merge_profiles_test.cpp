@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "algorithms/learning/model_error.hpp"
 #include "algorithms/learning/run_time.hpp"
-#include "algorithms/learning/traffic_difference.hpp"
 #include "tests/support/graphs.hpp"
 #include "tests/support/made_graph.hpp"
 #include "tests/unit/learning/kernels.hpp"

@@ -7,7 +7,7 @@
 
 #include "algorithms/base/collective_pattern.hpp"
 #include "algorithms/learning/coefficient_law.hpp"
-#include "algorithms/learning/traffic_difference.hpp"
+#include "algorithms/learning/model_error.hpp"
 #include "tests/support/made_graph.hpp"
 
 namespace zbs::learning {

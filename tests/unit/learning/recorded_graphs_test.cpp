@@ -7,7 +7,7 @@
 
 #include "algorithms/formats/metis_graph.hpp"
 #include "algorithms/learning/extrapolation.hpp"
-#include "algorithms/learning/traffic_difference.hpp"
+#include "algorithms/learning/model_error.hpp"
 #include "tests/support/source_folder.hpp"
 
 // Communication graphs of real programs (../shared/data/mapping beside the repository), each on one number of ranks.

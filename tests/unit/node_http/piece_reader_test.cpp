@@ -1,4 +1,4 @@
-#include "services/zone_scheduler/adapters/node/piece_reader.hpp"
+#include "services/zone_scheduler/adapters/node/input_transfer.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,3 @@
-#include "services/common/adapters/process/waiting_step.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

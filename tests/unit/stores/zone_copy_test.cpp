@@ -15,7 +15,6 @@
 #include "services/common/adapters/sqlite/database.hpp"
 #include "services/common/adapters/sqlite/zone_store.hpp"
 #include "services/zone_scheduler/adapters/postgresql/zone_move.hpp"
-#include "services/zone_scheduler/adapters/postgresql/zone_schema.hpp"
 #include "services/zone_scheduler/adapters/postgresql/zone_store.hpp"
 #include "tests/support/messages.hpp"
 #include "tests/support/postgres_fixture.hpp"

@@ -1,4 +1,4 @@
-#include "services/zone_scheduler/program/commands/operator_listings.hpp"
+#include "services/zone_scheduler/program/commands/peer_text.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

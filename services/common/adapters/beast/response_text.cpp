@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <boost/beast/http/status.hpp>
 #include <cstdio>
-#include <string_view>
 
 #include "services/common/adapters/beast/request_head.hpp"
 #include "services/common/messages/text/checksum.hpp"

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/strand.hpp>
-#include <chrono>
 #include <unordered_map>
 #include <utility>
 

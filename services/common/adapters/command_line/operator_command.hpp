@@ -1,8 +1,14 @@
 #pragma once
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "algorithms/base/result.hpp"
 #include "services/common/adapters/command_line/output.hpp"
+#include "services/common/ports/config_value.hpp"
+#include "services/common/ports/storage/audit.hpp"
 
 namespace zbs::command_line {
 
@@ -27,5 +33,30 @@ struct OperatorCommand {
     /// Whether it is known which service is meant, and the output can be that of this command; else says why not.
     bool can_begin(const Output& output) const;
 };
+
+/// The record of decisions of a service, as its running program shows it and as its storage has it.
+struct AuditSource {
+    std::function<Result<codec::Json>(const std::string& path)> get;
+    std::function<Result<AuditSummary>(const std::optional<AuditHead>& expected)> verify;
+    Result<AuditHead> (*parse_head)(std::string_view);
+    std::string (*text_of)(const AuditHead&);
+    Time (*now)();
+    std::string example;  ///< how an example names the service: "--config zone.toml"
+};
+
+/// `audit list` and `audit verify`.
+void add_audit_command(CLI::App& cli, const OperatorCommand& shared, AuditSource source);
+
+/// What `config` needs of a program with a configuration file.
+struct ConfigSource {
+    std::string file;  ///< of the examples: "zone.toml"
+    std::function<Result<Configuration>()> read;
+    /// What else would keep the service from starting with that; it can be shown all the same. `notes`: what this
+    /// could not know, sentences for whoever reads the answer.
+    std::function<Result<void>(std::vector<std::string>& notes)> check;
+};
+
+/// `config check` and `config show`.
+void add_config_commands(CLI::App& cli, const OperatorCommand& shared, ConfigSource source);
 
 }  // namespace zbs::command_line

@@ -8,7 +8,6 @@
 
 #include "algorithms/base/suggestion.hpp"
 #include "algorithms/base/text.hpp"
-#include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/adapters/command_line/terminal.hpp"
 #include "services/common/adapters/command_line/values.hpp"
 #include "services/common/codec/json/document_text.hpp"

@@ -7,7 +7,6 @@
 #include <sstream>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "algorithms/base/suggestion.hpp"
 #include "algorithms/base/text.hpp"

@@ -15,9 +15,9 @@ enum class Colour { kGreen, kYellow, kRed };
 /// `text` in a colour where `on`, else as it is.
 std::string coloured(const std::string& text, Colour colour, bool on);
 
-/// The last thing a program does: hands over what standard output still holds. The program's exit code: `exit_code`, or
-/// 1 where that is 0 and output was lost, at any time, after "PROGRAM: cannot write standard output: REASON" on
-/// standard error. A reader that has seen enough (head) is no fault.
-int end_of_output(const std::string& program, int exit_code);
+/// A whole program: what `run` returns is its exit code, and 1 after "PROGRAM: REASON" on standard error where that
+/// throws. Last it hands over what standard output still holds: where output was lost, at any time, a 0 becomes 1,
+/// after "PROGRAM: cannot write standard output: REASON". A reader that has seen enough (head) is no fault.
+int run_program(const std::string& program, int (*run)(int argc, char** argv), int argc, char** argv);
 
 }  // namespace zbs::command_line

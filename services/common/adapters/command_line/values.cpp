@@ -2,14 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <ctime>
 #include <filesystem>
-#include <iterator>
 #include <optional>
 #include <sstream>
-#include <string>
-#include <string_view>
 
 #include "algorithms/base/duration_text.hpp"
 #include "algorithms/base/instant_text.hpp"
@@ -78,6 +74,9 @@ std::optional<Time> read_instant(std::string_view text) {
     parts.tm_isdst = -1;
     return Time{std::chrono::seconds{mktime(&parts)} + of_day.subseconds()};
 }
+
+/// An option has no place of its own for this. A check that is not active checks nothing, and is not shown.
+constexpr const char* kCarrier = "offers";
 
 }  // namespace
 
@@ -194,6 +193,32 @@ void add_since_option(CLI::App& command, std::string& text) {
                     "only from then on: how long ago (6h, -6h, 2d), a day on this machine's clock (2026-11-24), or an "
                     "instant (2026-11-24T13:00:00Z)")
         ->check(known);
+}
+
+void offer(CLI::Option* option, const Offers& offers) {
+    std::string text = std::string(offers.is_list ? "list" : "one") + " " + (offers.is_file_too ? "file" : "word") +
+                       " " + (offers.kind.empty() ? "-" : offers.kind);
+    for (const std::string& word : offers.words) text += " " + word;
+    CLI::Validator carrier([](std::string&) { return std::string{}; }, text, kCarrier);
+    option->check(carrier.active(false));
+}
+
+Offers offers_of(const CLI::Option& option) {
+    try {
+        // get_validator is no const function, though it changes nothing.
+        CLI::Validator carrier = *const_cast<CLI::Option&>(option).get_validator(kCarrier);
+        std::istringstream text(carrier.active(true).get_description());
+        std::string list, file;
+        Offers offers;
+        text >> list >> file >> offers.kind;
+        offers.is_list = list == "list";
+        offers.is_file_too = file == "file";
+        if (offers.kind == "-") offers.kind.clear();
+        for (std::string word; text >> word;) offers.words.push_back(word);
+        return offers;
+    } catch (const CLI::OptionNotFound&) {
+        return {};
+    }
 }
 
 }  // namespace zbs::command_line

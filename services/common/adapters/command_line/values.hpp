@@ -16,6 +16,9 @@ class Validator;
 
 /// Checks of option values; the error of each names a value to give instead. Help, man pages and completion read them
 /// as they read the parser's own.
+namespace CLI {
+class Option;
+}
 namespace zbs::command_line {
 
 /// A whole number in [least, most].
@@ -52,5 +55,19 @@ bool counts_from_now(std::string_view text);
 
 /// --since of a command that lists what was. `text` is checked by the parsing.
 void add_since_option(CLI::App& command, std::string& text);
+
+/// What completion offers for the value of an option or argument that takes other values as well.
+struct Offers {
+    std::vector<std::string> words;  ///< of letters, digits and = . _ - : alone
+    bool is_list = false;            ///< several may be given, with commas
+    std::string kind{};        ///< what the program's hidden command `complete KIND` finds more of; empty: nothing
+    bool is_file_too = false;  ///< with a kind: file names are offered besides
+    bool operator==(const Offers&) const = default;
+    bool empty() const { return words.empty() && kind.empty(); }
+};
+
+/// Neither --help nor the parser know of it.
+void offer(CLI::Option* option, const Offers& offers);
+Offers offers_of(const CLI::Option& option);
 
 }  // namespace zbs::command_line

@@ -7,7 +7,6 @@
 #include "algorithms/base/expects.hpp"
 #include "services/common/adapters/openssl/pem.hpp"
 #include "services/common/messages/limits.hpp"
-#include "services/common/messages/text/base64.hpp"
 #include "services/common/messages/text/checksum.hpp"
 
 namespace zbs::openssl {

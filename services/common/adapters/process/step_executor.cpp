@@ -22,7 +22,6 @@
 #include "services/common/adapters/process/start/step_starter.hpp"
 #include "services/common/adapters/process/start/supervisor_launch.hpp"
 #include "services/common/adapters/process/start/supervisor_record.hpp"
-#include "services/common/adapters/process/waiting_step.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/staging.hpp"
 #include "services/common/messages/steps/lost_machine.hpp"

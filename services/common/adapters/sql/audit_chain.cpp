@@ -4,7 +4,6 @@
 
 #include <array>
 #include <charconv>
-#include <utility>
 
 #include "services/common/adapters/sql/statements.hpp"
 #include "services/common/messages/limits.hpp"

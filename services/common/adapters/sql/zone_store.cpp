@@ -4,8 +4,6 @@
 #include <set>
 
 #include "services/common/adapters/sql/application_list.hpp"
-#include "services/common/adapters/sql/audit_chain.hpp"
-#include "services/common/adapters/sql/database.hpp"
 #include "services/common/adapters/sql/profile_table.hpp"
 #include "services/common/adapters/sql/record_table.hpp"
 #include "services/common/adapters/sql/statements.hpp"

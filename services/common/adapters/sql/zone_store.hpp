@@ -1,7 +1,6 @@
 #pragma once
 #include <functional>
 #include <memory>
-#include <string>
 
 #include "algorithms/base/task_runner.hpp"
 #include "services/common/adapters/sql/audit_chain.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "services/common/adapters/sql/audit_chain.hpp"
 #include "services/common/adapters/sql/statements.hpp"
 #include "services/common/adapters/sqlite/database.hpp"
 #include "services/common/failpoint/failpoint.hpp"

@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "services/common/adapters/sql/audit_chain.hpp"
 #include "services/common/adapters/sql/statements.hpp"

@@ -1,7 +1,5 @@
 #include "services/common/adapters/sqlite/registry_store.hpp"
 
-#include <memory>
-
 #include "services/common/adapters/sql/audit_chain.hpp"
 #include "services/common/adapters/sql/record_table.hpp"
 #include "services/common/adapters/sql/statements.hpp"

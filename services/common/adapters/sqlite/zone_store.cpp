@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "services/common/adapters/sql/statements.hpp"
-#include "services/common/adapters/sql/zone_store.hpp"
 #include "services/common/adapters/sqlite/database.hpp"
 
 namespace zbs::sqlite {

@@ -13,7 +13,6 @@
 #include <optional>
 #include <set>
 #include <sstream>
-#include <vector>
 
 #include "algorithms/base/suggestion.hpp"
 #include "services/common/messages/names/host_name.hpp"

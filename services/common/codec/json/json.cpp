@@ -1,7 +1,6 @@
 #include "services/common/codec/json/json.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "algorithms/base/utf8.hpp"
 #include "services/common/messages/limits.hpp"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
 
 #include "algorithms/base/text.hpp"
 #include "services/common/messages/text/printable.hpp"

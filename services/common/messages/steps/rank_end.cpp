@@ -1,7 +1,6 @@
 #include "services/common/messages/steps/rank_end.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdint>
 

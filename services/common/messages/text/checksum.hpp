@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -31,5 +32,10 @@ std::string sha256(std::string_view bytes);
 inline bool is_checksum(std::string_view text) {
     return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
+
+/// Bytes in a text: RFC 4648 with padding, without line ends.
+std::string to_base64(std::string_view bytes);
+/// Exactly what `to_base64` writes; nothing for any other text, so bytes have one spelling.
+std::optional<std::string> from_base64(std::string_view text);
 
 }  // namespace zbs

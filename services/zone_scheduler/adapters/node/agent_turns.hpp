@@ -1,8 +1,6 @@
 #pragma once
 #include <functional>
 #include <map>
-#include <optional>
-#include <string>
 
 #include "services/common/http/node_client.hpp"
 #include "services/common/ports/clock.hpp"

@@ -6,7 +6,7 @@
 
 #include "algorithms/base/duration_text.hpp"
 #include "services/zone_scheduler/adapters/postgresql/database.hpp"
-#include "services/zone_scheduler/adapters/postgresql/zone_schema.hpp"
+#include "services/zone_scheduler/adapters/postgresql/zone_store.hpp"
 
 namespace zbs::postgresql {
 namespace {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "services/zone_scheduler/adapters/postgresql/database.hpp"
-#include "services/zone_scheduler/adapters/postgresql/zone_schema.hpp"
+#include "services/zone_scheduler/adapters/postgresql/zone_store.hpp"
 
 namespace zbs::postgresql {
 

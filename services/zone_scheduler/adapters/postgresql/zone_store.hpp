@@ -1,6 +1,7 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "algorithms/base/task_runner.hpp"
 #include "services/common/adapters/sql/audit_chain.hpp"
@@ -46,5 +47,11 @@ Result<std::string> state_folder_of(const Address& address);
 
 /// Whether a state folder is the one that goes with this database: the first that asks is it. kConflict where not.
 Result<void> claim_state_folder(Database& database, const std::string& id);
+
+/// The steps that make a zone's schema, oldest first; the n-th lifts it to version n. Append only.
+const std::vector<std::string>& zone_schema();
+
+/// Makes the table of the lease, which has to be there before anything else.
+extern const char* const kLeaseSchema;
 
 }  // namespace zbs::postgresql

@@ -1,8 +1,6 @@
 #pragma once
 #include <sys/types.h>
 
-#include <string>
-
 #include "algorithms/base/result.hpp"
 #include "services/common/messages/names/name_types.hpp"
 

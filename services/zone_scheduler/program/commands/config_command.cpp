@@ -1,5 +1,5 @@
 // zbs-zone config: what its file and the parts of that say.
-#include "services/common/adapters/command_line/config_commands.hpp"
+#include "services/common/adapters/command_line/operator_command.hpp"
 
 #include <utility>
 

@@ -10,7 +10,6 @@
 #include <cstring>
 
 #include "services/common/codec/records/queue_log_codec.hpp"
-#include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/program/commands/part_log_codec.hpp"
 
 namespace zbs {

@@ -2,8 +2,6 @@
 #include "services/common/adapters/command_line/exit_codes.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 
-#include <iostream>
-
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/http/reply.hpp"
 #include "services/common/messages/names/host_name.hpp"

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <iostream>
 
-#include "services/common/adapters/command_line/audit_command.hpp"
+#include "services/common/adapters/command_line/operator_command.hpp"
 #include "services/common/adapters/command_line/values.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
@@ -20,7 +20,6 @@
 #include "services/zone_scheduler/adapters/postgresql/zone_store.hpp"
 #include "services/zone_scheduler/program/commands/doctor_command.hpp"
 #include "services/zone_scheduler/program/commands/operator_client.hpp"
-#include "services/zone_scheduler/program/commands/operator_listings.hpp"
 #include "services/zone_scheduler/program/commands/peer_commands.hpp"
 #include "services/zone_scheduler/program/commands/peer_text.hpp"
 #include "services/zone_scheduler/program/commands/ready_command.hpp"

@@ -6,15 +6,20 @@
 #include "services/common/adapters/command_line/terminal.hpp"
 #include "services/common/codec/peering_codec.hpp"
 #include "services/common/codec/records/audit_codec.hpp"
+#include "services/common/codec/site_codec.hpp"
+#include "services/common/failpoint/failpoint.hpp"
 #include "services/common/listing/peer_listing.hpp"
 #include "services/common/messages/text/printable.hpp"
 #include "services/zone_scheduler/trust/site_policy/rights_text.hpp"
 
 namespace zbs::zone_program {
-namespace {
 
 using codec::Json;
 using codec::PeeringView;
+using listing::Cell;
+using listing::Listing;
+
+namespace {
 
 /// "36 h", "1 h 30 min", "45 s".
 std::string span_text(double seconds) {
@@ -82,6 +87,9 @@ std::string peering_text(const PeeringView& peering) {
     return text;
 }
 
+/// "-" where the answer has none.
+Cell moment(Time at) { return at > Time{} ? Cell(codec::utc_text(at)) : Cell("-"); }
+
 }  // namespace
 
 std::string peerings_text(const Json& answer) {
@@ -100,6 +108,36 @@ std::string peer_list_text(const Json& answer, std::string_view format) {
            listing::written(listing::peerings_of(answer), format, command_line::table_width()) +
            "who takes this organisation's users (none: not asked yet):\n" +
            listing::written(listing::peers_of(answer), format, command_line::table_width());
+}
+
+Listing users_of(const Json& answer) {
+    Listing listing{
+        "users",
+        {"NAME", "STANDING", {"CODE UNTIL", "code_expires_us"}, "CERTIFICATES", "GROUPS", {"ADDED", "added_us", true}}};
+    for (const codec::UserView& user : codec::decode_users(answer)) {
+        listing.items.push_back(user.item);
+        listing.rows.push_back({user.name, user.standing, user.code_pending ? moment(user.code_expires) : Cell("-"),
+                                user.certificates, user.groups.empty() ? "-" : joined(user.groups, ","),
+                                moment(user.added)});
+    }
+    return listing;
+}
+
+Listing blocks_of(const Json& answer) {
+    Listing listing{"blocks", {"SUBJECT", "BY", {"SINCE", "at_us"}, "REASON", "ANNOUNCED BY"}};
+    for (const codec::BlockView& block : codec::decode_blocks(answer)) {
+        listing.items.push_back(block.item);
+        listing.rows.push_back({block.subject, block.by, moment(block.at), block.reason, block.announced_by});
+    }
+    return listing;
+}
+
+Listing failpoints() {
+    Listing listing{"failpoints", {"NAME", "PROGRAM", "PLACE", "ERROR"}};
+    for (const failpoint::Row& row : failpoint::kTable)
+        listing.rows.push_back(
+            {std::string(row.name), failpoint::to_string(row.program), std::string(row.place), std::string(row.error)});
+    return listing;
 }
 
 }  // namespace zbs::zone_program

@@ -1,9 +1,7 @@
 #include "services/zone_scheduler/trust/site_policy/account_map.hpp"
 
 #include <algorithm>
-#include <map>
 #include <set>
-#include <string_view>
 
 #include "services/zone_scheduler/trust/site_policy/glob.hpp"
 

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 
 #include "algorithms/base/suggestion.hpp"
 #include "algorithms/base/text.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <string>
 
 #include "algorithms/base/text.hpp"
 #include "services/common/messages/limits.hpp"

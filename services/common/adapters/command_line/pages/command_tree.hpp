@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "services/common/adapters/command_line/offers.hpp"
+#include "services/common/adapters/command_line/values.hpp"
 
 namespace CLI {
 class App;

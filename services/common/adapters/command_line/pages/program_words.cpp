@@ -1,7 +1,6 @@
 #include "services/common/adapters/command_line/pages/program_words.hpp"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <string_view>
 
 namespace zbs::command_line {

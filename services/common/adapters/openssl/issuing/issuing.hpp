@@ -2,7 +2,6 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/base/result.hpp"
 #include "algorithms/base/time.hpp"
 #include "services/common/adapters/openssl/handles.hpp"
 #include "services/common/messages/names/identity.hpp"

@@ -1,7 +1,5 @@
 #include "services/common/adapters/openssl/issuing/self_renewal.hpp"
 
-#include <utility>
-
 namespace zbs::openssl {
 
 SelfRenewal::SelfRenewal(KeyFolder& keys, TlsServer& server, Clock& clock, Log& log, std::string remedy)

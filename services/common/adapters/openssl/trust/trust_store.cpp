@@ -1,6 +1,5 @@
 #include "services/common/adapters/openssl/trust/trust_store.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "services/common/adapters/openssl/common_words.hpp"

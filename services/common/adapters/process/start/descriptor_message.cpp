@@ -11,7 +11,6 @@
 #include <cstring>
 
 #include "algorithms/base/expects.hpp"
-#include "services/common/adapters/descriptor/descriptor.hpp"
 
 namespace zbs::process {
 namespace {

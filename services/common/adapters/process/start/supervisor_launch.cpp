@@ -15,7 +15,6 @@
 #include "services/common/adapters/descriptor/descriptor.hpp"
 #include "services/common/adapters/process/start/descriptor_message.hpp"
 #include "services/common/adapters/process/start/step_starter.hpp"
-#include "services/common/adapters/process/step_input.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 
 namespace zbs::process {

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <sstream>
-#include <string>
 
 #include "services/common/messages/steps/lost_machine.hpp"
 
