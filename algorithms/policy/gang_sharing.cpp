@@ -93,14 +93,12 @@ void GangSharing::plan(const ZoneSnapshot& zone, Plan& plan) {
         std::ranges::sort(gone);
         std::erase_if(residents_, [&](const auto& each) { return std::ranges::binary_search(gone, each.second); });
     }
-    bool changed = !ended.empty();
     bool by_arrival = true;
     zone.waiting.visit([&](const WaitingJob& job) {
         const Job& wanted = zone.record(job.handle).job;
         const Result<gang::WorkloadChange> change =
             packing_->arrive({.job = wanted.id, .processors = wanted.processors, .memory = wanted.memory_bytes});
         // A job that can never fit waits where it harms nobody.
-        changed = changed || change.has_value();
         if (change && !change->placed.empty()) {
             plan.starts.push_back(wanted.id);
             by_arrival = by_arrival && (residents_.empty() || residents_.back().first < job.arrival);
@@ -109,7 +107,7 @@ void GangSharing::plan(const ZoneSnapshot& zone, Plan& plan) {
         return packing_->waiting().empty() || options_.overtaking;
     });
     packing_->withdraw_waiting();
-    TraceDiagram made = changed && options_.fill ? packing_->filled() : packing_->diagram();
+    TraceDiagram made = options_.fill ? packing_->filled() : packing_->diagram();
     if (made != *zone.diagram) plan.diagram = std::make_shared<TraceDiagram>(std::move(made));
     // A fresh object would put jobs into the order of arrival.
     diagram_ = !by_arrival ? nullptr : plan.diagram ? plan.diagram : zone.diagram;
