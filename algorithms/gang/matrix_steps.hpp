@@ -18,10 +18,18 @@ void clean_matrix(TraceDiagram& diagram);
 /// erases empty rows; returns how many. Afterwards no further move of that kind exists. Precondition: clean.
 std::int32_t compact_matrix(TraceDiagram& diagram, Migration migration);
 
+/// A job at home in a diagram.
+struct FillCandidate {
+    JobId job;
+    std::span<const std::int32_t> processors;  ///< its own ones, ascending
+};
+
 /// Puts copies of jobs into idle slots, row by row from the first, jobs in the order of `order`: one more row of its
 /// own, in full, for every job that fits there. Without migration on its own processors only. Afterwards no job of
 /// `order` fits into a row where it is not. Jobs of `order` that are not at home in the diagram are passed over.
 /// O(rows x jobs x processors).
 void fill_matrix(TraceDiagram& diagram, std::span<const JobId> order, Migration migration);
+/// The same for candidates in this order.
+void fill_matrix(TraceDiagram& diagram, std::span<const FillCandidate> candidates, Migration migration);
 
 }  // namespace zbs::gang

@@ -324,14 +324,16 @@ WorkloadChange GangPacking::leave(JobId job) {
     return finish();
 }
 
-void GangPacking::fill() {
-    std::vector<JobId> order;
-    for (const Resident& resident : residents_) order.push_back(resident.request.job);
-    fill_matrix(diagram_, order, Migration::kNone);
+TraceDiagram GangPacking::filled() const {
+    TraceDiagram diagram = diagram_;
+    std::vector<FillCandidate> candidates;
+    for (const Resident& resident : residents_) candidates.push_back({resident.request.job, resident.processors});
+    fill_matrix(diagram, candidates, Migration::kNone);
+    return diagram;
 }
 
 WorkloadChange GangPacking::finish() {
-    if (options_.fill) fill();
+    if (options_.fill) diagram_ = filled();
     WorkloadChange change;
     change.placed = std::exchange(placed_, {});
     for (std::size_t p = 0; p < touched_.size(); ++p)

@@ -107,9 +107,11 @@ class GangPacking {
     /// A job has ended or was withdrawn; waiting jobs may get slots. Precondition: it is present.
     WorkloadChange leave(JobId job);
 
-    /// Gives left-over slots to further copies of jobs, as each change does with `fill`. For a front end without that
-    /// option that makes several changes at once.
-    void fill();
+    /// The diagram with further copies of jobs in left-over slots, as each change leaves it with `fill`. For a front
+    /// end without that option that makes several changes at once.
+    TraceDiagram filled() const;
+    /// No job waits any more. Those that have slots keep them.
+    void withdraw_waiting() { waiting_.clear(); }
 
     const PackingOptions& options() const { return options_; }
     const TraceDiagram& diagram() const { return diagram_; }

@@ -12,24 +12,29 @@ TraceDiagram::TraceDiagram(std::int32_t processors) : processors_(processors) {
 }
 
 bool TraceDiagram::all_free(std::int32_t row, std::span<const std::int32_t> processors) const {
-    const std::vector<std::uint64_t>& free = rows_[checked(row)].free;
+    const std::span<const std::uint64_t> free = free_set(row);
     return std::ranges::all_of(processors, [&](std::int32_t p) { return (free[word(p)] >> (p & 63) & 1) != 0; });
 }
 
 std::int32_t TraceDiagram::add_row() {
-    const auto count = static_cast<std::size_t>(processors_);
-    Row row{std::vector<JobId>(count, kNoJob), std::vector<std::uint64_t>((count + 63) / 64, ~std::uint64_t{0}), {}};
+    slots_.resize(slots_.size() + width(), kNoJob);
+    free_.resize(free_.size() + words(), ~std::uint64_t{0});
     if (const unsigned rest = static_cast<unsigned>(processors_) & 63; rest != 0)
-        row.free.back() = (std::uint64_t{1} << rest) - 1;
-    rows_.push_back(std::move(row));
+        free_.back() = (std::uint64_t{1} << rest) - 1;
+    entries_.emplace_back();
     free_counts_.push_back(processors_);
     return row_count() - 1;
 }
 
 void TraceDiagram::erase_row(std::int32_t row) {
-    const auto at = static_cast<std::ptrdiff_t>(checked(row));
-    rows_.erase(rows_.begin() + at);
-    free_counts_.erase(free_counts_.begin() + at);
+    const auto erase = [at = checked(row)](auto& values, std::size_t each) {
+        const auto first = values.begin() + static_cast<std::ptrdiff_t>(at * each);
+        values.erase(first, first + static_cast<std::ptrdiff_t>(each));
+    };
+    erase(slots_, width());
+    erase(free_, words());
+    erase(entries_, 1);
+    erase(free_counts_, 1);
 }
 
 std::int32_t TraceDiagram::erase_empty_rows() {
@@ -44,33 +49,36 @@ std::int32_t TraceDiagram::erase_empty_rows() {
 }
 
 void TraceDiagram::place(std::int32_t row, JobId job, std::span<const std::int32_t> processors, Stay stay) {
-    Row& r = rows_[checked(row)];
+    std::vector<Entry>& there = entries_[checked(row)];
+    JobId* const slots = slots_.data() + checked(row) * width();
+    std::uint64_t* const free_words = free_.data() + checked(row) * words();
     ZBS_EXPECTS(job != kNoJob && !processors.empty());
-    ZBS_EXPECTS(std::ranges::none_of(r.entries, [&](const Entry& e) { return e.job == job; }));
+    ZBS_EXPECTS(std::ranges::none_of(there, [&](const Entry& e) { return e.job == job; }));
     for (const std::int32_t p : processors) {
         ZBS_EXPECTS(p >= 0 && p < processors_);
-        std::uint64_t& free = r.free[word(p)];
+        std::uint64_t& free = free_words[word(p)];
         const std::uint64_t bit = std::uint64_t{1} << (p & 63);
         ZBS_EXPECTS((free & bit) != 0);
         free &= ~bit;
-        r.slots[static_cast<std::size_t>(p)] = job;
+        slots[p] = job;
     }
     const auto count = static_cast<std::int32_t>(processors.size());
-    r.entries.push_back({job, count, stay});
+    there.push_back({job, count, stay});
     free_counts_[static_cast<std::size_t>(row)] -= count;
 }
 
 template <class Leaves>
 std::int32_t TraceDiagram::remove_entries(std::size_t row, Leaves leaves) {
-    Row& r = rows_[row];
+    JobId* const slots = slots_.data() + row * width();
+    std::uint64_t* const free = free_.data() + row * words();
     std::int32_t freed = 0;
-    std::erase_if(r.entries, [&](const Entry& entry) {
+    std::erase_if(entries_[row], [&](const Entry& entry) {
         if (!leaves(entry)) return false;
         std::int32_t left = entry.processors;
         for (std::size_t p = 0; left > 0; ++p) {
-            if (r.slots[p] != entry.job) continue;
-            r.slots[p] = kNoJob;
-            r.free[p >> 6] |= std::uint64_t{1} << (p & 63);
+            if (slots[p] != entry.job) continue;
+            slots[p] = kNoJob;
+            free[p >> 6] |= std::uint64_t{1} << (p & 63);
             --left;
         }
         freed += entry.processors;
@@ -82,13 +90,13 @@ std::int32_t TraceDiagram::remove_entries(std::size_t row, Leaves leaves) {
 
 std::int32_t TraceDiagram::remove(JobId job) {
     std::int32_t freed = 0;
-    for (std::size_t row = 0; row < rows_.size(); ++row)
+    for (std::size_t row = 0; row < entries_.size(); ++row)
         freed += remove_entries(row, [&](const Entry& entry) { return entry.job == job; });
     return freed;
 }
 
 void TraceDiagram::remove_alternatives() {
-    for (std::size_t row = 0; row < rows_.size(); ++row)
+    for (std::size_t row = 0; row < entries_.size(); ++row)
         remove_entries(row, [](const Entry& entry) { return entry.stay == Stay::kAlternative; });
 }
 
@@ -127,11 +135,11 @@ double TraceDiagram::idling_ratio() const {
 }
 
 bool operator==(const TraceDiagram& a, const TraceDiagram& b) {
-    if (a.processors_ != b.processors_ || a.free_counts_ != b.free_counts_) return false;
+    if (a.processors_ != b.processors_ || a.free_counts_ != b.free_counts_ || a.slots_ != b.slots_) return false;
     const auto by_job = [](const TraceDiagram::Entry& x, const TraceDiagram::Entry& y) { return x.job < y.job; };
-    for (std::size_t row = 0; row < a.rows_.size(); ++row) {
-        if (a.rows_[row].slots != b.rows_[row].slots) return false;
-        std::vector<TraceDiagram::Entry> x = a.rows_[row].entries, y = b.rows_[row].entries;
+    for (std::size_t row = 0; row < a.entries_.size(); ++row) {
+        if (a.entries_[row] == b.entries_[row]) continue;
+        std::vector<TraceDiagram::Entry> x = a.entries_[row], y = b.entries_[row];
         std::ranges::sort(x, by_job);
         std::ranges::sort(y, by_job);
         if (x != y) return false;

@@ -41,14 +41,18 @@ class TraceDiagram {
     /// Idle slots of every row, contiguous: the scan of first and best fit touches nothing else.
     std::span<const std::int32_t> free_counts() const { return free_counts_; }
     JobId job_at(std::int32_t row, std::int32_t processor) const { return cell(row, processor); }
-    std::span<const JobId> slots(std::int32_t row) const { return rows_[checked(row)].slots; }
+    std::span<const JobId> slots(std::int32_t row) const {
+        return std::span(slots_).subspan(checked(row) * width(), width());
+    }
     /// The jobs of a row in the order in which they came.
-    std::span<const Entry> entries(std::int32_t row) const { return rows_[checked(row)].entries; }
+    std::span<const Entry> entries(std::int32_t row) const { return entries_[checked(row)]; }
     bool is_free(std::int32_t row, std::int32_t processor) const {
-        return (rows_[checked(row)].free[word(processor)] >> (processor & 63) & 1) != 0;
+        return (free_set(row)[word(processor)] >> (processor & 63) & 1) != 0;
     }
     /// Bit p % 64 of word p / 64 is set where processor p is idle in the row.
-    std::span<const std::uint64_t> free_set(std::int32_t row) const { return rows_[checked(row)].free; }
+    std::span<const std::uint64_t> free_set(std::int32_t row) const {
+        return std::span(free_).subspan(checked(row) * words(), words());
+    }
     bool all_free(std::int32_t row, std::span<const std::int32_t> processors) const;
 
     /// Adds an idle row at the end and returns its number.
@@ -63,7 +67,9 @@ class TraceDiagram {
     std::int32_t remove(JobId job);
     void remove_alternatives();
     void clear() {
-        rows_.clear();
+        slots_.clear();
+        free_.clear();
+        entries_.clear();
         free_counts_.clear();
     }
 
@@ -82,26 +88,26 @@ class TraceDiagram {
     friend bool operator==(const TraceDiagram& a, const TraceDiagram& b);
 
   private:
-    struct Row {
-        std::vector<JobId> slots;
-        std::vector<std::uint64_t> free;
-        std::vector<Entry> entries;
-    };
     static std::size_t word(std::int32_t processor) { return static_cast<std::size_t>(processor) >> 6; }
+    std::size_t width() const { return static_cast<std::size_t>(processors_); }
+    std::size_t words() const { return (width() + 63) / 64; }
     std::size_t checked(std::int32_t row) const {
         ZBS_EXPECTS(row >= 0 && row < row_count());
         return static_cast<std::size_t>(row);
     }
     const JobId& cell(std::int32_t row, std::int32_t processor) const {
         ZBS_EXPECTS(processor >= 0 && processor < processors_);
-        return rows_[checked(row)].slots[static_cast<std::size_t>(processor)];
+        return slots_[checked(row) * width() + static_cast<std::size_t>(processor)];
     }
     template <class Leaves>
     std::int32_t remove_entries(std::size_t row, Leaves leaves);
 
     std::int32_t processors_;
     std::vector<std::int32_t> free_counts_;
-    std::vector<Row> rows_;
+    // Row after row: a diagram is copied at every change of the workload.
+    std::vector<JobId> slots_;
+    std::vector<std::uint64_t> free_;
+    std::vector<std::vector<Entry>> entries_;
 };
 
 /// Where rows are ranks, the first the highest: the jobs that have no job of an earlier row on any of their processors,

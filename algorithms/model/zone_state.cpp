@@ -365,9 +365,12 @@ Result<void> ZoneState::change_diagram(const std::shared_ptr<const TraceDiagram>
             turns.push_back(handle);
         }
     }
-    std::ranges::sort(turns);
+    std::vector<bool> seen(records_.size());
     std::size_t placed = 0;
-    for (std::size_t i = 0; i < turns.size(); ++i) placed += i == 0 || turns[i] != turns[i - 1] ? 1 : 0;
+    for (const JobHandle handle : turns) {
+        placed += seen[handle] ? 0 : 1;
+        seen[handle] = true;
+    }
     if (placed != running_.size())
         return conflict(std::to_string(running_.size()) + " jobs run, the slice matrix has " + std::to_string(placed));
     diagram_ = diagram;

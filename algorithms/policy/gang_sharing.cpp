@@ -6,10 +6,24 @@
 #include <unordered_map>
 
 namespace zbs {
-namespace {
 
-/// The front end as it stood after the last plan: jobs that ended since are in it still.
-gang::GangPacking restored(const ZoneSnapshot& zone, const gang::PackingOptions& options, std::vector<JobId>& ended) {
+Result<void> GangSharing::serves(std::int32_t processors) const {
+    if (processors > TraceDiagram::kMaxProcessors)
+        return invalid("a slice matrix has at most " + std::to_string(TraceDiagram::kMaxProcessors) +
+                       " processors, not " + std::to_string(processors));
+    if (options_.rule == gang::PackingRule::kBuddy && !std::has_single_bit(static_cast<std::uint32_t>(processors)))
+        return invalid("buddy packing halves the machine: give it a power of two of processors, not " +
+                       std::to_string(processors));
+    return {};
+}
+
+/// Makes the front end from the matrix as it stood after the last plan: jobs that ended since are in it still.
+void GangSharing::restore(const ZoneSnapshot& zone, std::vector<JobId>& ended) {
+    gang::PackingOptions options = options_;
+    options.processors = zone.processors;
+    options.memory_per_node = zone.memory_bytes;
+    // Each change undoes the copies of the one before: once, after the last, is enough.
+    options.fill = false;
     TraceDiagram diagram = *zone.diagram;
     diagram.remove_alternatives();
     std::unordered_map<JobId, const JobRecord*> running;
@@ -36,43 +50,68 @@ gang::GangPacking restored(const ZoneSnapshot& zone, const gang::PackingOptions&
     }
     std::ranges::stable_sort(residents, {}, &Resident::arrival);
     std::vector<gang::GangPacking::Resident> seats;
-    for (Resident& resident : residents) seats.push_back(std::move(resident.seat));
-    return gang::GangPacking::restore(options, std::move(diagram), std::move(seats), {});
+    residents_.clear();
+    for (Resident& resident : residents) {
+        residents_.emplace_back(resident.arrival, resident.seat.request.job);
+        seats.push_back(std::move(resident.seat));
+    }
+    packing_ = gang::GangPacking::restore(options, std::move(diagram), std::move(seats), {});
 }
 
-}  // namespace
-
-Result<void> GangSharing::serves(std::int32_t processors) const {
-    if (processors > TraceDiagram::kMaxProcessors)
-        return invalid("a slice matrix has at most " + std::to_string(TraceDiagram::kMaxProcessors) +
-                       " processors, not " + std::to_string(processors));
-    if (packing_.rule == gang::PackingRule::kBuddy && !std::has_single_bit(static_cast<std::uint32_t>(processors)))
-        return invalid("buddy packing halves the machine: give it a power of two of processors, not " +
-                       std::to_string(processors));
-    return {};
+/// Whether packing_ is the front end after the last plan, as that plan was carried out; then `ended` has the jobs that
+/// ended since, row after row.
+bool GangSharing::follow(const ZoneSnapshot& zone, std::vector<JobId>& ended) {
+    if (diagram_ == nullptr || zone.diagram != diagram_ || !age_.follows(zone)) return false;
+    for (const ZoneChange& change : zone.changes) {
+        if (change.kind != ZoneChange::Kind::kEnded) continue;
+        const auto found = std::ranges::lower_bound(residents_, std::pair(change.arrival, JobId{}));
+        if (found == residents_.end() || found->first != change.arrival) return false;
+        ended.push_back(found->second);
+    }
+    if (residents_.size() != zone.running.size() + ended.size()) return false;
+    if (ended.size() < 2) return true;
+    std::ranges::sort(ended);
+    std::vector<JobId> in_order;
+    for (std::int32_t row = 0; row < packing_->diagram().row_count(); ++row)
+        for (const TraceDiagram::Entry& entry : packing_->diagram().entries(row))
+            if (std::ranges::binary_search(ended, entry.job)) in_order.push_back(entry.job);
+    ended = std::move(in_order);
+    return true;
 }
 
 void GangSharing::plan(const ZoneSnapshot& zone, Plan& plan) {
     ZBS_EXPECTS(zone.diagram != nullptr);
     plan.clear();
-    gang::PackingOptions options = packing_;
-    options.processors = zone.processors;
-    options.memory_per_node = zone.memory_bytes;
-    // Each change undoes the copies of the one before: once, after the last, is enough.
-    options.fill = false;
     std::vector<JobId> ended;
-    gang::GangPacking packing = restored(zone, options, ended);
-    for (const JobId job : ended) packing.leave(job);
+    if (!follow(zone, ended)) {
+        ended.clear();
+        restore(zone, ended);
+    }
+    for (const JobId job : ended) packing_->leave(job);
+    if (!ended.empty()) {
+        std::vector<JobId> gone = ended;
+        std::ranges::sort(gone);
+        std::erase_if(residents_, [&](const auto& each) { return std::ranges::binary_search(gone, each.second); });
+    }
+    bool by_arrival = true;
     zone.waiting.visit([&](const WaitingJob& job) {
         const Job& wanted = zone.record(job.handle).job;
         const Result<gang::WorkloadChange> change =
-            packing.arrive({.job = wanted.id, .processors = wanted.processors, .memory = wanted.memory_bytes});
+            packing_->arrive({.job = wanted.id, .processors = wanted.processors, .memory = wanted.memory_bytes});
         // A job that can never fit waits where it harms nobody.
-        if (change && !change->placed.empty()) plan.starts.push_back(wanted.id);
-        return packing.waiting().empty() || options.overtaking;
+        if (change && !change->placed.empty()) {
+            plan.starts.push_back(wanted.id);
+            by_arrival = by_arrival && (residents_.empty() || residents_.back().first < job.arrival);
+            residents_.emplace_back(job.arrival, wanted.id);
+        }
+        return packing_->waiting().empty() || options_.overtaking;
     });
-    if (packing_.fill) packing.fill();
-    if (packing.diagram() != *zone.diagram) plan.diagram = std::make_shared<TraceDiagram>(packing.diagram());
+    packing_->withdraw_waiting();
+    TraceDiagram made = options_.fill ? packing_->filled() : packing_->diagram();
+    if (made != *zone.diagram) plan.diagram = std::make_shared<TraceDiagram>(std::move(made));
+    // A fresh object would put jobs into the order of arrival.
+    diagram_ = !by_arrival ? nullptr : plan.diagram ? plan.diagram : zone.diagram;
+    age_.update(zone);
 }
 
 }  // namespace zbs
