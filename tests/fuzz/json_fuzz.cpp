@@ -75,7 +75,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check(*json, codec::decode_launch_request);
     check(*json, codec::decode_application_request);
     check(*json, [](const Json& j) { return codec::decode_application_plan(j); });
-    check(*json, codec::decode_application_status);
+    check(*json, [](const codec::Json& status) { return codec::decode_application_status(status); });
     check(*json, [](const Json& j) { return codec::decode_zone_entry(j); });
     check(*json, [](const Json& j) { return codec::decode_signed_text(j); });
     check(*json, codec::decode_zone_page);

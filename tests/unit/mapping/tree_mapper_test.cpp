@@ -171,8 +171,9 @@ TEST(KeepBounds, SaysSoWhereThereIsNoWay) {
 }
 
 class TreeMapper : public testing::TestWithParam<std::string_view> {};
-INSTANTIATE_TEST_SUITE_P(, TreeMapper, testing::ValuesIn(tree_mapper_names()),
-                         [](const auto& param_info) { return std::regex_replace(std::string(param_info.param), std::regex("-"), "_"); });
+INSTANTIATE_TEST_SUITE_P(, TreeMapper, testing::ValuesIn(tree_mapper_names()), [](const auto& param_info) {
+    return std::regex_replace(std::string(param_info.param), std::regex("-"), "_");
+});
 
 TEST_P(TreeMapper, KeepsTheBoundOfEqualTasks) {
     const MapOptions options{.max_tasks_per_processor = 0, .imbalance = 0.03};
