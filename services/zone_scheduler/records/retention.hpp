@@ -8,8 +8,8 @@
 #include "services/common/ports/log.hpp"
 #include "services/common/ports/steps/step_files.hpp"
 #include "services/common/ports/storage/application_store.hpp"
-#include "services/common/ports/storage/event_store.hpp"
 #include "services/common/ports/storage/part_store.hpp"
+#include "services/common/ports/storage/zone_store.hpp"
 #include "services/zone_scheduler/records/file_library.hpp"
 #include "services/zone_scheduler/records/zone_config.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/log.hpp"
-#include "services/common/ports/storage/event_store.hpp"
+#include "services/common/ports/storage/zone_store.hpp"
 #include "services/common/ports/transport/trust_transport.hpp"
 #include "services/zone_scheduler/records/zone_config.hpp"
 #include "services/zone_scheduler/trust/peering_service.hpp"
