@@ -521,9 +521,9 @@ TEST_F(SlicesTest, EachPartIsInTheSameRowsAfterARestart) {
     const auto narrow = run(1, {.queued = true});
     clock.advance(1s);
     const auto slices = [&] {
-        std::map<PartId, std::optional<int>> slices;
-        for (const PartRecord* part : zone->table().records()) slices[part->request.id] = zone->table().slice_of(*part);
-        return slices;
+        std::map<PartId, std::optional<int>> found;
+        for (const PartRecord* part : zone->table().records()) found[part->request.id] = zone->table().slice_of(*part);
+        return found;
     };
     const auto of = slices();
     const auto rows = columns.of.at("m1").rows;
