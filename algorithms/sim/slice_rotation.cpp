@@ -112,7 +112,7 @@ SliceRotation::Stretched SliceRotation::stretch(Time now, std::uint32_t job, dou
     return {before, found->left};
 }
 
-/// The rows of each job in the diagram.
+/// The rows of each job in the diagram, which may have jobs that have ended.
 void SliceRotation::take_rows(const TraceDiagram& diagram) {
     for (std::size_t i = 0; i < residents_.size(); ++i) {
         const std::uint32_t job = residents_[i].job;
@@ -123,8 +123,8 @@ void SliceRotation::take_rows(const TraceDiagram& diagram) {
     for (std::int32_t row = 0; row < diagram.row_count(); ++row)
         for (const TraceDiagram::Entry& entry : diagram.entries(row)) {
             const auto job = static_cast<std::size_t>(entry.job.value);
-            ZBS_EXPECTS(job < seat_.size() && seat_[job] < residents_.size() && residents_[seat_[job]].job == job);
-            residents_[seat_[job]].rows.push_back(row);
+            if (job < seat_.size() && seat_[job] < residents_.size() && residents_[seat_[job]].job == job)
+                residents_[seat_[job]].rows.push_back(row);
         }
 }
 
