@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <unordered_map>
 
 namespace zbs {
 
@@ -112,49 +113,26 @@ SliceRotation::Stretched SliceRotation::stretch(Time now, std::uint32_t job, dou
     return {before, found->left};
 }
 
-/// The rows of each job in the diagram, which may have jobs that have ended.
-void SliceRotation::take_rows(const TraceDiagram& diagram) {
-    for (std::size_t i = 0; i < residents_.size(); ++i) {
-        const std::uint32_t job = residents_[i].job;
-        if (seat_.size() <= job) seat_.resize(job + 1);
-        seat_[job] = i;
-        residents_[i].rows.clear();
-    }
-    for (std::int32_t row = 0; row < diagram.row_count(); ++row)
-        for (const TraceDiagram::Entry& entry : diagram.entries(row)) {
-            const auto job = static_cast<std::size_t>(entry.job.value);
-            if (job < seat_.size() && seat_[job] < residents_.size() && residents_[seat_[job]].job == job)
-                residents_[seat_[job]].rows.push_back(row);
-        }
-}
-
-/// The row where the job is at home in `diagram`, whose rows were taken; -1: none.
-std::int32_t SliceRotation::home_of(JobId job, const TraceDiagram& diagram) const {
-    const auto number = static_cast<std::size_t>(job.value);
-    if (number >= seat_.size() || seat_[number] >= residents_.size()) return -1;
-    const Resident& resident = residents_[seat_[number]];
-    if (resident.job != number) return -1;  // it has ended
-    for (const std::int32_t row : resident.rows)
-        for (const TraceDiagram::Entry& entry : diagram.entries(row))
-            if (entry.job == job && entry.stay == TraceDiagram::Stay::kHome) return row;
-    return -1;
-}
-
 void SliceRotation::install(Time now, std::shared_ptr<const TraceDiagram> diagram, Duration slice) {
     advance(now);
     if (slice > Duration::zero()) {
         slice_ = slice;
         left_of_slice_ = std::min(left_of_slice_, slice);
     }
-    take_rows(*diagram);
+    std::unordered_map<std::int64_t, std::int32_t> home;
+    for (std::int32_t row = 0; row < diagram->row_count(); ++row)
+        for (const TraceDiagram::Entry& entry : diagram->entries(row))
+            if (entry.stay == TraceDiagram::Stay::kHome) home.emplace(entry.job.value, row);
+
     std::int32_t next = -1;
     bool same_row = false;
     for (std::int32_t step = 0; row_ >= 0 && step < rows() && next < 0; ++step) {
         const std::int32_t old = (row_ + step) % rows();
         for (const TraceDiagram::Entry& entry : diagram_->entries(old)) {
             if (entry.stay != TraceDiagram::Stay::kHome) continue;
-            next = home_of(entry.job, *diagram);
-            if (next < 0) continue;
+            const auto stays = home.find(entry.job.value);
+            if (stays == home.end()) continue;
+            next = stays->second;
             same_row = step == 0;
             break;
         }
@@ -164,10 +142,16 @@ void SliceRotation::install(Time now, std::shared_ptr<const TraceDiagram> diagra
     row_ = next;
     diagram_ = std::move(diagram);
 
+    std::unordered_map<std::int64_t, std::vector<std::int32_t>> rows_of;
+    for (std::int32_t row = 0; row < rows(); ++row)
+        for (const TraceDiagram::Entry& entry : diagram_->entries(row)) rows_of[entry.job.value].push_back(row);
     ends_.clear();
     for (std::size_t i = 0; i < residents_.size(); ++i) {
-        const Time end = end_of(residents_[i]);
-        if (end != kNever) ends_.push_back({end, i, residents_[i].job});
+        Resident& resident = residents_[i];
+        const auto found = rows_of.find(resident.job);
+        resident.rows = found == rows_of.end() ? std::vector<std::int32_t>{} : std::move(found->second);
+        const Time end = end_of(resident);
+        if (end != kNever) ends_.push_back({end, i, resident.job});
     }
     std::make_heap(ends_.begin(), ends_.end(), std::greater<>{});
 }

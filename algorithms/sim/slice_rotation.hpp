@@ -15,7 +15,7 @@ namespace zbs {
 /// the row that runs goes on to the end of its slice if any of its jobs is still at home in some row; else the next row
 /// of which that holds begins. Switching rows costs nothing, and a lone row is never interrupted.
 ///
-/// A change of the diagram costs O(running jobs + entries of the diagram), all else O(running jobs) at most.
+/// A change of the diagram costs O(running jobs x rows); all else O(log jobs).
 class SliceRotation {
   public:
     /// Preconditions: slice > 0, processors >= 1.
@@ -64,8 +64,6 @@ class SliceRotation {
     /// Rows that run between the running one and this one.
     std::int32_t rows_until(std::int32_t row) const { return (row - row_ - 1 + rows()) % rows(); }
     void advance(Time now);
-    void take_rows(const TraceDiagram& diagram);
-    std::int32_t home_of(JobId job, const TraceDiagram& diagram) const;
     std::int32_t rows() const { return diagram_->row_count(); }
 
     Duration slice_;
@@ -74,7 +72,6 @@ class SliceRotation {
     std::int32_t row_ = -1;
     Duration left_of_slice_{};         ///< > 0 where a row runs
     std::vector<Resident> residents_;  ///< in the order of addition
-    std::vector<std::size_t> seat_;    ///< by job: its place in residents_ at the last install
     std::vector<End> ends_;            ///< min-heap
     std::vector<Time> first_service_;  ///< by job
 };
