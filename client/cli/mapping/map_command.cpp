@@ -359,7 +359,7 @@ void add_algorithm_options(CLI::App& command, MapCommand& options) {
     command_line::offer(
         command.add_option("--algorithm", options.algorithm,
                            "auto (default: the best of the others), hier, multilevel, metis, greedy, global, block, "
-                           "round_robin, random; an unknown word lists all"),
+                           "round-robin, random; an unknown word lists all"),
         {.words = algorithm_names()});
     command
         .add_option("--level1", options.level1,
