@@ -2,9 +2,9 @@
 //
 //   zbs-step --operation ID --folder DIR [OPTIONS] -- PROGRAM ARGS...
 //   zbs-step rank PROGRAM ARGS...                      (between a launcher's proxy and a rank; rank.hpp)
-//   zbs-step launcher STEP PROGRAM ARGS...             (between Slurm and such a proxy; launcher.hpp)
+//   zbs-step launcher STEP PROGRAM ARGS...             (between Slurm and such a proxy; rank.hpp)
 //   zbs-step serve --socket PATH --units PROGRAM       (starts such supervisors for a confined agent; starter.hpp)
-//   zbs-step attend --socket PATH --request NUMBER     (becomes one of them in a unit of its own; attend.hpp)
+//   zbs-step attend --socket PATH --request NUMBER     (becomes one of them in a unit of its own; starter.hpp)
 //
 // DIR is the supervisor's: it holds `supervisor` (its pid, start time and host), `lock`, `stop` and last `exit` ("CODE
 // reason"; 128 + n for signal n). DIR/job is the job's: `stdout`, `stderr`, whatever it makes. SIGTERM ends the tree:

@@ -6,7 +6,7 @@ from stand_ins import write_stand_ins
 
 class ZoneTest(ServiceTest):
     documented = "zone"
-    sources = tuple(f"services/zone_scheduler/http/{name}_routes.cpp" for name in ("zone", "identity", "delegation", "peering", "staging", "event", "dashboard", "link"))
+    sources = tuple(f"services/zone_scheduler/http/{name}_routes.cpp" for name in ("zone", "identity", "peering", "staging", "event", "dashboard"))
     big_body = ("/v1/parts", HOME, 16 * 1024 * 1024)
 
     @classmethod
