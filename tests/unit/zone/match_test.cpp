@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <tuple>
+
 #include "tests/support/federation_world.hpp"
 
 namespace zbs::test {
@@ -271,20 +275,31 @@ void compare_with_live_zone(const char* discipline, const std::vector<MatchPart>
     EXPECT_GT(waited, 8);
 }
 
-TEST(MatchParts, StartWhereAndWhenTheLiveZoneStartsThem) {
-    for (const std::uint64_t seed : {1, 2}) {
-        SCOPED_TRACE(seed);
-        for (const char* discipline : {"fcfs", "easy", "conservative", "slack", "sjbf", "los", "easy:order=slowdown"})
-            compare_with_live_zone(discipline, workload(seed, 24, 0), 0s);
-    }
+class MatchBesideLiveZone : public testing::TestWithParam<std::tuple<const char*, std::uint64_t>> {};
+std::string name_of(const testing::TestParamInfo<MatchBesideLiveZone::ParamType>& of) {
+    std::string name = std::get<0>(of.param) + ("_" + std::to_string(std::get<1>(of.param)));
+    std::ranges::replace_if(
+        name, [](char c) { return c == ':' || c == '='; }, '_');
+    return name;
+}
+INSTANTIATE_TEST_SUITE_P(, MatchBesideLiveZone,
+                         testing::Combine(testing::Values("fcfs", "easy", "conservative", "slack", "sjbf", "los",
+                                                          "easy:order=slowdown"),
+                                          testing::Values(1, 2)),
+                         name_of);
+TEST_P(MatchBesideLiveZone, StartsPartsWhereAndWhenThatDoes) {
+    const auto [discipline, seed] = GetParam();
+    compare_with_live_zone(discipline, workload(seed, 24, 0), 0s);
 }
 
-TEST(MatchParts, OfTwoOrganisationsStartSecondsFromTheLiveZone) {
-    for (const std::uint64_t seed : {1, 2}) {
-        SCOPED_TRACE(seed);
-        for (const char* discipline : {"fcfs", "easy", "conservative", "los"})
-            compare_with_live_zone(discipline, workload(seed, 24, 3), 2s);
-    }
+class MatchOfTwoOrganisations : public MatchBesideLiveZone {};
+INSTANTIATE_TEST_SUITE_P(, MatchOfTwoOrganisations,
+                         testing::Combine(testing::Values("fcfs", "easy", "conservative", "los"),
+                                          testing::Values(1, 2)),
+                         name_of);
+TEST_P(MatchOfTwoOrganisations, StartsPartsSecondsFromTheLiveZone) {
+    const auto [discipline, seed] = GetParam();
+    compare_with_live_zone(discipline, workload(seed, 24, 3), 2s);
 }
 
 }  // namespace
