@@ -16,11 +16,10 @@ namespace zbs {
 /// reservations of co-allocated applications) is in a calendar, and stands.
 ///
 /// A decision is made by a fresh policy object, which sees the `ZoneState` that the simulator would have:
-/// - What occupies processors now runs, and is expected to end when its promise ends; where parts share processors,
-/// with
-///   its slots, shares and service. Those who wait come in fair order: the organisation that has had least for its
-///   weight comes first, its parts in order of arrival. What it has had is processors x seconds, of all that ran
-///   here, and halves with each day.
+/// - Parts that occupy processors run, and are expected to end when their promises end; where parts share processors,
+///   they have their slots, shares and service. Waiting parts come in fair order: the organisation that has had least
+///   for its weight comes first, its parts in order of arrival. Its use is counted in processors x seconds of all its
+///   parts that ran here, and halves with each day.
 /// - A plan is carried out whole. A start for which the calendar has no room as long as it takes, or the right is
 ///   missing, makes another plan: that part gets the first time the calendar has, as a promise behind which everybody
 ///   else has to stay, and the policy is asked again without it. So a reservation holds nobody up who can end before
