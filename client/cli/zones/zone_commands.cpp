@@ -11,7 +11,7 @@
 #include "client/api/zone_view.hpp"
 #include "client/cli/applications/application_view.hpp"
 #include "client/cli/context.hpp"
-#include "client/cli/zones/zone_expression.hpp"
+#include "client/cli/expression.hpp"
 #include "services/common/adapters/command_line/values.hpp"
 #include "services/common/listing/peer_listing.hpp"
 #include "services/common/messages/registry.hpp"
@@ -45,8 +45,8 @@ struct KnownZone {
 
 /// A category is KIND=VALUE of an offer; what has no such kind stays a category, so that no zone can describe itself as
 /// another one.
-ZoneAttributes attributes_of(const KnownZone& known) {
-    ZoneAttributes attributes;
+Attributes attributes_of(const KnownZone& known) {
+    Attributes attributes;
     attributes.emplace("zone", known.zone);
     attributes.emplace("organisation", known.organisation);
     attributes.emplace("state", known.state);
@@ -83,12 +83,19 @@ Listing node_listing() {
              {"MEMORY", "memory_bytes", true}}};
 }
 
+/// Names that a condition may use: of columns (zone, usable, ...), of offers (policy, mpi, ...), and "category".
+std::vector<std::string_view> zone_attribute_names() {
+    std::vector<std::string_view> names = {"zone", "organisation", "processors", "used", "state", "usable", "category"};
+    for (const char* const word : words_of(ZoneOffer{})) names.emplace_back(word);
+    return names;
+}
+
 /// The own zone with its machines, then the zones it knows; of those nothing but their address and what they offer.
 /// Only zones for which `where` holds, if it is given.
 void list_zones(Context& context, const std::string& where) {
-    std::optional<ZoneExpression> condition;
+    std::optional<Expression> condition;
     if (!where.empty()) {
-        auto parsed = ZoneExpression::parse(where);
+        auto parsed = Expression::parse(where, zone_attribute_names());
         if (!parsed) return context.fail(parsed.error());
         condition = *std::move(parsed);
     }
@@ -108,7 +115,7 @@ void list_zones(Context& context, const std::string& where) {
     if (!why_not) return context.fail(why_not.error());
     const char* const state = why_not->empty() ? "up" : "draining";  // it answered, so it can only drain
     Listing listing = zone_listing();
-    ZoneAttributes attributes = attributes_of({home.zone, home.organisation, state, true, home.categories});
+    Attributes attributes = attributes_of({home.zone, home.organisation, state, true, home.categories});
     attributes.emplace("processors", std::to_string(processors));
     attributes.emplace("used", std::to_string(used));
     if (!condition || condition->holds(attributes)) {

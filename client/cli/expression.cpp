@@ -1,11 +1,10 @@
-#include "client/cli/zones/zone_expression.hpp"
+#include "client/cli/expression.hpp"
 
 #include <algorithm>
 #include <optional>
 
 #include "algorithms/base/suggestion.hpp"
 #include "algorithms/base/text.hpp"
-#include "services/common/messages/registry.hpp"
 
 namespace zbs::cli {
 namespace {
@@ -43,19 +42,13 @@ bool compares(const std::string& have, const std::string& operation, const std::
 
 }  // namespace
 
-std::vector<std::string_view> zone_attribute_names() {
-    std::vector<std::string_view> names = {"zone", "organisation", "processors", "used", "state", "usable", "category"};
-    for (const char* const word : words_of(ZoneOffer{})) names.emplace_back(word);
-    return names;
-}
-
-class ZoneExpressionParser {
+class ExpressionParser {
   public:
-    explicit ZoneExpressionParser(std::string_view text) : text_(text) {}
+    ExpressionParser(std::string_view text, std::span<const std::string_view> names) : text_(text), names_(names) {}
 
-    Result<ZoneExpression> parse() {
-        if (text_.size() > ZoneExpression::kMaxBytes)
-            return Error{ErrorCode::kTooLarge, "is longer than " + std::to_string(ZoneExpression::kMaxBytes) + " bytes",
+    Result<Expression> parse() {
+        if (text_.size() > Expression::kMaxBytes)
+            return Error{ErrorCode::kTooLarge, "is longer than " + std::to_string(Expression::kMaxBytes) + " bytes",
                          "--where"};
         next();
         expression_.root_ = either(0);
@@ -72,8 +65,8 @@ class ZoneExpressionParser {
         std::size_t at = 0;  ///< byte
         bool is(std::string_view word) const { return (kind == Kind::kWord || kind == Kind::kSign) && text == word; }
     };
-    using Node = ZoneExpression::Node;
-    using Kind = ZoneExpression::Kind;
+    using Node = Expression::Node;
+    using Kind = Expression::Kind;
     static constexpr int kMaxDepth = 100;
 
     /// Keeps the first fault; what follows comes to an end without another.
@@ -154,11 +147,10 @@ class ZoneExpressionParser {
 
     std::size_t comparison() {
         const Token name = now_;
-        const std::vector<std::string_view> names = zone_attribute_names();
         if (name.kind != Token::Kind::kWord || is_reserved(name))
-            return fail(name, "an attribute is expected here: " + joined(names, ", "));
-        if (std::ranges::find(names, name.text) == names.end())
-            return fail(name, "there is no such attribute" + did_you_mean(name.text, names));
+            return fail(name, "an attribute is expected here: " + joined(names_, ", "));
+        if (std::ranges::find(names_, name.text) == names_.end())
+            return fail(name, "there is no such attribute" + did_you_mean(name.text, names_));
         next();
         const Token sign = now_;
         static constexpr std::string_view kSigns[] = {"=", "!=", "<", "<=", ">", ">="};
@@ -180,27 +172,37 @@ class ZoneExpressionParser {
     static bool is_reserved(const Token& token) { return token.is("and") || token.is("or") || token.is("not"); }
 
     std::string_view text_;
+    std::span<const std::string_view> names_;
     std::size_t at_ = 0;
     Token now_;
-    ZoneExpression expression_;
+    Expression expression_;
     std::optional<Error> error_;
 };
 
-Result<ZoneExpression> ZoneExpression::parse(std::string_view text) { return ZoneExpressionParser(text).parse(); }
+Result<Expression> Expression::parse(std::string_view text, std::span<const std::string_view> names) {
+    return ExpressionParser(text, names).parse();
+}
 
-bool ZoneExpression::holds(const ZoneAttributes& zone, std::size_t at) const {
+std::set<std::string_view> Expression::names() const {
+    std::set<std::string_view> used;
+    for (const Node& node : nodes_)
+        if (node.kind == Kind::kCompare) used.insert(node.name);
+    return used;
+}
+
+bool Expression::holds(const Attributes& thing, std::size_t at) const {
     const Node& node = nodes_[at];
     switch (node.kind) {
         case Kind::kNot:
-            return !holds(zone, node.left);
+            return !holds(thing, node.left);
         case Kind::kAnd:
-            return holds(zone, node.left) && holds(zone, node.right);
+            return holds(thing, node.left) && holds(thing, node.right);
         case Kind::kOr:
-            return holds(zone, node.left) || holds(zone, node.right);
+            return holds(thing, node.left) || holds(thing, node.right);
         case Kind::kCompare:
             break;
     }
-    const auto [begin, end] = zone.equal_range(node.name);
+    const auto [begin, end] = thing.equal_range(node.name);
     const bool is_found = std::any_of(
         begin, end, [&](const auto& attribute) { return compares(attribute.second, node.operation, node.value); });
     return is_found != (node.operation == "!=");

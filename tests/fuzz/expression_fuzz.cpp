@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "algorithms/base/rng.hpp"
-#include "client/cli/zones/zone_expression.hpp"
+#include "client/cli/expression.hpp"
 
-// Any text as a condition on zones: a refusal has a message, a place and an option; what is accepted holds or not, and
+// Any text as a condition: a refusal has a message, a place and an option; what is accepted holds or not, and
 // its opposite does the opposite.
 
 namespace {
@@ -17,23 +17,24 @@ using namespace zbs::cli;
 
 void require(bool holds, const char* what) {
     if (holds) return;
-    std::fprintf(stderr, "zone_expression_fuzz: broken: %s\n", what);
+    std::fprintf(stderr, "expression_fuzz: broken: %s\n", what);
     std::abort();
 }
 std::uint64_t accepted = 0;
+constexpr std::string_view kNames[] = {"zone", "policy", "mpi", "usable"};
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    static const ZoneAttributes zone = {{"zone", "a"}, {"policy", "gang"}, {"mpi", "4.0.2"}, {"mpi", "5.0rc1"}};
+    static const Attributes zone = {{"zone", "a"}, {"policy", "gang"}, {"mpi", "4.0.2"}, {"mpi", "5.0rc1"}};
     const std::string text(reinterpret_cast<const char*>(data), size);
-    const Result<ZoneExpression> expression = ZoneExpression::parse(text);
+    const Result<Expression> expression = Expression::parse(text, kNames);
     if (!expression) {
         require(expression.error().pointer == "--where" && !expression.error().message.empty(),
                 "a refusal without message or option");
         return 0;
     }
     ++accepted;
-    const Result<ZoneExpression> opposite = ZoneExpression::parse("not (" + text + ")");
+    const Result<Expression> opposite = Expression::parse("not (" + text + ")", kNames);
     if (opposite) require(opposite->holds(zone) != expression->holds(zone), "an expression and its opposite agree");
     return 0;
 }
@@ -62,7 +63,7 @@ int main(int argc, char** argv) {
         LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
     }
     require(accepted > runs / 10, "hardly anything was read: the inputs are no use");
-    std::printf("zone_expression_fuzz: %llu inputs, %llu read\n", static_cast<unsigned long long>(runs),
+    std::printf("expression_fuzz: %llu inputs, %llu read\n", static_cast<unsigned long long>(runs),
                 static_cast<unsigned long long>(accepted));
     return 0;
 }

@@ -1,4 +1,4 @@
-#include "client/cli/zones/zone_expression.hpp"
+#include "client/cli/expression.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,17 +8,22 @@ namespace {
 
 using testing::HasSubstr;
 
-const ZoneAttributes kZone = {{"zone", "a"},         {"usable", "yes"},       {"processors", "64"}, {"policy", "gang"},
-                              {"launcher", "mpich"}, {"launcher", "openmpi"}, {"mpi", "4.0.2"},     {"mpi", "5.10rc1"},
-                              {"mpich", "4.0.2"},    {"backend", "agents"},   {"feature", "it's 4"}};
+constexpr std::string_view kNames[] = {"zone",   "organisation", "processors", "used",     "state",
+                                       "usable", "category",     "policy",     "sharing",  "backend",
+                                       "mpich",  "openmpi",      "mpi",        "launcher", "feature"};
+Result<Expression> parse(std::string_view text) { return Expression::parse(text, kNames); }
+
+const Attributes kZone = {{"zone", "a"},         {"usable", "yes"},       {"processors", "64"}, {"policy", "gang"},
+                          {"launcher", "mpich"}, {"launcher", "openmpi"}, {"mpi", "4.0.2"},     {"mpi", "5.10rc1"},
+                          {"mpich", "4.0.2"},    {"backend", "agents"},   {"feature", "it's 4"}};
 
 struct Holds {
     const char* text;
     bool holds;
 };
-class ZoneExpressionHolds : public testing::TestWithParam<Holds> {};
+class ExpressionHolds : public testing::TestWithParam<Holds> {};
 INSTANTIATE_TEST_SUITE_P(
-    , ZoneExpressionHolds,
+    , ExpressionHolds,
     testing::Values(Holds{"policy = gang", true}, Holds{"policy=easy", false},
                     Holds{"policy = gang and mpi >= 4", true},
                     // One of several values is enough, and for != none may be equal.
@@ -39,8 +44,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Holds{"feature = \"it's 4\" and zone = 'a'", true}, Holds{"  (zone=a)\t", true}),
     [](const auto& param_info) { return "Case" + std::to_string(param_info.index); });
 
-TEST_P(ZoneExpressionHolds, AsItsTextReads) {
-    const Result<ZoneExpression> expression = ZoneExpression::parse(GetParam().text);
+TEST_P(ExpressionHolds, AsItsTextReads) {
+    const Result<Expression> expression = parse(GetParam().text);
     ASSERT_TRUE(expression) << expression.error();
     EXPECT_EQ(expression->holds(kZone), GetParam().holds) << GetParam().text;
 }
@@ -49,9 +54,9 @@ struct Bad {
     const char* text;
     const char* message;
 };
-class ZoneExpressionFault : public testing::TestWithParam<Bad> {};
+class ExpressionFault : public testing::TestWithParam<Bad> {};
 INSTANTIATE_TEST_SUITE_P(
-    , ZoneExpressionFault,
+    , ExpressionFault,
     testing::Values(Bad{"", "character 1 (the end): an attribute is expected here: zone, "},
                     Bad{"polcy = gang", "character 1, 'polcy': there is no such attribute; did you mean 'policy'?"},
                     Bad{"policy gang", "character 8, 'gang': =, !=, <, <=, > or >= is expected behind 'policy'"},
@@ -69,17 +74,17 @@ INSTANTIATE_TEST_SUITE_P(
                     Bad{"zone ~ a", "character 6, '~': "}),
     [](const auto& param_info) { return "Case" + std::to_string(param_info.index); });
 
-TEST_P(ZoneExpressionFault, IsNamedWithItsPlace) {
-    const Result<ZoneExpression> expression = ZoneExpression::parse(GetParam().text);
+TEST_P(ExpressionFault, IsNamedWithItsPlace) {
+    const Result<Expression> expression = parse(GetParam().text);
     ASSERT_FALSE(expression);
     EXPECT_EQ(expression.error().pointer, "--where");
     EXPECT_THAT(expression.error().message, HasSubstr(GetParam().message));
 }
 
-TEST(ZoneExpression, IsOfBoundedLengthAndDepth) {
-    EXPECT_EQ(ZoneExpression::parse(std::string(4'097, ' ')).error().code, ErrorCode::kTooLarge);
-    EXPECT_TRUE(ZoneExpression::parse(std::string(100, '(') + "zone = a" + std::string(100, ')')));
-    EXPECT_THAT(ZoneExpression::parse(std::string(4'000, '(')).error().message, HasSubstr("more than 100 levels"));
+TEST(Expression, IsOfBoundedLengthAndDepth) {
+    EXPECT_EQ(parse(std::string(4'097, ' ')).error().code, ErrorCode::kTooLarge);
+    EXPECT_TRUE(parse(std::string(100, '(') + "zone = a" + std::string(100, ')')));
+    EXPECT_THAT(parse(std::string(4'000, '(')).error().message, HasSubstr("more than 100 levels"));
 }
 
 }  // namespace
