@@ -23,8 +23,12 @@ class Gatherer {
         response_s_.push_back(response_s);
         slowdown_.push_back(response_s / runtime_s);
         bounded_slowdown_.push_back(std::max(1.0, response_s / to_seconds(std::max(entry.runtime, tau))));
-        processor_seconds_ +=
-            schedule.processor_seconds.empty() ? entry.job.processors * runtime_s : schedule.processor_seconds[job];
+        processor_seconds_ += used(workload, schedule, job);
+    }
+    static double used(const Workload& workload, const Schedule& schedule, std::size_t job) {
+        const WorkloadJob& entry = workload.jobs[job];
+        return schedule.processor_seconds.empty() ? entry.job.processors * to_seconds(entry.runtime)
+                                                  : schedule.processor_seconds[job];
     }
     JobMetrics finish() && {
         return {.jobs = wait_s_.size(),
@@ -55,7 +59,7 @@ std::vector<ClassMetrics> metrics_by(const Workload& workload, const Schedule& s
     check(workload, schedule, tau);
     std::vector<Gatherer> gatherers(names.size());
     for (std::size_t i = 0; i < workload.jobs.size(); ++i)
-        gatherers[class_of(workload.jobs[i])].add(workload, schedule, i, tau);
+        if (schedule.counts(workload.jobs[i])) gatherers[class_of(workload.jobs[i])].add(workload, schedule, i, tau);
     std::vector<ClassMetrics> classes;
     for (std::size_t c = 0; c < names.size(); ++c)
         classes.push_back({std::move(names[c]), std::move(gatherers[c]).finish()});
@@ -96,12 +100,21 @@ ScheduleMetrics schedule_metrics(const Workload& workload, const Schedule& sched
     for (std::size_t i = 0; i < workload.jobs.size(); ++i) {
         first = std::min(first, workload.jobs[i].job.submit);
         last = std::max(last, schedule.end[i]);
-        gatherer.add(workload, schedule, i, tau);
+        if (schedule.counts(workload.jobs[i])) gatherer.add(workload, schedule, i, tau);
     }
     found.all = std::move(gatherer).finish();
     if (workload.jobs.empty()) return found;
     found.makespan_s = to_seconds(last - first);
-    found.utilization = found.all.processor_seconds / (schedule.processors * found.makespan_s);
+    const Time begin = std::max(first, schedule.from), end = std::min(last, schedule.until);
+    if (begin >= end) return found;
+    double used = 0;
+    for (std::size_t i = 0; i < workload.jobs.size(); ++i) {
+        const Time ran_from = std::max(begin, schedule.start[i]), ran_until = std::min(end, schedule.end[i]);
+        if (ran_from < ran_until)
+            used += Gatherer::used(workload, schedule, i) *
+                    (to_seconds(ran_until - ran_from) / to_seconds(schedule.end[i] - schedule.start[i]));
+    }
+    found.utilization = used / (schedule.processors * to_seconds(end - begin));
     return found;
 }
 

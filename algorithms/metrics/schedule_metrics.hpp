@@ -33,6 +33,9 @@ struct Schedule {
     /// What each job used, where that is not the processors it asked for x its run time: where jobs change their
     /// sizes or have shares. Else empty.
     std::span<const double> processor_seconds{};
+    /// Metrics are of the jobs submitted in [from, until) and of this time; the makespan is that of all jobs.
+    Time from = Time::min(), until = Time::max();
+    bool counts(const WorkloadJob& entry) const { return entry.job.submit >= from && entry.job.submit < until; }
 };
 
 /// The time that jobs without delay would count for in the bounded slowdown at the least; 10 s in the literature
@@ -53,8 +56,10 @@ struct JobMetrics {
 };
 
 struct ScheduleMetrics {
-    double makespan_s = 0;   ///< last end - first submission
-    double utilization = 0;  ///< all.processor_seconds / (processors of the machine x makespan), 0 .. 1
+    double makespan_s = 0;  ///< last end - first submission
+    /// Processor seconds used / (processors of the machine x makespan), 0 .. 1; with `from` or `until` of the part of
+    /// the makespan between them, where a job's use is spread evenly from its start to its end.
+    double utilization = 0;
     JobMetrics all;
 
     bool operator==(const ScheduleMetrics&) const = default;

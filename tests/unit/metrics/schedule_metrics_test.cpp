@@ -113,6 +113,26 @@ TEST(ScheduleMetrics, WhatJobsUsedCountsWhereItIsTold) {
     EXPECT_DOUBLE_EQ(metrics_by_size(made.workload, schedule)[3].jobs.processor_seconds, 144);
 }
 
+TEST(ScheduleMetrics, AWindowCountsJobsBySubmissionAndUtilizationByTime) {
+    // On 10 processors: 4 from 0 to 100, 6 from 30 to 40, 1 from 125 to 127.
+    const World made = world({{0, 0, 100, 4}, {20, 30, 10, 6}, {120, 125, 2, 1}});
+    Schedule schedule = made.schedule();
+    const ScheduleMetrics all = schedule_metrics(made.workload, schedule);
+    EXPECT_DOUBLE_EQ(all.utilization, 462 / 1270.0);
+    schedule.from = Time{seconds{20}}, schedule.until = Time{seconds{70}};
+    const ScheduleMetrics found = schedule_metrics(made.workload, schedule);
+    EXPECT_EQ(found.all.jobs, 1U);
+    EXPECT_DOUBLE_EQ(found.all.wait_s.mean, 10);
+    EXPECT_DOUBLE_EQ(found.utilization, (4 * 50 + 60) / 500.0);
+    EXPECT_DOUBLE_EQ(found.makespan_s, all.makespan_s);
+    EXPECT_EQ(metrics_by_size(made.workload, schedule)[2].jobs.jobs, 1U);
+    EXPECT_EQ(metrics_by_size(made.workload, schedule)[0].jobs.jobs, 0U);
+    schedule.from = Time{seconds{120}}, schedule.until = Time::max();  // a warm-up: to the end of the schedule
+    EXPECT_DOUBLE_EQ(schedule_metrics(made.workload, schedule).utilization, 2 / 70.0);
+    schedule.from = Time{seconds{20}}, schedule.until = Time{seconds{120}};  // submissions before the end only
+    EXPECT_EQ(schedule_metrics(made.workload, schedule).all.jobs, 1U);
+}
+
 TEST(ScheduleMetrics, OfNoJobsAreZero) { EXPECT_EQ(schedule_metrics({}, world({}).schedule()), ScheduleMetrics{}); }
 
 TEST(MetricsBySize, ClassesArePowersOfTwo) {
