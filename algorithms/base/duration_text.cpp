@@ -124,14 +124,15 @@ double seconds_of(std::string_view text) {
 
 }  // namespace
 
-Result<Duration> parse_duration(const std::string& text) {
+Result<Duration> parse_duration(const std::string& text, int most_days) {
     const Error bad = invalid("'" + text +
                               "' is no duration; write 90s, 200ms, 15m, 1h30m, 2d, MM:SS, HH:MM:SS, D-HH:MM:SS or "
                               "PT1H30M");
     if (text.empty() || text.size() > 32) return bad;
     const double total = seconds_of(text);
     if (total < 0) return bad;
-    if (!(total <= 366.0 * 86'400)) return invalid("'" + text + "' is more than 366 days");
+    if (!(total <= most_days * 86'400.0))
+        return invalid("'" + text + "' is more than " + std::to_string(most_days) + " days");
     return seconds_to_duration(total);
 }
 

@@ -69,6 +69,10 @@ OrderedJson encode(const RunSettings& settings) {
     }
     if (source.processors > 0) out["processors"] = source.processors;
     if (!source.flexibility.empty()) out["flexibility"] = source.flexibility;
+    if (!source.where.empty()) out["where"] = source.where;
+    if (source.estimate_factor) out["estimate_factor"] = *source.estimate_factor;
+    if (source.load) out["load"] = *source.load;
+    if (!settings.window.empty()) out["window"] = settings.window;
     out["seed"] = source.seed;
     out["rules"] = settings.rules;
     out["tau_s"] = settings.tau_s;
@@ -140,7 +144,7 @@ OrderedJson encode_document(std::vector<OrderedJson> schedules, bool is_comparis
 std::string dump(const OrderedJson& json) { return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace); }
 
 double jobs_per_second(const SimulatedSchedule& schedule) {
-    return static_cast<double>(schedule.metrics.all.jobs) / std::max(schedule.seconds, 1e-9);
+    return static_cast<double>(schedule.start.size()) / std::max(schedule.seconds, 1e-9);
 }
 
 }  // namespace zbs::cli

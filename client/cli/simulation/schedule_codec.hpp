@@ -35,6 +35,7 @@ struct RunSettings {
     std::optional<double> slice_s{};       ///< where the policy takes slices
     std::int64_t memory_bytes = 0;         ///< likewise
     std::string coscheduling{};            ///< empty: jobs have no shares
+    std::string window;                    ///< as given; empty: all jobs
 };
 OrderedJson encode(const RunSettings& settings);
 

@@ -21,6 +21,7 @@
 #include "client/cli/simulation/schedule_codec.hpp"
 #include "client/cli/simulation/simulate_input.hpp"
 #include "client/cli/simulation/simulate_output.hpp"
+#include "client/cli/simulation/workload_changes.hpp"
 #include "services/common/adapters/command_line/values.hpp"
 
 namespace zbs::cli {
@@ -43,6 +44,7 @@ struct SimulateCommand {
     std::int64_t memory_bytes = -1;  ///< -1: not given
     std::string coscheduling;        ///< factors or "application"; empty: as the simulator has it
     double tau_s = to_seconds(kDefaultTau);
+    std::string window;  ///< BEGIN:END, durations; empty: all jobs
     bool details = false;
     bool list = false, list_policies = false, list_generators = false, list_allocators = false;
     std::string gantt, events, schedule, waits, export_swf, export_csv;
@@ -77,7 +79,9 @@ std::string path_of(const std::string& path, const std::string& label) {
     return out;
 }
 
-/// The policies to run, of --policy or --compare; none where the workload is exported only.
+bool is_recorded(const NamedPolicy& policy) { return policy.named.name == kRecorded; }
+
+/// The policies to run, of --policy or --compare, `recorded` among them; none where the workload is exported only.
 Result<std::vector<NamedPolicy>> policies_of(const SimulateCommand& command) {
     std::vector<NamedPolicy> found;
     if (!command.policy.empty() && !command.compare.empty())
@@ -110,6 +114,7 @@ Result<std::vector<NamedPolicy>> policies_of(const SimulateCommand& command) {
     }
     // Bad names and options come to light before a large log is read.
     for (const NamedPolicy& policy : found) {
+        if (is_recorded(policy) && policy.named.options.empty()) continue;
         if (const auto made = make_policy(policy.named.name, policy.named.options); !made) {
             Error fault = made.error();
             fault.pointer = command.compare.empty() ? "--policy" : "--compare";
@@ -117,6 +122,23 @@ Result<std::vector<NamedPolicy>> policies_of(const SimulateCommand& command) {
         }
     }
     return found;
+}
+
+/// The schedule of the log is not made here, so that some of what is asked about schedules cannot be answered.
+Result<void> check_recorded(const SimulateCommand& command, const std::vector<NamedPolicy>& policies) {
+    if (std::ranges::none_of(policies, is_recorded)) return {};
+    const std::string recorded(kRecorded);
+    if (!command.source.generate.empty())
+        return invalid("is the schedule that a log recorded, but the jobs come from --generate", recorded);
+    if (command.source.load)
+        return invalid("is the schedule of the submissions in the log; leave --load out", recorded);
+    for (const auto& [option, path] : {std::pair{"--gantt", &command.gantt}, {"--events", &command.events}})
+        if (!path->empty())
+            return invalid(
+                "the log does not say which processors jobs had, and may have more in use than it counts; "
+                "leave 'recorded' out, or take --schedule",
+                option);
+    return {};
 }
 
 Result<void> check_files(const SimulateCommand& command, const std::vector<NamedPolicy>& policies) {
@@ -145,7 +167,7 @@ Result<void> check_files(const SimulateCommand& command, const std::vector<Named
     if (policy_count == 0 && files.empty())
         return invalid("which policy? name one with --policy or several with --compare; --list-policies shows all");
     if (!(command.tau_s >= 1e-6 && command.tau_s <= 1e9)) return invalid("must be 1e-6 to 1e9 s", "--tau");
-    return {};
+    return check_recorded(command, policies);
 }
 
 /// Names of all policies of which `claim` holds, for errors.
@@ -323,6 +345,30 @@ void settle_instants(const Workload& workload, SimulatedSchedule& schedule) {
     schedule.interruptions = std::move(kept);
 }
 
+constexpr int kLongestLog = 36'600;  ///< days
+
+/// What the metrics are of: --window, two durations from the first submission on, of which one may be left out.
+Result<void> set_window(const SimulateCommand& command, const Workload& workload, SimulatedSchedule& schedule) {
+    if (command.window.empty()) return {};
+    const Time first = workload.jobs.front().job.submit;
+    const std::vector<std::string_view> ends = split(command.window, ':');
+    const char* const how = "write BEGIN:END, times since the first submission, as 1d:30d; one may be left out";
+    if (ends.size() != 2 || command.window == ":") return invalid(how, "--window");
+    for (const auto& [text, at] : {std::pair{ends[0], &schedule.from}, {ends[1], &schedule.until}}) {
+        if (text.empty()) continue;
+        const Result<Duration> since = parse_duration(std::string(text), kLongestLog);
+        if (!since) return invalid(since.error().message + "; " + how, "--window");
+        *at = first + *since;
+    }
+    if (schedule.from >= schedule.until) return invalid("ends before it begins", "--window");
+    if (std::ranges::none_of(workload.jobs, [&](const auto& entry) { return schedule.view().counts(entry); }))
+        return invalid("no job is submitted in it; the last is submitted " +
+                           number_text("%.0f", to_seconds(workload.jobs.back().job.submit - first)) +
+                           " s after the first",
+                       "--window");
+    return {};
+}
+
 Result<SimulatedSchedule> run(const SimulateCommand& command, SimulationOptions options, const LoadedWorkload& loaded,
                               const NamedPolicy& policy) {
     Result<std::unique_ptr<Policy>> made = make_policy(policy.named.name, policy.named.options);
@@ -354,6 +400,7 @@ Result<SimulatedSchedule> run(const SimulateCommand& command, SimulationOptions 
         .overlapping = (*made)->sharing() != ZoneState::Sharing::kSpace,
         .seconds = seconds};
     settle_instants(loaded.workload, schedule);
+    if (Result<void> good = set_window(command, loaded.workload, schedule); !good) return good.error();
     schedule.metrics = schedule_metrics(loaded.workload, schedule.view(), seconds_to_duration(command.tau_s));
     if (!outcome->time_with_rows.empty())
         schedule.turns = turn_metrics(loaded.workload, {.processor_seconds = schedule.processor_seconds,
@@ -362,6 +409,14 @@ Result<SimulatedSchedule> run(const SimulateCommand& command, SimulationOptions 
                                                         .resized_processors = outcome->resized_processors,
                                                         .makespan_s = schedule.metrics.makespan_s});
     schedule.resizes = outcome->resizes;
+    return schedule;
+}
+
+Result<SimulatedSchedule> recorded(const SimulateCommand& command, const LoadedWorkload& loaded) {
+    Result<SimulatedSchedule> schedule = recorded_schedule(loaded);
+    if (!schedule) return schedule;
+    if (Result<void> good = set_window(command, loaded.workload, *schedule); !good) return good.error();
+    schedule->metrics = schedule_metrics(loaded.workload, schedule->view(), seconds_to_duration(command.tau_s));
     return schedule;
 }
 
@@ -384,9 +439,9 @@ void report_assumptions(const formats::CleanedSwf& cleaned) {
 
 /// What cleaning did, on standard error: nobody should take a part of a log for the whole.
 void report_cleaning(const LoadedWorkload& loaded) {
+    for (const std::string& note : loaded.notes) std::cerr << "zbs: note: " << note << "\n";
     if (!loaded.trace) return;
     const formats::SwfTrace& trace = *loaded.trace;
-    for (const std::string& note : loaded.notes) std::cerr << "zbs: note: " << note << "\n";
     if (loaded.damage)
         std::cerr << "zbs: warning: " << printable(loaded.damage->pointer) << ": " << printable(loaded.damage->message)
                   << "; the lines before it are used\n";
@@ -577,7 +632,9 @@ OrderedJson settings_of(const SimulateCommand& command, const SimulationOptions&
                          .rules = command.rules,
                          .tau_s = command.tau_s,
                          .allocator = command.allocator,
-                         .without_place = command.without_place};
+                         .without_place = command.without_place,
+                         .window = command.window};
+    if (policy == kRecorded) return encode(settings);
     if (find_policy(policy)->takes_slice) {
         settings.slice_s = to_seconds(machine.slice);
         settings.memory_bytes = machine.memory_bytes;
@@ -616,16 +673,19 @@ void simulate_workload(Context& context, const SimulateCommand& command) {
     const Result<std::vector<NamedPolicy>> policies = policies_of(command);
     if (!policies) return context.fail(policies.error());
     if (Result<void> good = check_files(command, *policies); !good) return context.fail(good.error());
-    const Result<SimulationOptions> machine = machine_of(command, *policies);
+    std::vector<NamedPolicy> simulated = *policies;
+    std::erase_if(simulated, is_recorded);
+    const Result<SimulationOptions> machine = machine_of(command, simulated);
     if (!machine) return context.fail(machine.error());
     const Result<LoadedWorkload> loaded = load_workload(command.source);
     if (!loaded) return context.fail(loaded.error());
     report_cleaning(*loaded);
     report_losses(command, loaded->workload);
-    report_unknown(command, *policies, loaded->workload);
+    report_unknown(command, simulated, loaded->workload);
     std::vector<SimulatedSchedule> schedules;
     for (const NamedPolicy& policy : *policies) {
-        Result<SimulatedSchedule> schedule = run(command, *machine, *loaded, policy);
+        Result<SimulatedSchedule> schedule =
+            is_recorded(policy) ? recorded(command, *loaded) : run(command, *machine, *loaded, policy);
         if (!schedule) return context.fail(schedule.error());
         schedules.push_back(*std::move(schedule));
     }
@@ -647,7 +707,8 @@ void simulate_workload(Context& context, const SimulateCommand& command) {
     std::vector<OrderedJson> items;
     for (std::size_t i = 0; i < schedules.size(); ++i) {
         settings.all = settings_of(command, *machine, (*policies)[i].named.name);
-        settings.without_priority = jobs_without_priority((*policies)[i], loaded->workload);
+        settings.without_priority =
+            is_recorded((*policies)[i]) ? 0 : jobs_without_priority((*policies)[i], loaded->workload);
         settings.without_memory = jobs_without_memory(command, loaded->workload);
         items.push_back(encode(settings, *loaded, schedules[i]));
     }
@@ -693,6 +754,19 @@ void add_workload_options(CLI::App& command, WorkloadSource& source) {
         ->capture_default_str();
     command.add_option("--processors", source.processors, "of the machine (default: as the log or the model says)")
         ->check(command_line::whole_number_in(1, 100'000'000));
+    command.add_option("--where", source.where,
+                       "only jobs for which this holds: comparisons (=, !=, <, <=, >, >=) of job, submit, processors, "
+                       "run_time, estimate, user, group, queue, application, and of logs partition and status, with a "
+                       "whole number (times in seconds), joined by and, or, not and parentheses");
+    command
+        .add_option("--load", source.load,
+                    "the offered load: processors x run time of all jobs per processor of the machine and time from "
+                    "the first to the last submission; gaps between submissions are scaled (default: as they are)")
+        ->check(command_line::number_in(0.001, 1000));
+    command
+        .add_option("--estimate-factor", source.estimate_factor,
+                    "estimates are so many times as long, but not below the run time")
+        ->check(command_line::number_in(0.001, 1000));
 }
 
 void add_policy_options(CLI::App& command, SimulateCommand& options) {
@@ -716,7 +790,7 @@ void add_policy_options(CLI::App& command, SimulateCommand& options) {
     command_line::offer(
         command.add_option("--compare", options.compare,
                            "several policies side by side, NAME[:option=value[:option=value...]],...; in a list of "
-                           "values write + for ,"),
+                           "values write + for ,; recorded: the schedule in the log"),
         {.words = offered_names(policies()), .is_list = true});
     command
         .add_option("--rules", options.rules,
@@ -735,6 +809,9 @@ void add_policy_options(CLI::App& command, SimulateCommand& options) {
                        "policies whose jobs have shares: how much they slow each other down in truth, whatever the "
                        "policy expects: the slowdown of one job, two, three and so on, or application: measured pairs "
                        "of programs (default: 1,1.2,1.3)");
+    command.add_option("--window", options.window,
+                       "metrics of the jobs submitted from BEGIN to END only, BEGIN:END since the first submission, as "
+                       "1d:30d, or 1d: for all but a warm-up of a day; all jobs are simulated");
     command.add_option("--tau", options.tau_s, "seconds that a run time counts for at least in the bounded slowdown")
         ->capture_default_str();
 }

@@ -10,6 +10,7 @@
 #include "algorithms/sim/workload_generators.hpp"
 #include "client/cli/document_codec.hpp"
 #include "client/cli/input.hpp"
+#include "client/cli/simulation/workload_changes.hpp"
 
 namespace zbs::cli {
 namespace {
@@ -280,8 +281,9 @@ Result<LoadedWorkload> load_workload(const WorkloadSource& source) {
         return invalid("there is no '" + source.flexibility + "'" + did_you_mean(source.flexibility, kFlexibilityRules),
                        "--flexibility");
     Result<LoadedWorkload> loaded = source.generate.empty() ? load_log(source) : load_generated(source);
-    if (loaded)
-        if (Result<void> done = make_flexible(source, loaded->workload); !done) return done.error();
+    if (!loaded) return loaded;
+    if (Result<void> done = change_workload(source, *loaded); !done) return done.error();
+    if (Result<void> done = make_flexible(source, loaded->workload); !done) return done.error();
     return loaded;
 }
 

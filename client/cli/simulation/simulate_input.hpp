@@ -32,6 +32,9 @@ struct WorkloadSource {
     std::string zero_runtime;         ///< drop or second; empty: drop
     bool shift = false;
     bool renumber = false;
+    std::string where;                      ///< condition on jobs; empty: all
+    std::optional<double> load;             ///< offered load, > 0; none: as the log or the generator has it
+    std::optional<double> estimate_factor;  ///< > 0
 };
 
 struct LoadedWorkload {
@@ -40,7 +43,7 @@ struct LoadedWorkload {
     /// Of a log only.
     std::optional<formats::SwfTrace> trace;
     formats::CleanedSwf cleaned;     ///< without its workload
-    std::vector<std::string> notes;  ///< what a reader left out or assumed
+    std::vector<std::string> notes;  ///< what a reader left out or assumed, and what was changed
     std::optional<Error> damage;     ///< where a lenient reader stopped unpacking
     double read_s = 0;               ///< wall time of reading and unpacking the file
     double parse_s = 0;              ///< of parsing and cleaning the text, or of generating

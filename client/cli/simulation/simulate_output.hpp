@@ -26,9 +26,10 @@ struct SimulatedSchedule {
     bool overlapping = false;                 ///< jobs share processors, by turns or by shares
     double seconds = 0;                       ///< wall time of the simulation
     ScheduleMetrics metrics;
-    std::optional<TurnMetrics> turns;  ///< where jobs take turns
-    std::uint64_t resizes = 0;         ///< of running jobs
-    Schedule view() const { return {start, end, processors, processor_seconds}; }
+    std::optional<TurnMetrics> turns;              ///< where jobs take turns
+    std::uint64_t resizes = 0;                     ///< of running jobs
+    Time from = Time::min(), until = Time::max();  ///< as in Schedule: what the metrics are of
+    Schedule view() const { return {start, end, processors, processor_seconds, from, until}; }
 };
 
 /// Texts of a schedule, all functions of workload and schedule alone. Times are seconds, with decimals where there are

@@ -86,6 +86,66 @@ class Schedules(Simulate):
                 f"{i + 1},{i},{starts[i]},{ends[i]},{(5, 8, 2, 2)[i]}\n" for i in range(4)), policy)
             self.assertEqual(self.read("w.txt"), "".join(f"{i + 1} {starts[i] - i}\n" for i in range(4)))
 
+    def test_a_part_of_the_jobs_can_be_simulated(self):
+        self.write("log.swf", HEADER + job(1, 0, 100, 5) + job(2, 1, 50, 8) + job(3, 2, 90, 2, 95).replace(" 1 3 4 ", " 1 7 4 ") + job(4, 3, 20, 2))
+        for where, left in (("processors < 8", "134"), ("user = 7 or job = 1", "13"), ("not (run_time >= 90) and status = 1", "24"), ("estimate = 95 and queue = 5", "3")):
+            done = self.good("--trace", "log.swf", "--policy", "fcfs", "--where", where, "--waits", "w.txt", "--export-swf", "left.swf")
+            self.assertEqual("".join(line.split()[0] for line in self.read("w.txt").splitlines()), left, where)
+            self.assertIn(f"--where keeps {len(left)} of 4 jobs", done.stderr)
+            self.assertEqual([line.split()[0] for line in self.read("left.swf").splitlines() if line[0] != ";"], list(left))
+        for where in ("processors > 8", "partition = 1", "colour = 1", "user ="):
+            done = self.run_zbs("--trace", "log.swf", "--policy", "fcfs", "--where", where)
+            self.assertEqual((done.returncode, done.stderr[:13]), (2, "zbs: --where:"), where)
+
+    def test_the_load_is_the_one_asked_for(self):
+        self.write("log.swf", HEADER + job(1, 10, 8, 4) + job(2, 14, 4, 8) + job(3, 26, 8, 2))  # 80 of 8 x 16: 0.625
+        self.good("--trace", "log.swf", "--load", "1.25", "--export-swf", "out.swf")
+        self.assertEqual([line.split()[1] for line in self.read("out.swf").splitlines() if line[0] != ";"], ["10", "12", "18"])
+        settings = self.json("--trace", "log.swf", "--load", "1.25", "--policy", "fcfs", "--details")["settings"]
+        self.assertEqual(settings["load"], 1.25)
+        self.write("burst.swf", HEADER + job(1) + job(2))
+        for arguments in (["burst.swf", "--load", "1"], ["log.swf", "--load", "0"], ["log.swf", "--load", "nan"]):
+            self.assertNotEqual(self.run_zbs("--policy", "fcfs", "--trace", *arguments).returncode, 0, arguments)
+
+    def test_estimates_can_be_made_worse(self):
+        # Job 3 passes job 2 where it ends by its estimate before job 1 does.
+        self.write("log.swf", HEADER + job(1, 0, 100, 5, 100) + job(2, 1, 50, 8) + job(3, 60, 40, 2, 45))
+        for factor, start in (("1", 150), ("2", 60), ("0.1", 60)):
+            self.good("--trace", "log.swf", "--policy", "easy", "--estimate-factor", factor, "--schedule", "s.csv", "--export-csv", "jobs.csv")
+            walltimes = [float(row["walltime"]) for row in self.rows("jobs.csv")]
+            self.assertEqual(walltimes, [max(100, 100 * float(factor)), max(50, 50 * float(factor)), max(40, 45 * float(factor))])
+            self.assertEqual(int(self.rows("s.csv")[2]["start"]), start, factor)
+
+    def test_the_recorded_schedule_is_a_row_beside_the_simulated_ones(self):
+        waits = [0, 120, 5, 0]
+        lines = (HEADER + job(1, 0, 100, 5) + job(2, 1, 50, 8) + job(3, 2, 90, 2, 95) + job(4, 3, 20, 2)).splitlines()
+        text = "\n".join(lines[:2] + [line.replace(" -1 ", f" {wait} ", 1) for line, wait in zip(lines[2:], waits)]) + "\n"
+        self.write("log.swf", text)
+        both = self.json("--trace", "log.swf", "--compare", "recorded,fcfs")["schedules"]
+        self.assertEqual([(one["policy"], one["wait_s"]["mean"], one["wait_s"]["max"]) for one in both], [("recorded", 31.25, 120), ("fcfs", 98.5, 148)])
+        self.assertEqual(both[0]["makespan_s"], 171)
+        self.assertAlmostEqual(both[0]["utilization"], (500 + 400 + 180 + 40) / (8 * 171))
+        self.good("--trace", "log.swf", "--policy", "recorded", "--waits", "w.txt")
+        self.assertEqual(self.read("w.txt").split()[1::2], list(map(str, waits)))
+        self.write("unknown.swf", SMALL)
+        for arguments, said in ((["--trace", "unknown.swf"], "no wait of job 1 (line 3)"), (["--generate", "lublin:jobs=9,processors=8"], "--generate"),
+                                (["--trace", "log.swf", "--load", "1"], "--load"), (["--trace", "log.swf", "--gantt", "g.svg"], "--gantt")):
+            done = self.run_zbs(*arguments, "--policy", "recorded")
+            self.assertEqual(done.returncode, 2, arguments)
+            self.assertIn(said, done.stderr)
+
+    def test_metrics_can_be_those_of_a_window(self):
+        self.write("log.swf", SMALL)
+        for window, jobs, wait in (("1s:3s", 2, (99 + 148) / 2), ("1s:", 3, (99 + 148 + 147) / 3), (":1s", 1, 0)):
+            found = self.json("--trace", "log.swf", "--policy", "fcfs", "--window", window, "--details")
+            self.assertEqual((found["jobs"], found["settings"]["window"]), (jobs, window))
+            self.assertAlmostEqual(found["wait_s"]["mean"], wait)
+            self.assertEqual(sum(one["jobs"] for one in found["by_size"]), jobs)
+        for window in ("1s", ":", "3s:1s", "1h:", "x:2s", "1s:2s:3s"):
+            done = self.run_zbs("--trace", "log.swf", "--policy", "fcfs", "--window", window)
+            self.assertEqual(done.returncode, 2, window)
+            self.assertIn("zbs: --window:", done.stderr, window)
+
     def test_events_follow_the_schedule(self):
         self.write("log.swf", HEADER + job(1, 0, 10, 8) + job(2, 0, 5, 3) + job(3, 10, 5, 5))
         self.good("--trace", "log.swf", "--policy", "fcfs", "--events", "e.csv")
