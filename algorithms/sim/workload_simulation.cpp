@@ -345,6 +345,11 @@ class Run {
             }
             Result<void> reserved = zone_.apply(now, JobReserved{reservation.id, reservation.at, reservation.latest});
             if (!reserved) return refused(reservation.id, reserved.error());
+            if (options_.record_promises) {
+                outcome_.promised.resize(workload_.jobs.size(), kNever);
+                Time& first = outcome_.promised[static_cast<std::size_t>(reservation.id.value)];
+                if (first == kNever) first = reservation.at;
+            }
         }
         if (plan_.wake_at < now || (plan_.wake_at == now && instant_complete))
             return Error{ErrorCode::kInternal, "the policy asked to be woken at an instant that is over", {}};

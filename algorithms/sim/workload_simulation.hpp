@@ -34,7 +34,8 @@ struct SimulationOptions {
     /// After a start that the allocator has no place for, other waiting jobs may start, in the order of arrival, that
     /// end by their walltimes before the next running job is expected to: no place comes free before. Else nobody does.
     bool pass_refused = false;
-    bool record_places = false;  ///< fills `SimulationOutcome::placements`
+    bool record_places = false;    ///< fills `SimulationOutcome::placements`
+    bool record_promises = false;  ///< fills `SimulationOutcome::promised`
     /// Called now and then with the number of jobs that have ended.
     std::function<void(std::size_t)> progress;
 };
@@ -95,6 +96,9 @@ struct SimulationOutcome {
     /// do.
     std::vector<PlacementChange> placements;
     std::int32_t rows = 0;  ///< of the slice matrix, at most; with `record_places`
+    /// With `record_promises`: the first start that a job was promised while it waited, `kNever` where none was. Empty
+    /// where no job had a promise.
+    std::vector<Time> promised;
 };
 
 /// Replays `workload` under `policy` on one pool of processors: a pure function of its arguments. A job ends when it

@@ -380,6 +380,7 @@ Result<SimulatedSchedule> run(const SimulateCommand& command, SimulationOptions 
     ProgressBar bar(policy.label, loaded.workload.jobs.size());
     options.record_places =
         !command.gantt.empty() || !command.events.empty() || !command.schedule.empty() || !command.export_csv.empty();
+    options.record_promises = !command.export_csv.empty();
     options.progress = [&bar](std::size_t ended) { bar.update(ended); };
     const auto begin = std::chrono::steady_clock::now();
     Result<SimulationOutcome> outcome = simulate(loaded.workload, **made, options);
@@ -396,6 +397,7 @@ Result<SimulatedSchedule> run(const SimulateCommand& command, SimulationOptions 
         .processor_seconds = std::move(outcome->processor_seconds),
         .placements = std::move(outcome->placements),
         .rows = outcome->rows,
+        .promised = std::move(outcome->promised),
         .refused_starts = outcome->refused_starts,
         .overlapping = (*made)->sharing() != ZoneState::Sharing::kSpace,
         .seconds = seconds};
@@ -852,7 +854,8 @@ void add_export_options(CLI::App& command, SimulateCommand& options) {
     command.add_option("--waits", options.waits, "write job number and wait in seconds, by job number");
     command.add_option("--export-swf", options.export_swf,
                        "write the jobs with their waits in the Standard Workload Format; without --policy as they are");
-    command.add_option("--export-csv", options.export_csv, "the same with all that is known of a job, CSV");
+    command.add_option("--export-csv", options.export_csv,
+                       "the same with all that is known of a job, and the first start that it was promised, CSV");
 }
 
 void add_list_flags(CLI::App& command, SimulateCommand& options) {

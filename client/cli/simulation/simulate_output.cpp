@@ -186,6 +186,8 @@ std::string jobs_csv(const Workload& workload, const SimulatedSchedule* schedule
     std::string out =
         "id,submit,wait,start,end,runtime,walltime,processors,priority,user,group,queue,memory_bytes_per_task,"
         "flexibility\n";
+    const bool promises = schedule != nullptr && !schedule->promised.empty();
+    if (promises) out.replace(out.size() - 1, 1, ",promised\n");
     const std::optional<Places> places =
         schedule == nullptr ? std::nullopt : std::optional<Places>(std::in_place, *schedule, workload.jobs.size());
     if (places) add_header(out, *places);
@@ -206,6 +208,10 @@ std::string jobs_csv(const Workload& workload, const SimulatedSchedule* schedule
              static_cast<std::int64_t>(job.group), static_cast<std::int64_t>(job.queue), job.memory_bytes);
         out.back() = ',';
         out += to_string(job.flexibility);
+        if (promises) {
+            out += ',';
+            if (schedule->promised[i] != kNever) append(out, schedule->promised[i]);
+        }
         out += '\n';
         if (places) add_column(out, *places, i, schedule->start[i]);
     }

@@ -22,6 +22,7 @@ struct SimulatedSchedule {
     std::vector<double> processor_seconds;
     std::vector<PlacementChange> placements;  ///< none: any processors will do
     std::int32_t rows = 0;                    ///< of the slice matrix, at most; 0: there is none
+    std::vector<Time> promised;               ///< as in SimulationOutcome
     std::uint64_t refused_starts = 0;         ///< by the allocator
     bool overlapping = false;                 ///< jobs share processors, by turns or by shares
     double seconds = 0;                       ///< wall time of the simulation
@@ -47,6 +48,8 @@ std::string events_csv(const Workload& workload, const SimulatedSchedule& schedu
 /// "job_id wait", by job number.
 std::string waits_text(const Workload& workload, const SimulatedSchedule& schedule);
 /// Header line, then all that is known of a job, as it was asked for; start, wait and end are empty without a schedule.
+/// Under a policy that promises starts there is a column "promised": the first one that a job was promised while it
+/// waited, empty where it got none.
 std::string jobs_csv(const Workload& workload, const SimulatedSchedule* schedule);
 /// How many jobs can run on other sizes than they ask for.
 std::size_t flexible_jobs(const Workload& workload);

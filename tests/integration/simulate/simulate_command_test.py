@@ -134,6 +134,18 @@ class Schedules(Simulate):
             self.assertEqual(done.returncode, 2, arguments)
             self.assertIn(said, done.stderr)
 
+    def test_promised_starts_stand_beside_the_real_ones(self):
+        # Job 1 ends at 40, not at 100 as promised; job 3 starts at once and needs no promise.
+        self.write("log.swf", HEADER + job(1, 0, 40, 5, 100) + job(2, 1, 50, 8, 60) + job(3, 2, 30, 2) + job(4, 3, 20, 4))
+        # Of easy only the head has a promise; 4 becomes it when 2 starts, at 40.
+        for policy, promised in (("conservative", ["", "100", "", "160"]), ("easy", ["", "100", "", "100"])):
+            self.good("--trace", "log.swf", "--policy", policy, "--export-csv", "j.csv")
+            self.assertEqual([(int(row["start"]), row["promised"]) for row in self.rows("j.csv")], list(zip((0, 40, 2, 90), promised)), policy)
+        self.good("--trace", "log.swf", "--policy", "conservative", "--allocator", "contiguous", "--export-csv", "j.csv")
+        self.assertEqual([(row["promised"], row["places"]) for row in self.rows("j.csv")], [("", "0-4"), ("100", "0-7"), ("", "5-6"), ("160", "0-3")])
+        self.good("--trace", "log.swf", "--policy", "fcfs", "--export-csv", "j.csv")
+        self.assertNotIn("promised", self.rows("j.csv")[0])
+
     def test_metrics_can_be_those_of_a_window(self):
         self.write("log.swf", SMALL)
         for window, jobs, wait in (("1s:3s", 2, (99 + 148) / 2), ("1s:", 3, (99 + 148 + 147) / 3), (":1s", 1, 0)):
