@@ -18,6 +18,9 @@ Duration check_interval(Duration slice) {
     return std::clamp(slice / 10, Duration{std::chrono::milliseconds{5}}, Duration{std::chrono::milliseconds{100}});
 }
 
+/// After the begin of a slice: what waited before it was resumed waits again by then, if it still has to.
+constexpr Duration kFirstCheck = std::chrono::milliseconds{1};
+
 /// From one multiple of `length` to the next; also before zero.
 std::int64_t whole(Duration since, Duration length) { return since / length - (since % length < Duration{0} ? 1 : 0); }
 
@@ -118,6 +121,7 @@ void SliceSwitcher::wake() {
 
 void SliceSwitcher::begin_slice(const SliceView& view) {
     slice_ = view.slice;
+    is_unchecked_ = true;
     filler_ = StepId{};
     had_slot_.clear();
 }
@@ -188,7 +192,8 @@ void SliceSwitcher::apply(const Names& wanted) {
 void SliceSwitcher::schedule(Time now, Time boundary, bool checks_between) {
     Duration delay = std::max(boundary - now, Duration{0});
     boundary_ = clock_.steady_now() + delay;
-    if (checks_between) delay = std::min(delay, check_interval(active_->slice));
+    if (checks_between)
+        delay = std::min(delay, std::exchange(is_unchecked_, false) ? kFirstCheck : check_interval(active_->slice));
     if (!active_) delay = std::min(delay, Duration{std::chrono::seconds{1}});  // an epoch may come nearer by a jump
     timer_ = clock_.after(delay, [this] {
         timer_.reset();

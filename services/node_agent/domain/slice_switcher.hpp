@@ -99,6 +99,7 @@ class SliceSwitcher {
     std::map<StepId, Candidate> candidates_;  ///< what is known of the steps here that may fill
     std::uint64_t picks_ = 0;
     std::optional<std::int64_t> slice_;  ///< that `filler_` belongs to
+    bool is_unchecked_ = false;          ///< nobody has looked for idle slots since the slice began
     std::optional<Clock::TimerId> timer_;
     std::optional<Duration> warned_;    ///< steady time of the last word about a failure
     std::optional<Duration> boundary_;  ///< steady time of the boundary that the timer waits for

@@ -184,6 +184,16 @@ TEST_F(SliceSwitcherTest, ASlotWhoseStepsAllWaitIsFilled) {
     EXPECT_EQ(switcher.statistics().fills, 1U);
 }
 
+TEST_F(SliceSwitcherTest, ASliceThatBeginsIdleIsFilledAfterAMillisecond) {
+    here({"a", "b"});
+    switcher.set_column(filling({{"a"}, {"b"}}, {"a", "b"}));
+    control.blocked = {"b"};
+    clock.advance(50ms);
+    EXPECT_THAT(control.suspended, ElementsAre("a")) << "b has not had the chance to run";
+    clock.advance(1ms);
+    EXPECT_THAT(control.suspended, IsEmpty());
+}
+
 TEST_F(SliceSwitcherTest, OfThoseThatCouldFillTheOneOfLargestPriorityDoes) {
     here({"a", "x", "y", "z"});
     switcher.set_priority("x", 0.9);
