@@ -79,10 +79,10 @@ struct Cleaner {
                 "has a time out of range, beyond 1e12 s for submit times or 1e11 s for run and requested times: "
                 "correct it, or skip such lines with --lenient");
         if (runtime > estimate) {
-            if (rules.kill_at_estimate) {
+            if (rules.past_estimate == SwfCleaning::PastEstimate::kKilled) {
                 runtime = estimate;
                 ++out.cut_at_estimate;
-            } else {
+            } else if (rules.past_estimate == SwfCleaning::PastEstimate::kRaised) {
                 estimate = runtime;
             }
         }

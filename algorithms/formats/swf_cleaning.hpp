@@ -71,9 +71,15 @@ struct SwfCleaning {
     Action no_submit = Action::kDrop;
     Action repeated_id = Action::kRefuse;  ///< rule C knows none; a log that has them is damaged, as with the next
     Action impossible = Action::kRefuse;
-    bool out_of_order = true;          ///< false: jobs that are not in the order of submission are refused
-    bool allocated_size = false;       ///< allocated processors first, requested ones where they are unknown
-    bool kill_at_estimate = true;      ///< false: the walltime is raised to the run time instead
+    bool out_of_order = true;     ///< false: jobs that are not in the order of submission are refused
+    bool allocated_size = false;  ///< allocated processors first, requested ones where they are unknown
+    /// What becomes of a job that ran longer than its estimate.
+    enum class PastEstimate : std::uint8_t {
+        kKilled,  ///< it ends there
+        kRaised,  ///< the estimate is raised to the run time
+        kRunsOn,  ///< the estimate stays, and the job keeps its processors until its end
+    };
+    PastEstimate past_estimate = PastEstimate::kKilled;
     bool exact_estimates = false;      ///< after all else, walltimes become run times
     bool drop_cancelled = false;       ///< status 5, also where the job has run for a while
     bool drop_failed = false;          ///< status 0

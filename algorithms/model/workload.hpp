@@ -10,7 +10,8 @@ namespace zbs {
 /// A job of a workload to be replayed: what its user asked for, and how long it really runs on a machine of its own.
 struct WorkloadJob {
     Job job;
-    Duration runtime{};  ///< > 0, <= job.walltime; known to the simulator, never to a policy
+    /// > 0; beyond job.walltime where a job is not killed there. Known to the simulator, never to a policy.
+    Duration runtime{};
 
     bool operator==(const WorkloadJob&) const = default;
 };

@@ -556,8 +556,13 @@ Result<SimulationOutcome> simulate(const Workload& workload, Policy& policy, con
         if (i > 0 && entry.job.submit < workload.jobs[i - 1].job.submit)
             return invalid(name_of(workload, i) +
                            " is submitted before the job ahead of it: sort the workload by submit time");
-        if (entry.runtime <= Duration::zero() || entry.runtime > entry.job.walltime)
-            return invalid(name_of(workload, i) + " must have a run time above zero and no longer than its walltime");
+        if (entry.runtime <= Duration::zero())
+            return invalid(name_of(workload, i) + " must have a run time above zero");
+        if (entry.runtime > entry.job.walltime &&
+            (options.rules == EventRules::kReference || policy.sharing() != ZoneState::Sharing::kSpace))
+            return invalid(name_of(workload, i) +
+                           " runs longer than its walltime, which needs batched rules and a policy whose jobs have "
+                           "their processors alone");
         if (to_microseconds(entry.job.submit) < 0 || to_microseconds(entry.job.submit) > ZoneState::kMaxTimeUs / 2)
             return invalid(name_of(workload, i) + ": its submit time is out of range");
         if (policy.sharing() == ZoneState::Sharing::kTime && options.memory_bytes > 0 &&

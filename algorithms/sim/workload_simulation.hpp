@@ -114,6 +114,9 @@ struct SimulationOutcome {
 /// next event. Promises of
 /// a policy do not count with that, so jobs may start after them.
 ///
+/// A job that runs longer than its walltime keeps its processors until its end, which is expected at every next moment.
+/// That needs batched rules and jobs that have their processors alone.
+///
 /// Errors, naming the job: larger than the machine, never to be placed by the allocator, jobs out of order, ids given
 /// twice, no machine size or one that the policy or the allocator cannot serve, an allocator where jobs share
 /// processors, a job that needs more memory than a processor has, walltimes of jobs that run or wait at once that sum

@@ -78,7 +78,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                               .repeated_id = SwfCleaning::Action::kDrop,
                               .impossible = SwfCleaning::Action::kDrop,
                               .allocated_size = true,
-                              .kill_at_estimate = false,
+                              .past_estimate = SwfCleaning::PastEstimate::kRaised,
                               .shift_to_zero = true});
     check_workload(*lenient, {.renumber = true, .zero_runtime_counts = true});
     check_workload(*lenient, {.processors = 4,

@@ -58,7 +58,10 @@ Result<formats::SwfCleaning> cleaning_of(const WorkloadSource& source) {
     formats::SwfCleaning rules;
     rules.processors = source.processors;
     rules.allocated_size = source.size == "allocated";
-    rules.kill_at_estimate = source.estimates != "raise";
+    using Past = formats::SwfCleaning::PastEstimate;
+    rules.past_estimate = source.estimates == "raise"     ? Past::kRaised
+                          : source.estimates == "overrun" ? Past::kRunsOn
+                                                          : Past::kKilled;
     rules.exact_estimates = source.estimates == "exact";
     rules.shift_to_zero = source.shift;
     rules.renumber = source.renumber;

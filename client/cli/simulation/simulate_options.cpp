@@ -117,9 +117,10 @@ void add_log_options(CLI::App& command, WorkloadSource& source) {
         ->check(command_line::one_of({"requested", "allocated"}));
     command
         .add_option("--estimates", source.estimates,
-                    "--trace: a job past its estimate is killed there (kill, default) or its estimate is raised "
-                    "(raise); exact: after killing, estimates are the run times")
-        ->check(command_line::one_of({"kill", "raise", "exact"}));
+                    "--trace: a job past its estimate is killed there (kill, default), its estimate is raised (raise), "
+                    "or it runs on while the policy expects its end at any moment (overrun); exact: after killing, "
+                    "estimates are the run times")
+        ->check(command_line::one_of({"kill", "raise", "overrun", "exact"}));
     command
         .add_option(
             "--zero-runtime", source.zero_runtime,

@@ -116,6 +116,17 @@ class Schedules(Simulate):
             self.assertEqual(walltimes, [max(100, 100 * float(factor)), max(50, 50 * float(factor)), max(40, 45 * float(factor))])
             self.assertEqual(int(self.rows("s.csv")[2]["start"]), start, factor)
 
+    def test_jobs_may_overrun_their_estimates(self):
+        # Job 1 is expected to end at 50 and ends at 80: job 2 waits for it, and job 3, which would be back by 50, goes ahead.
+        self.write("log.swf", HEADER + job(1, 0, 80, 5, 50) + job(2, 1, 10, 8, 10) + job(3, 2, 60, 2, 40))
+        for how, schedule in (("overrun", [(0, 80), (80, 90), (2, 62)]), ("kill", [(0, 50), (50, 60), (2, 42)]), ("raise", [(0, 80), (80, 90), (2, 62)])):
+            for policy in ("easy", "conservative", "slack", "selective"):
+                self.good("--trace", "log.swf", "--policy", policy, "--estimates", how, "--schedule", "s.csv")
+                self.assertEqual([(int(row["start"]), int(row["end"])) for row in self.rows("s.csv")], schedule, (how, policy))
+        for arguments in (("--policy", "gang"), ("--policy", "easy", "--rules", "reference")):
+            done = self.run_zbs("--trace", "log.swf", "--estimates", "overrun", *arguments)
+            self.assertEqual((done.returncode, "runs longer than its walltime" in done.stderr), (2, True), done.stderr)
+
     def test_the_recorded_schedule_is_a_row_beside_the_simulated_ones(self):
         waits = [0, 120, 5, 0]
         lines = (HEADER + job(1, 0, 100, 5) + job(2, 1, 50, 8) + job(3, 2, 90, 2, 95) + job(4, 3, 20, 2)).splitlines()

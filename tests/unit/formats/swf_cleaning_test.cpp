@@ -68,7 +68,7 @@ TEST(CleanSwf, JobsAreKilledAtTheirEstimate) {
     EXPECT_EQ(rule_c.workload.jobs[0].runtime, seconds{20});
     EXPECT_EQ(rule_c.workload.jobs[1].job.walltime, seconds{30});
     EXPECT_EQ(rule_c.workload.jobs[2].job.walltime, seconds{30});
-    const CleanedSwf raised = *clean_swf(log, "log", {.kill_at_estimate = false});
+    const CleanedSwf raised = *clean_swf(log, "log", {.past_estimate = SwfCleaning::PastEstimate::kRaised});
     EXPECT_EQ(raised.cut_at_estimate, 0U);
     EXPECT_EQ(raised.workload.jobs[0].runtime, seconds{30});
     EXPECT_EQ(raised.workload.jobs[0].job.walltime, seconds{30});
@@ -249,7 +249,7 @@ TEST(ScheduleSwf, HeaderAndFieldsFitTheJobs) {
          {" MaxJobs: 2", " MaxRecords: 2", " UnixStartTime: 1000000000", " StartTime: then", " EndTime: later"})
         log.comments.emplace_back(line);
     const CleanedSwf cleaned =
-        *clean_swf(log, "log", {.allocated_size = true, .kill_at_estimate = false, .shift_to_zero = true});
+        *clean_swf(log, "log", {.allocated_size = true, .past_estimate = SwfCleaning::PastEstimate::kRaised, .shift_to_zero = true});
     const Time start[] = {Time{seconds{7}}};
     const SwfTrace out = schedule_swf(log, cleaned.workload.jobs, cleaned.record_of_job, start);
     EXPECT_EQ(out.number("UnixStartTime"), 1'000'005'000);

@@ -259,9 +259,25 @@ TEST(Simulate, RefusesWorkloadsThatCannotBe) {
     const auto invalid = ErrorCode::kInvalidArgument;
     expect_refused(workload(4, {{0, 5, 1}}), {}, invalid, "job 1 of hand-made: job 0: it asks for 5 processors");
     expect_refused(workload(4, {{3, 1, 1}, {2, 1, 1}}), {}, invalid, "job 2");
-    expect_refused(workload(4, {{0, 1, 1, 2}}), {}, invalid, "run time");
+    expect_refused(workload(4, {{0, 1, 1, 2}}), {.rules = EventRules::kReference}, invalid, "runs longer");
     expect_refused(workload(0, {{0, 1, 1}}), {}, invalid, "how many processors");
     expect_refused(workload(4, {{-1, 1, 1}}), {}, invalid, "submit time");
+}
+
+TEST(Simulate, AJobPastItsWalltimeKeepsItsProcessors) {
+    // Expected to end at 5, job 1 ends at 9; whoever needs its processors starts then, under every such policy.
+    const Workload jobs = workload(4, {{0, 3, 5, 9}, {1, 2, 5}, {2, 1, 20}});
+    for (const PolicyInfo& each : policies()) {
+        const std::unique_ptr<Policy> made = policy(std::string(each.name));
+        const Result<SimulationOutcome> outcome = simulate(jobs, *made, {.rules = EventRules::kBatched});
+        if (made->sharing() != ZoneState::Sharing::kSpace) {
+            EXPECT_FALSE(outcome.has_value()) << each.name;
+            continue;
+        }
+        ASSERT_TRUE(outcome) << each.name << ": " << outcome.error();
+        EXPECT_EQ(outcome->end[0], at(9)) << each.name;
+        EXPECT_GE(outcome->start[1], at(9)) << each.name;
+    }
 }
 
 TEST(Simulate, RefusesWalltimesBeyondAllTime) {
