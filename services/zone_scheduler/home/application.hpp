@@ -120,6 +120,9 @@ struct LaunchingParts {  ///< launching
 struct AwaitingProxies {  ///< launching: every zone says that its part runs
     Duration until{};
     Duration polled{};
+    /// A zone says that a rank has ended, which cannot be true for long without all proxies.
+    std::optional<ZoneFailure> early_end{};
+    Duration early_end_at{};  ///< when it said so first
 };
 struct GivingUpLaunch {  ///< launching: its launcher is being ended
     ZoneFailure failure;
@@ -267,6 +270,7 @@ struct LauncherSeen {
 struct LauncherRemoved {};
 struct LaunchFailed {  ///< of a part: its zone says so, or is taken for the one that lies
     ZoneFailure failure;
+    bool is_suspicion = false;  ///< another zone may be the one that lies
 };
 struct StopAsked {
     std::string reason;

@@ -10,7 +10,12 @@
 namespace zbs {
 namespace {
 
-constexpr int kMaxFailedLaunches = 3;  ///< then the application fails
+constexpr int kMaxFailedLaunches = 3;  ///< of one zone; then the application fails
+/// Of those in which one of several zones may be the one that did not start its part.
+constexpr int kMaxSuspicions = 6;
+/// The launcher has all proxies before the first rank begins; so long after a zone has reported the end of a rank it
+/// shows them for certain.
+constexpr Duration kShowsProxies = std::chrono::seconds{1};
 constexpr Duration kCheckLauncher = std::chrono::milliseconds{20};
 constexpr Duration kLauncherDeadline = std::chrono::seconds{10};
 /// Between two calls to a zone that does not answer; doubled each time.
@@ -69,6 +74,8 @@ void RunSteps::on(const event::LauncherSeen& seen) {
             return begin_to_run();
         }
         if (!seen.runs) return launcher_ended(seen);
+        if (proxies->early_end && now_.steady - proxies->early_end_at >= kShowsProxies)
+            return launch_failed(ZoneFailure(*proxies->early_end));
         if (now_.steady > proxies->until)
             return add(effect::FindSuspect{
                 "it says that its part runs, but not all proxies have connected to the MPI launcher in " +
@@ -105,9 +112,10 @@ void RunSteps::on(const event::LauncherRemoved&) {
 void RunSteps::launch_parts(const std::vector<std::pair<std::string, std::string>>& options) {
     phase::LaunchingParts launching{options, {}};
     for (const ApplicationPart& part : status_.parts) {
+        // A zone that promises for longer does not keep the others waiting for longer.
         const auto promised = run_.obligations.find(part.id);
-        const Duration until =
-            promised != run_.obligations.end() ? promised->second.until : now_.steady + config_.launch_window;
+        const Duration most = now_.steady + config_.launch_window;
+        const Duration until = promised != run_.obligations.end() ? std::min(promised->second.until, most) : most;
         launching.missing[part.id] = {until, kLaunchRetry};
         add(effect::AskZone{Question::kLaunch, part.id});
     }
@@ -142,18 +150,23 @@ void RunSteps::launch_answered(ApplicationPart& part, const Result<PartStatus>& 
 }
 
 void RunSteps::on(const event::LaunchFailed& failed) {
-    if (is_one_of<phase::LaunchingParts, phase::AwaitingProxies>(run_.phase)) launch_failed(failed.failure);
+    if (is_one_of<phase::LaunchingParts, phase::AwaitingProxies>(run_.phase))
+        launch_failed(failed.failure, failed.is_suspicion);
 }
 
 /// No rank has begun as long as the launcher waits for proxies: it is ended, and then the application is planned again
 /// without the zone. Other launchers start ranks at once, and the application fails.
-void RunSteps::launch_failed(const ZoneFailure& failure) {
-    run_.phase = phase::GivingUpLaunch{{failure.zone, "it did not start its part: " + failure.reason}};
-    run_.launch_backoff.record_failure(failure.zone, now_.steady);
+void RunSteps::launch_failed(const ZoneFailure& failure, bool is_suspicion) {
+    const std::string reason = failure.reason.empty() ? "it gives no reason" : failure.reason;
+    run_.phase = phase::GivingUpLaunch{{failure.zone, "it did not start its part: " + reason}};
+    run_.launch_backoff.record_failure(failure.zone, now_.steady, is_suspicion);
     add(effect::RecordLaunchFailure{failure.zone});
-    const bool is_last = run_.needs_all && run_.launch_backoff.failures(failure.zone) >= kMaxFailedLaunches;
+    const bool is_last =
+        run_.needs_all && (is_suspicion ? run_.launch_backoff.suspicions() >= kMaxSuspicions
+                                        : run_.launch_backoff.proven(failure.zone) >= kMaxFailedLaunches);
     if (!is_gated(run_.app) || is_last)
-        return stop("zone " + failure.zone + " did not start its part: " + failure.reason);
+        return stop("zone " + failure.zone + (is_suspicion ? ", or another one of its zones," : "") +
+                    " did not start its part: " + reason);
     add(effect::StopLauncher{Duration{0}});
     add(effect::CheckLauncher{});
 }
@@ -172,6 +185,7 @@ void RunSteps::state_answered(ApplicationPart& part, const Result<PartStatus>& p
     const bool is_unknown = !polled && polled.error().code == ErrorCode::kNotFound;
     if (!polled && !is_unknown) return;
     PartStatus answer = polled ? *polled : part.status;
+    if (answer.first_end && !std::ranges::binary_search(part.ranks, answer.first_end->rank)) answer.first_end.reset();
     if (is_unknown) {  // its processes may go on there, and nothing can be asked of them
         answer.state = PartState::kFailed;
         answer.reason = kUnknownPart;
@@ -186,6 +200,9 @@ void RunSteps::state_answered(ApplicationPart& part, const Result<PartStatus>& p
     const bool lost = is_final(answer.state) && answer.state != PartState::kCompleted;
     if (lost && is_gated(run_.app) && status_.state == ApplicationState::kLaunching)
         return on(event::LaunchFailed{{part.zone, answer.reason}});
+    if (answer.first_end && is_gated(run_.app) &&
+        is_one_of<phase::LaunchingParts, phase::AwaitingProxies, phase::GivingUpLaunch>(run_.phase))
+        return ended_early(part, *answer.first_end);
     // While the launcher ends by itself the parts end too, some with a code; its word comes first.
     // MPICH's mpiexec may never end after the proxy of a rank that exited early has ended.
     // At the walltime each zone ends its ranks itself; others may have time to save still.
@@ -195,6 +212,15 @@ void RunSteps::state_answered(ApplicationPart& part, const Result<PartStatus>& p
     const bool has_time = answer.first_end && lets_others_end(*answer.first_end);
     const Duration grace = has_time ? run_.app.request.grace : Duration{0};
     add(effect::AwaitLauncher{std::max(grace, config_.poll_every * 2), part.zone, answer.reason});
+}
+
+/// The launcher may have its proxies since it was looked at. Where it has not, no rank has begun, and the zone lies.
+void RunSteps::ended_early(const ApplicationPart& part, const RankEnd& end) {
+    auto* const proxies = std::get_if<phase::AwaitingProxies>(&run_.phase);
+    if (proxies == nullptr || proxies->early_end) return;
+    proxies->early_end = {part.zone,
+                          "it says that rank " + std::to_string(end.rank) + " has ended, and none has begun"};
+    proxies->early_end_at = now_.steady;
 }
 
 void RunSteps::poll_parts() {

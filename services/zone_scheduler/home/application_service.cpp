@@ -237,9 +237,7 @@ struct ApplicationService::Performer {
     void operator()(const effect::SendFiles&) const {
         std::make_shared<InputUpload>(home.ports_, home.zones_, run, home.apply_)->begin();
     }
-    void operator()(const effect::FindSuspect& found) const {
-        home.apply(run, event::LaunchFailed{{home.suspect(*run), found.reason}});
-    }
+    void operator()(const effect::FindSuspect& found) const { home.apply(run, home.suspect(*run, found.reason)); }
     void operator()(const effect::FetchResults&) const {
         std::make_shared<ResultTransfer>(home.ports_, home.zones_, run, home.apply_)->begin();
     }
@@ -252,6 +250,8 @@ struct ApplicationService::Performer {
     void operator()(const effect::RecordKept&) const {
         for (const ApplicationPart& part : run->app.status.parts) {
             home.backoff_.record_success(part.zone);
+            Doubt& doubt = home.doubts_[part.zone];
+            doubt = {0, doubt.good_ends + 1};
             home.ports_.record_reputation(home.zones_.address_of(part.zone).who.organisation, TrustEvent::kHoldKept);
         }
     }
@@ -343,14 +343,20 @@ void ApplicationService::entered(const std::shared_ptr<Run>& run) {
     if (ports_.delegations != nullptr) ports_.delegations->forget(run->app.owner, run->app.request.id);
 }
 
-/// The one that failed most starts before, else one of another organisation.
-ZoneName ApplicationService::suspect(const Run& run) const {
-    const auto doubt = [this](const ApplicationPart& part) {
-        const ServiceAddress address = zones_.address_of(part.zone);
-        return std::tuple(backoff_.failures(part.zone), address.who.organisation != ports_.config.organisation,
-                          part.zone != ports_.config.zone.name);
+/// All zones of other organisations are in doubt. Of those, the one that was in most such launches since a program has
+/// ended well there, then the one in which fewest programs have.
+event::LaunchFailed ApplicationService::suspect(const Run& run, const std::string& reason) {
+    std::vector<ZoneName> others;
+    for (const ApplicationPart& part : run.app.status.parts)
+        if (zones_.address_of(part.zone).who.organisation != ports_.config.organisation) others.push_back(part.zone);
+    for (const ZoneName& zone : others) ++doubts_[zone].failures;
+    if (others.empty())
+        for (const ApplicationPart& part : run.app.status.parts) others.push_back(part.zone);
+    const auto doubt = [this](const ZoneName& zone) {
+        const auto at = doubts_.find(zone);
+        return at == doubts_.end() ? std::pair(0, 0) : std::pair(at->second.failures, -at->second.good_ends);
     };
-    return std::ranges::max(run.app.status.parts, {}, doubt).zone;
+    return {{std::ranges::max(others, {}, doubt), reason}, others.size() > 1};
 }
 
 void ApplicationService::store_profile(const std::shared_ptr<Run>& run, std::optional<Duration> measured) {

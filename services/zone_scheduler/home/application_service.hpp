@@ -96,7 +96,7 @@ class ApplicationService {
     std::shared_ptr<const Application> known(const ApplicationId& id) const;
     void recover(const std::shared_ptr<Run>& run);
     void count_reservation(const Run& run);
-    ZoneName suspect(const Run& run) const;
+    event::LaunchFailed suspect(const Run& run, const std::string& reason);
     void store_profile(const std::shared_ptr<Run>& run, std::optional<Duration> measured);
 
     struct PlanningCycle;
@@ -137,6 +137,12 @@ class ApplicationService {
     ProfileLibrary profiles_;
     Rng jitter_;
     ZoneBackoff backoff_;
+    /// Of zones that took part in launches: how many have failed with nobody to be seen since the last good end there,
+    /// and how many programs have ended well. At most one entry a zone; not stored.
+    struct Doubt {
+        int failures = 0, good_ends = 0;
+    };
+    std::map<ZoneName, Doubt> doubts_;
     ZoneOffers zones_;
     const ApplyInput apply_;
     ZoneCalls calls_;

@@ -132,7 +132,8 @@ class RunSteps : Steps {
 
   private:
     void launch_parts(const std::vector<std::pair<std::string, std::string>>& options);
-    void launch_failed(const ZoneFailure& failure);
+    void launch_failed(const ZoneFailure& failure, bool is_suspicion = false);
+    void ended_early(const ApplicationPart& part, const RankEnd& end);
     void launcher_ended(const event::LauncherSeen& seen);
     void giving_up(const event::LauncherSeen& seen);
     void poll_parts();

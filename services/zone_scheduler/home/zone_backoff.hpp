@@ -16,15 +16,19 @@ class ZoneBackoff {
     static constexpr Duration kFirst = std::chrono::seconds{2};
     static constexpr Duration kLongest = std::chrono::minutes{30};
 
-    /// Failures of parts that were planned before the zone was left out count as one.
-    void record_failure(const ZoneName& zone, Duration now);
+    /// Failures of parts that were planned before the zone was left out count as one. `is_suspicion`: another zone may
+    /// have failed.
+    void record_failure(const ZoneName& zone, Duration now, bool is_suspicion = false);
     void record_success(const ZoneName& zone) { zones_.erase(zone); }
     /// How long it is left out from `now` on; none: it is not.
     std::optional<Duration> left(const ZoneName& zone, Duration now) const;
     int failures(const ZoneName& zone) const;  ///< in a row
+    int proven(const ZoneName& zone) const;    ///< failures in a row, without suspicions
+    int suspicions() const;                    ///< of all zones
 
     struct Entry {
         int failures = 0;
+        int suspicions = 0;  ///< of the failures
         Duration until{};
     };
     using Entries = std::map<ZoneName, Entry>;

@@ -301,6 +301,77 @@ TEST(ApplicationStepTest, ALaunchIsRepeatedUntilTheWindowEnds) {
     EXPECT_EQ(machine.status().releasing.size(), 2U);
 }
 
+PartStatus with_end(PartStatus status, TaskIndex rank) {
+    status.first_end = RankEnd{.rank = rank, .how = RankEndKind::kSignalled, .code = 11};
+    return status;
+}
+
+TEST(ApplicationStepTest, ARankThatEndsBeforeAllProxiesHaveConnectedIsALieOfItsZone) {
+    Machine machine = launched();
+    const TaskIndex rank = machine.status().parts[1].ranks.front();
+    const event::LauncherSeen waits{.runs = true, .proxies = event::LauncherSeen::Proxies::kAwaited};
+    EXPECT_FALSE(has<effect::AwaitLauncher>(
+        machine.answer(Question::kState, 2, with_end(machine.good(2, PartState::kRunning), rank))));
+    machine.apply(waits);
+    EXPECT_TRUE(machine.is_in<phase::AwaitingProxies>()) << "the launcher may not have shown yet what it has";
+    machine.now.steady += 1s;
+    EXPECT_TRUE(has<effect::RecordLaunchFailure>(machine.apply(waits)));
+    ASSERT_TRUE(machine.is_in<phase::GivingUpLaunch>());
+    const ZoneFailure& failure = std::get<phase::GivingUpLaunch>(machine.run.phase).failure;
+    EXPECT_EQ(failure.zone, machine.status().parts[1].zone);
+    EXPECT_THAT(failure.reason, testing::HasSubstr("rank " + std::to_string(rank) + " has ended, and none has begun"));
+}
+
+TEST(ApplicationStepTest, ARankMayEndBeforeHomeSeesThatAllProxiesHaveConnected) {
+    Machine machine = launched();
+    const PartStatus ended = with_end(machine.good(2, PartState::kRunning), machine.status().parts[1].ranks.front());
+    machine.answer(Question::kState, 2, ended);
+    machine.now.steady += 1s;
+    machine.apply(event::LauncherSeen{.runs = true, .proxies = event::LauncherSeen::Proxies::kConnected});
+    EXPECT_EQ(machine.state(), State::kRunning);
+    machine.apply(event::Watched{.runs = true});
+    EXPECT_TRUE(has<effect::AwaitLauncher>(machine.answer(Question::kState, 2, ended)));
+}
+
+TEST(ApplicationStepTest, AZoneDoesNotSpeakForRanksOfOthers) {
+    Machine machine = launched();
+    machine.apply(event::LauncherSeen{.runs = true, .proxies = event::LauncherSeen::Proxies::kConnected});
+    machine.apply(event::Watched{.runs = true});
+    for (const TaskIndex rank : {machine.status().parts[0].ranks.front(), TaskIndex{900'000}})
+        EXPECT_FALSE(has<effect::AwaitLauncher>(
+            machine.answer(Question::kState, 2, with_end(machine.good(2, PartState::kRunning), rank))));
+    EXPECT_FALSE(machine.status().parts[1].status.first_end);
+}
+
+TEST(ApplicationStepTest, ALongPromiseOfOneZoneMakesNoLongerLaunch) {
+    Machine machine = Machine::with_parts(State::kLaunching);
+    machine.apply(event::Advance{});
+    machine.run.obligations[part(2)] = {machine.now.steady + 1'000h, machine.now.steady, {}};
+    event::LauncherSeen seen{.runs = true, .proxies = event::LauncherSeen::Proxies::kAwaited};
+    seen.asked.emplace();
+    machine.apply(seen);
+    machine.now.steady += machine.config.launch_window;
+    machine.answer(Question::kLaunch, 2, refusal(ErrorCode::kUnavailable));
+    EXPECT_TRUE(machine.is_in<phase::GivingUpLaunch>());
+}
+
+TEST(ApplicationStepTest, ASuspicionCountsLessThanAFailureThatWasSeen) {
+    for (const bool is_suspicion : {false, true}) {
+        int launches = 0;
+        Machine machine = launched();
+        for (; machine.status().stop_reason.empty() && launches < 10; ++launches) {
+            machine.run.needs_all = true;
+            machine.run.phase = phase::AwaitingProxies{};
+            machine.now.steady += 1h;  // nobody is left out any more
+            machine.apply(event::LaunchFailed{{"b", "no"}, is_suspicion});
+        }
+        EXPECT_EQ(launches, is_suspicion ? 6 : 3);
+        EXPECT_EQ(machine.status().stop_reason, is_suspicion
+                                                    ? "zone b, or another one of its zones, did not start its part: no"
+                                                    : "zone b did not start its part: no");
+    }
+}
+
 TEST(ApplicationStepTest, ALaunchThatFailsAfterRanksMayHaveBegunStopsAll) {
     Machine machine = launched();
     machine.apply(event::LaunchFailed{{"b", "it failed"}});

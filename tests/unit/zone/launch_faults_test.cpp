@@ -85,6 +85,32 @@ TEST_F(LaunchFaultsTest, AZoneThatSaysRunningAndStartsNothingIsFoundAndLeftOut) 
     EXPECT_EQ(launches["c"], 1);
 }
 
+/// Zone d says that its parts run, and starts none. Nobody sees which zone of three it is.
+TEST_F(LaunchFaultsTest, AZoneThatHidesBehindHonestOnesFailsNoJob) {
+    FederationWorld four{{1, 2, 2, 3}, {"org-*"}};
+    // Longer than a launch waits for proxies.
+    for (const char* zone : {"a", "b", "c"}) four.node(zone).executor->script("", {.runtime = 40s});
+    four.node("d").executor->script("run-", {.refusal = "no"});
+    int lies = 0;
+    four.bend = [&](const std::string& from, const std::string& what, Result<PartStatus>& given) {
+        if (from != "d" || (what != "launch" && what != "status") || !given) return;
+        if (what == "launch" || given->state == PartState::kFailed) given->state = PartState::kRunning, ++lies;
+    };
+    std::vector<ApplicationId> ids;
+    for (int i = 0; i < 3; ++i) {
+        const ApplicationRequest request = four.request(5);
+        ASSERT_TRUE(four.node("a").applications->submit(four.user(), request));
+        ids.push_back(request.id);
+    }
+    four.run(30min);
+    EXPECT_GE(lies, 1);
+    for (const ApplicationId& id : ids) {
+        EXPECT_EQ(four.status(id).state, ApplicationState::kCompleted) << four.status(id).reason;
+        for (const ApplicationPart& part : four.status(id).parts) EXPECT_NE(part.zone, "d");
+    }
+    EXPECT_EQ(four.held(), 0);
+}
+
 TEST_F(LaunchFaultsTest, WhereNoOtherZoneHasRoomItFailsAfterSomeTriesWithTheZone) {
     swallow(Error{ErrorCode::kInvalidArgument, "the proxy here knows no option --new", "/options"});
     const ApplicationId id = submit(12);

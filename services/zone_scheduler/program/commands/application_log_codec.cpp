@@ -152,7 +152,9 @@ constexpr auto kRunPhase = one_of_these<Phase>("phase",
             length("rest_us", &Call::rest))))),
     alternative<phase::AwaitingProxies>("awaiting_proxies",
         steady("until_us", &phase::AwaitingProxies::until),
-        steady("polled_us", &phase::AwaitingProxies::polled)),
+        steady("polled_us", &phase::AwaitingProxies::polled),
+        nested("early_end", &phase::AwaitingProxies::early_end, kFailure),
+        steady("early_end_at_us", &phase::AwaitingProxies::early_end_at)),
     alternative<phase::GivingUpLaunch>("giving_up_launch",
         nested("failure", &phase::GivingUpLaunch::failure, kFailure)),
     alternative<phase::Started>("started"),
@@ -187,6 +189,7 @@ using Window = std::pair<PartId, Duration>;
 using LaunchBackoff = ZoneBackoff::Entry;
 constexpr auto kLaunchBackoff = by_zone<LaunchBackoff>(fields<LaunchBackoff>(
     count("failures", &LaunchBackoff::failures, kMaxCount),
+    count("suspicions", &LaunchBackoff::suspicions, kMaxCount),
     steady("until_us", &LaunchBackoff::until)));
 
 constexpr auto kRun = fields<ApplicationRun>(
@@ -274,7 +277,8 @@ constexpr auto kInput = one_of_these<ApplicationInput>(kStepKind,
         boolean("was_stopped", &LauncherSeen::was_stopped)),
     alternative<event::LauncherRemoved>("launcher_removed"),
     alternative<event::LaunchFailed>("launch_failed",
-        nested("failure", &event::LaunchFailed::failure, kFailure)),
+        nested("failure", &event::LaunchFailed::failure, kFailure),
+        boolean("is_suspicion", &event::LaunchFailed::is_suspicion)),
     alternative<event::StopAsked>("stop_asked",
         cut_text("reason", &event::StopAsked::reason)),
     alternative<event::Watched>("watched",
