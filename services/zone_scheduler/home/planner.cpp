@@ -24,15 +24,20 @@ struct Aggregates {
     std::vector<Link> between;  // zone_count squared
 };
 
-Aggregates aggregate(std::span<const Offer> offers) {
+/// No zone counts for more processors than the application has ranks, nor for more than all together may have: what one
+/// zone claims does not keep a plan from being made.
+Aggregates aggregate(int ranks, std::span<const Offer> offers) {
     Aggregates out;
     std::vector<const Capacity*> given;
-    for (const Offer& offer : offers) {
-        if (!offer.capacity || offer.capacity->processors == 0) continue;
-        const Capacity& c = *offer.capacity;
-        given.push_back(&c);
-        out.zones.push_back(
-            {c.zone, c.processors, c.speed_sum, c.speed_mean, c.speed_variance, c.largest_machine, c.within_zone});
+    for (const Offer& offer : offers)
+        if (offer.capacity && offer.capacity->processors > 0) given.push_back(&*offer.capacity);
+    const int most =
+        std::min(ranks, static_cast<int>(ResourceGraph::kMaxProcessors / std::max<std::size_t>(given.size(), 1)));
+    for (const Capacity* c : given) {
+        const int processors = std::min(c->processors, most);
+        const double share = static_cast<double>(processors) / c->processors;
+        out.zones.push_back({c->zone, processors, c->speed_sum * share, c->speed_mean, c->speed_variance,
+                             std::min(c->largest_machine, processors), c->within_zone});
     }
     for (const Capacity* a : given) {
         for (const Capacity* b : given) {
@@ -91,7 +96,7 @@ std::vector<std::int32_t> numbers_of(std::span<const ZoneName> last, const Aggre
     return numbers;
 }
 
-Error too_many_ranks(const ApplicationRequest& request, int held, const std::string& refusals) {
+Error too_many_ranks(const ApplicationRequest& request, std::int64_t held, const std::string& refusals) {
     const bool only_here = needs_own_zone(request.launcher);
     return {ErrorCode::kRejected,
             "the application needs " + std::to_string(request.ranks) + " processors, but " +
@@ -125,7 +130,7 @@ bool is_quick_to_plan(const ApplicationRequest& request, const ApplicationModel*
 
 Result<void> check_room(const ApplicationRequest& request, std::span<const Offer> offers) {
     const int ranks = request.ranks;
-    int free = 0, total = 0;
+    std::int64_t free = 0, total = 0;
     bool silent = false;
     std::string refusals, unasked;
     for (const Offer& offer : offers) {
@@ -152,7 +157,7 @@ Result<void> check_room(const ApplicationRequest& request, std::span<const Offer
 }
 
 bool leave_out_failed(std::vector<Offer>& offers, int ranks) {
-    int others = 0;
+    std::int64_t others = 0;
     for (const Offer& offer : offers)
         if (offer.capacity && offer.left_out.empty()) others += offer.capacity->total_processors;
     if (others < ranks) return false;
@@ -246,7 +251,7 @@ void set_starts(ApplicationPlan& plan, int ranks, std::span<const Offer> offers)
 
 std::optional<Duration> earliest_common_start(int ranks, std::span<const Offer> offers, StartRange range) {
     std::vector<std::pair<Duration, int>> steps;  // when, how many more or fewer are free from then on
-    int free = 0;
+    std::int64_t free = 0;
     for (const Offer& offer : offers) {
         if (!offer.capacity) continue;
         free += offer.capacity->processors;
@@ -278,7 +283,7 @@ Result<ApplicationPlan> make_plan(const ApplicationRequest& request, const Appli
                                   const std::string& profile, std::span<const Offer> offers,
                                   std::span<const ZoneName> last) {
     if (auto room = check_room(request, offers); !room) return room.error();
-    const Aggregates aggregates = aggregate(offers);
+    const Aggregates aggregates = aggregate(request.ranks, offers);
     const MapOptions options{.seed = request.seed, .max_tasks_per_processor = 1};
     const Result<std::vector<std::int32_t>> blocks = place_blocks(request.ranks, aggregates.zones, options);
     if (!blocks) return blocks.error();

@@ -72,6 +72,19 @@ TEST(MakePlan, EveryRankOnceAndNoZoneOverItsOffer) {
     }
 }
 
+TEST(MakePlan, AZoneThatClaimsTooMuchKeepsNoPlanFromBeingMade) {
+    std::vector<Offer> offers = {offer("a", 4)};
+    for (int i = 0; i < 250; ++i) offers.push_back(offer(ZoneName("liar-" + std::to_string(i)), 10'000'000));
+    for (const char* mapper : {"auto", "hier", "multilevel", "metis", "global", "block", "round-robin", "random"}) {
+        const auto plan = make_plan(request(6, mapper), &kTwoTeams, "request", offers);
+        ASSERT_TRUE(plan) << mapper << ": " << plan.error();
+        EXPECT_EQ(plan->zone_of_rank.size(), 6U);
+        EXPECT_EQ(plan->zones[1].processors, 10'000'000) << "as it was offered";
+    }
+    EXPECT_EQ(check_room(request(6), offers).has_value(), true) << "sums do not overflow";
+    EXPECT_FALSE(earliest_common_start(6, offers, {std::chrono::seconds{1}, std::chrono::seconds{10}}));
+}
+
 TEST(MakePlan, NeverAndNotNowAreTwoAnswers) {
     const Offer small[] = {offer("a", 2), offer("b", 2)};
     EXPECT_EQ(make_plan(request(5), {}, "none", small).error().code, ErrorCode::kRejected);
