@@ -124,7 +124,9 @@ double seconds_of(std::string_view text) {
 
 }  // namespace
 
-Result<Duration> parse_duration(const std::string& text, int most_days) {
+Result<Duration> parse_duration(const std::string& text) { return parse_duration_within(text, 366); }
+
+Result<Duration> parse_duration_within(const std::string& text, int most_days) {
     const Error bad = invalid("'" + text +
                               "' is no duration; write 90s, 200ms, 15m, 1h30m, 2d, MM:SS, HH:MM:SS, D-HH:MM:SS or "
                               "PT1H30M");

@@ -322,7 +322,7 @@ Result<void> set_window(const SimulateCommand& command, const Workload& workload
     if (ends.size() != 2 || command.window == ":") return invalid(how, "--window");
     for (const auto& [text, at] : {std::pair{ends[0], &schedule.from}, {ends[1], &schedule.until}}) {
         if (text.empty()) continue;
-        const Result<Duration> since = parse_duration(std::string(text), kLongestLog);
+        const Result<Duration> since = parse_duration_within(std::string(text), kLongestLog);
         if (!since) return invalid(since.error().message + "; " + how, "--window");
         *at = first + *since;
     }

@@ -92,11 +92,14 @@ class MatchRun {
         const auto not_after = [&](Duration at) { next = std::min(next.value_or(at), at); };
         if (!events_.empty()) not_after(std::get<Duration>(*events_.begin()));
         if (table_.waiting_count() == 0) return next;
-        // A decision can better the promises of the one before, also where no part can start.
-        if (next && !settled_) not_after(now() + kShortestPause);
+        // A decision can better the promises of the one before, also where no part can start: less and less so.
+        const auto pause = [&](std::int64_t part) {
+            return now() + std::max(kShortestPause, (now() - last_event_) / part);
+        };
+        if (next && !settled_) not_after(pause(8));
         // Between organisations the order changes with time; within one only few disciplines change it.
         const std::int64_t pauses = rights_.size() > 1 ? 16 : 2;
-        if (next && may_start_one()) not_after(now() + std::max(kShortestPause, (now() - last_event_) / pauses));
+        if (next && may_start_one()) not_after(pause(pauses));
         for (const auto& [organisation, rights] : rights_) {
             if (!rights) continue;
             const std::optional<Time> opens = find_allowed_start(*rights, kMonday + now());
