@@ -225,7 +225,7 @@ inline go_on(h) {
         if
         :: round[h] + 1 < ROUNDS && launcher[h] == kGoing && !cancel[h] && (!RANKS_BEGAN(h) || replan_what_runs) ->
             ran_before[h] = ran_before[h] || RANKS_BEGAN(h);
-            launcher[h] = kNotStarted; /* end_launch(): it is gone before a rank has begun */
+            launcher[h] = kNotStarted; /* giving_up(): it is gone before a rank has begun */
             plan_again(h)
         :: else ->
             stopping[h] = 1; /* stop(): one part that does not start stops all */
@@ -285,7 +285,7 @@ inline go_on(h) {
         reserved = reserved | PARTS_OF(h); \
         enter(h, kPlanned); \
         ask_all(h, hold_sent) }
-/* look_for_earlier(), take_plan(): parts for now take the place of those reserved. */
+/* may_start_early(), take_plan(): parts for now take the place of those reserved. */
 #define REPLACES(h, zones) \
     :: d_step { home_up[h] && app[h] == kReserved && !cancel[h] && round[h] + 1 < ROUNDS && ENOUGH(h, zones) && \
                 (!HAS(zones, 0) || ROOM(0)) && (!HAS(zones, 1) || ROOM(1)) && (!HAS(zones, 2) || ROOM(2)) -> \
@@ -296,7 +296,7 @@ inline go_on(h) {
         replacing[h] = 1; \
         enter(h, kPlanned); \
         ask_all(h, hold_sent) }
-/* check_ready(): the start has come. What was promised the processors before has ended by then, or overruns; what was
+/* ready_answered(): the start has come. What was promised the processors before has ended by then, or overruns; what was
  * committed and not launched has been given back. */
 #define READY(h, z) \
     (!IN_PLAN(h, z) || \
@@ -343,7 +343,7 @@ inline has_come(h, z) {
 
 #define WATCHES(h) (app[h] == kAppRunning || (app[h] == kLaunching && stopping[h]))
 
-inline finish(h) { /* collect_profile(), finish() */
+inline finish(h) { /* collect(), conclude() */
     if
     :: cancel[h] -> give_up_plan(h, kCancelled)
     :: !cancel[h] && !stopping[h] && launcher[h] == kEndedWell ->
@@ -396,7 +396,7 @@ end_home:
     SEES_LOSS(h, 2)
     :: d_step { home_up[h] && WATCHES(h) && launcher[h] > kGoing -> finish(h) } /* watch() */
 
-    /* cancel(), advance(): at once where no answer is outstanding. */
+    /* cancel(), stop(): at once where no answer is outstanding. */
     :: d_step { cancels > 0 && home_up[h] && !FINAL(h) && !cancel[h] ->
         cancels--;
         cancel[h] = 1;
@@ -571,7 +571,7 @@ inline crash_zone(z) {
             tidy(h, r, z) } }
 
 /* release(): asked until the answer is an end, or that the part is unknown (a late hold may still come: its lease ends
- * it). stop_everything() asks in the same words. */
+ * it). stop_parts() asks in the same words. */
 #define ASKED(h, r) (HAS(owed, P(h, r, z)) || (stopping[h] && round[h] == r && IN_PLAN(h, z)))
 #define BEFORE_RUN(h, r) (part[P(h, r, z)] == kHeld || part[P(h, r, z)] == kCommitted)
 #define RELEASES(h, r) \
@@ -587,7 +587,7 @@ inline crash_zone(z) {
     :: d_step { zone_up[z] && home_up[h] && HAS(owed, P(h, r, z)) && !LIVE(P(h, r, z)) -> /* ended, or unknown */ \
         DROP(owed, P(h, r, z)); \
         tidy(h, r, z) }
-/* stop_steps(); an end only once its processes are gone */
+/* StopSteps; an end only once its processes are gone */
 #define STOP(h, r) \
     ADD(killed, P(h, r, z)); \
     if \
@@ -597,7 +597,7 @@ inline crash_zone(z) {
     :: else \
     fi
 
-/* check_deadlines(): end of the hold, end of the launch window. */
+/* TimePassed: end of the hold, end of the launch window. */
 #define MAY_EXPIRE(h, r) (BEFORE_RUN(h, r) || (expire_committed && LIVE(P(h, r, z))))
 /* Without faults no timer has anything to do: who gives up a plan gives it back. */
 #define EXPIRE(h, r) \
@@ -612,7 +612,7 @@ inline crash_zone(z) {
     :: atomic { zone_up[z] && MAY_EXPIRE(h, r) && timeout -> \
         d_step { EXPIRE(h, r) } }
 
-/* check_running(): a part ends when its processes are gone. Without launcher they end by themselves. */
+/* ProcessesSeen: a part ends when its processes are gone. Without launcher they end by themselves. */
 #define END_STATE(h, r) \
     ((HAS(started, P(h, r, z)) && launcher[h] == kEndedWell) || \
      (!HAS(started, P(h, r, z)) && unstarted_is_completed) -> kCompleted : kGone)

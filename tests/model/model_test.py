@@ -6,6 +6,7 @@
   model_test.py SOURCE_DIR mistakes   exits 1 if a mistake is not found
 """
 import os
+import pathlib
 import re
 import resource
 import shutil
@@ -120,6 +121,19 @@ def check(model, folder, instances=SMALL, optimise="-O1"):
     return failed
 
 
+def check_names(model, source):
+    """What the model's comments name are functions of home and of a peer, and types of services; how many are not."""
+    services = pathlib.Path(source) / "services"
+    code = "".join(path.read_text() for room in ("home", "peer") for path in (services / "zone_scheduler" / room).glob("*.[ch]pp"))
+    headers = "".join(path.read_text() for path in services.rglob("*.hpp"))
+    comments = " ".join(re.findall(r"/\*(.*?)\*/", pathlib.Path(model).read_text(), re.S))
+    functions = {name for name in re.findall(r"\b([a-z_]+)\(\)", comments) if not re.search(rf"\b{name}\(", code)}
+    types = {name for name in re.findall(r"\b(?:[A-Z][a-z]+){2,}\b", comments) if not re.search(rf"\b(struct|class) {name}\b", headers)}
+    for name in sorted(functions | types):
+        print(f"FAILED {name}: the code has no such name")
+    return len(functions | types)
+
+
 def find_mistakes(model, folder):
     searches = Searches(model, folder, [(macros, False) for _, macros, _, _ in MISTAKES])
     failed = 0
@@ -140,4 +154,4 @@ def find_mistakes(model, folder):
 if __name__ == "__main__":
     path = os.path.join(sys.argv[1], "tests", "model", "coallocation.pml")
     with tempfile.TemporaryDirectory() as scratch:
-        sys.exit(1 if {"check": check, "all": lambda *where: check(*where, SMALL + LARGE, "-O2"), "mistakes": find_mistakes}[sys.argv[2]](path, scratch) else 0)
+        sys.exit(1 if check_names(path, sys.argv[1]) or {"check": check, "all": lambda *where: check(*where, SMALL + LARGE, "-O2"), "mistakes": find_mistakes}[sys.argv[2]](path, scratch) else 0)

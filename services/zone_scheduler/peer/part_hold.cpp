@@ -100,8 +100,9 @@ Result<void> PartService::check_queue(const Caller& caller, const PartRequest& r
     return {};
 }
 
-/// A hold is refused by the filter (what its user may have) or by the ledger (whether so many are free), and nowhere
-/// else: 1 check the caller  2 known already?  3 what its user may have  4 a place for it  5 account and token  6 enter
+/// Want of rights or processors is found by the filter (what its user may have) or by the ledger (whether so many are
+/// free), and nowhere else: 1 check the caller  2 known already?  3 what its user may have  4 a place for it  5 account
+/// and token  6 enter
 Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& request) {
     if (auto ok = check_caller(caller, request.user); !ok) return ok.error();
     if (auto own = check_mark(request.id.value, caller); !own) return own.error();
