@@ -151,6 +151,14 @@ TEST_F(PartReplayTest, LogIsReadUpToAnUnfinishedLine) {
 }
 
 /// Only a launch that the zone allows is a step: the log of another program must not end this one.
+TEST(StepReplay, ALineWithoutEndIsRefusedBeforeItFillsTheMemory) {
+    std::istringstream in(std::string((std::size_t{64} << 20) + 1, ' '));
+    const Result<StepReplay> done = replay_steps(in, "parts.jsonl");
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, ErrorCode::kTooLarge);
+    EXPECT_EQ(done.error().pointer, "parts.jsonl:1");
+}
+
 TEST_F(PartReplayTest, LaunchThatIsNotAllowedIsADifference) {
     const part::Event event = launch();
     const part::State part = held();

@@ -2,12 +2,16 @@
 
 #include <istream>
 #include <map>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "services/common/messages/application.hpp"
 
 namespace zbs {
 namespace {
+
+constexpr std::size_t kMaxLine = std::size_t{64} << 20;  ///< bytes; a step of the largest application has fewer
 
 /// What its log has of a zone so far.
 class StepReplayer {
@@ -62,7 +66,9 @@ Result<StepReplay> replay_steps(std::istream& log, const std::string& name) {
     StepReplay replay;
     StepReplayer zone;
     std::size_t number = 0;
-    for (std::string text; std::getline(log, text);) {
+    std::vector<char> buffer(kMaxLine);
+    while (log.getline(buffer.data(), static_cast<std::streamsize>(buffer.size()))) {
+        const std::string_view text(buffer.data(), static_cast<std::size_t>(log.gcount()) - (log.eof() ? 0 : 1));
         ++number;
         replay.is_cut = log.eof();
         if (replay.is_cut) break;
@@ -79,6 +85,10 @@ Result<StepReplay> replay_steps(std::istream& log, const std::string& name) {
         replay.first_difference->line = number;
         return replay;
     }
+    if (!log.eof() && log.gcount() > 0)
+        return Error{ErrorCode::kTooLarge,
+                     "a line is longer than " + std::to_string(kMaxLine >> 20) + " MiB: this is no log of steps",
+                     name + ":" + std::to_string(number + 1)};
     if (log.bad() || (number == 0 && !log.eof()))
         return Error{ErrorCode::kNotFound, "cannot be read; name the file of 'part_log'", name};
     return replay;
