@@ -32,6 +32,28 @@ struct Cleaner {
         return {};
     }
 
+    void note_assumptions(const SwfRecord& record, bool no_estimate, bool zero_counts) {
+        const auto assume = [&](SwfAssumption assumption, bool holds) {
+            if (holds) out.assumed[static_cast<std::size_t>(assumption)].add(record.line);
+        };
+        if (out.record_of_job.empty()) first_partition = record.whole(SwfField::kPartition);
+        assume(SwfAssumption::kNoEstimate, no_estimate);
+        assume(SwfAssumption::kOtherSize, record.whole(rules.allocated_size ? SwfField::kAllocatedProcessors
+                                                                            : SwfField::kRequestedProcessors) <= 0);
+        assume(SwfAssumption::kFraction, record.millionth(SwfField::kAllocatedProcessors) % kSecond != 0 ||
+                                             record.millionth(SwfField::kRequestedProcessors) % kSecond != 0);
+        assume(SwfAssumption::kZeroRuntime, zero_counts);
+        assume(SwfAssumption::kPreceding, record.millionth(SwfField::kPrecedingJob) > 0);
+        assume(SwfAssumption::kPartition, record.whole(SwfField::kPartition) != first_partition);
+    }
+    static std::int64_t memory_kib(const SwfRecord& record) {
+        const std::int64_t memory = record.whole(SwfField::kRequestedMemory);
+        return memory > 0 ? memory : std::max<std::int64_t>(0, record.whole(SwfField::kUsedMemory));
+    }
+    static std::int32_t small(const SwfRecord& record, SwfField field) {
+        return static_cast<std::int32_t>(std::clamp<std::int64_t>(record.whole(field), -1, 0x7fffffff));
+    }
+
     /// Takes one record, or drops it.
     Result<void> take(std::uint32_t index) {
         const SwfRecord& record = trace.records[index];
@@ -41,8 +63,6 @@ struct Cleaner {
         const std::int64_t requested = record.whole(SwfField::kRequestedProcessors);
         const std::int64_t size =
             rules.allocated_size ? (allocated > 0 ? allocated : requested) : (requested > 0 ? requested : allocated);
-        const SwfField preferred =
-            rules.allocated_size ? SwfField::kAllocatedProcessors : SwfField::kRequestedProcessors;
         const std::int64_t id = rules.renumber ? static_cast<std::int64_t>(out.workload.jobs.size() + 1) * kSecond
                                                : record.millionth(SwfField::kJob);
         if (id < 0 || id % kSecond != 0)
@@ -87,30 +107,15 @@ struct Cleaner {
             }
         }
         if (rules.exact_estimates) estimate = runtime;
-        const auto assume = [&](SwfAssumption assumption, bool holds) {
-            if (holds) out.assumed[static_cast<std::size_t>(assumption)].add(record.line);
-        };
-        if (out.record_of_job.empty()) first_partition = record.whole(SwfField::kPartition);
-        assume(SwfAssumption::kNoEstimate, no_estimate);
-        assume(SwfAssumption::kOtherSize, record.whole(preferred) <= 0);
-        assume(SwfAssumption::kFraction, record.millionth(SwfField::kAllocatedProcessors) % kSecond != 0 ||
-                                             record.millionth(SwfField::kRequestedProcessors) % kSecond != 0);
-        assume(SwfAssumption::kZeroRuntime, zero_counts);
-        assume(SwfAssumption::kPreceding, record.millionth(SwfField::kPrecedingJob) > 0);
-        assume(SwfAssumption::kPartition, record.whole(SwfField::kPartition) != first_partition);
-        std::int64_t memory = record.whole(SwfField::kRequestedMemory);
-        if (memory <= 0) memory = std::max<std::int64_t>(0, record.whole(SwfField::kUsedMemory));
-        const auto small = [&](SwfField field) {
-            return static_cast<std::int32_t>(std::clamp<std::int64_t>(record.whole(field), -1, 0x7fffffff));
-        };
+        note_assumptions(record, no_estimate, zero_counts);
         out.workload.jobs.push_back({.job = {.id = JobId{id / kSecond},
                                              .submit = Time{Duration{submit}},
                                              .walltime = Duration{estimate},
                                              .processors = static_cast<std::int32_t>(size),
-                                             .user = small(SwfField::kUser),
-                                             .group = small(SwfField::kGroup),
-                                             .queue = small(SwfField::kQueue),
-                                             .memory_bytes = memory * 1024},
+                                             .user = small(record, SwfField::kUser),
+                                             .group = small(record, SwfField::kGroup),
+                                             .queue = small(record, SwfField::kQueue),
+                                             .memory_bytes = memory_kib(record) * 1024},
                                      .runtime = Duration{runtime}});
         out.record_of_job.push_back(index);
         return {};

@@ -273,10 +273,8 @@ class Run {
         return zone_.apply(now, ClockAdvanced{});
     }
 
-    Result<void> decide(Time now, bool instant_complete) {
-        policy_.plan(zone_.snapshot(instant_complete), plan_);
-        ++outcome_.plans;
-        zone_.changes_planned();
+    /// What the plan says of jobs that run: preemptions, then other sizes.
+    Result<void> change_running(Time now) {
         for (const JobId id : plan_.preemptions) {
             Result<void> preempted = zone_.apply(now, JobPreempted{id});
             if (outcome_.interruptions.size() >= most_changes())
@@ -297,6 +295,32 @@ class Run {
                              {}};
             if (Result<void> resized = this->resize(now, resize); !resized) return refused(resize.id, resized.error());
         }
+        return {};
+    }
+
+    Result<void> make_promises(Time now) {
+        for (const Reservation& reservation : plan_.reservations) {
+            // A job that passed a refused one needs no promise any more.
+            if (allocator_refused_ && options_.pass_refused) {
+                const JobRecord* const record = zone_.find(reservation.id);
+                if (record != nullptr && record->phase != JobPhase::kWaiting) continue;
+            }
+            Result<void> reserved = zone_.apply(now, JobReserved{reservation.id, reservation.at, reservation.latest});
+            if (!reserved) return refused(reservation.id, reserved.error());
+            if (options_.record_promises) {
+                outcome_.promised.resize(workload_.jobs.size(), kNever);
+                Time& first = outcome_.promised[static_cast<std::size_t>(reservation.id.value)];
+                if (first == kNever) first = reservation.at;
+            }
+        }
+        return {};
+    }
+
+    Result<void> decide(Time now, bool instant_complete) {
+        policy_.plan(zone_.snapshot(instant_complete), plan_);
+        ++outcome_.plans;
+        zone_.changes_planned();
+        if (Result<void> done = change_running(now); !done) return done;
         allocator_refused_ = false;
         if (allocator_ && !plan_.starts.empty()) free_places_of_leaving(now);
         for (const JobId id : plan_.starts) {
@@ -337,20 +361,7 @@ class Run {
         if (plan_.load)
             if (Result<void> found = zone_.apply(now, LoadFound{*plan_.load}); !found) return found;
         if (by_rank() && top_stale_) run_top(now);
-        for (const Reservation& reservation : plan_.reservations) {
-            // A job that passed a refused one needs no promise any more.
-            if (allocator_refused_ && options_.pass_refused) {
-                const JobRecord* const record = zone_.find(reservation.id);
-                if (record != nullptr && record->phase != JobPhase::kWaiting) continue;
-            }
-            Result<void> reserved = zone_.apply(now, JobReserved{reservation.id, reservation.at, reservation.latest});
-            if (!reserved) return refused(reservation.id, reserved.error());
-            if (options_.record_promises) {
-                outcome_.promised.resize(workload_.jobs.size(), kNever);
-                Time& first = outcome_.promised[static_cast<std::size_t>(reservation.id.value)];
-                if (first == kNever) first = reservation.at;
-            }
-        }
+        if (Result<void> done = make_promises(now); !done) return done;
         if (plan_.wake_at < now || (plan_.wake_at == now && instant_complete))
             return Error{ErrorCode::kInternal, "the policy asked to be woken at an instant that is over", {}};
         return {};

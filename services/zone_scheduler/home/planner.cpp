@@ -120,6 +120,26 @@ std::optional<ZoneVerdict::StartRange> start_range(const Capacity& capacity, int
     return std::nullopt;
 }
 
+/// What became of each offer in a plan with so many ranks in each zone.
+std::vector<ZoneVerdict> verdicts_of(std::span<const Offer> offers, const std::map<ZoneName, int>& placed) {
+    std::vector<ZoneVerdict> verdicts;
+    for (const Offer& offer : offers) {
+        ZoneVerdict verdict{.zone = offer.zone,
+                            .processors = offer.capacity ? offer.capacity->processors : 0,
+                            .ranks = placed.contains(offer.zone) ? placed.at(offer.zone) : 0,
+                            .reason = offer.refusal};
+        if (offer.capacity && verdict.ranks == 0 && verdict.reason.empty()) {
+            verdict.reason = offer.capacity->total_processors == 0
+                                 ? "gives this user nothing: no account or right for her there; ask its operator"
+                             : verdict.processors == 0
+                                 ? "gives this user no processor now: all in use, or outside the hours or limits agreed"
+                                 : "not needed: the others hold all ranks at less cost";
+        }
+        verdicts.push_back(std::move(verdict));
+    }
+    return verdicts;
+}
+
 }  // namespace
 
 bool is_quick_to_plan(const ApplicationRequest& request, const ApplicationModel* model) {
@@ -320,20 +340,7 @@ Result<ApplicationPlan> make_plan(const ApplicationRequest& request, const Appli
         plan.zone_of_rank.emplace_back(aggregates.zones[static_cast<std::size_t>(z)].name);
         ++placed[plan.zone_of_rank.back()];
     }
-    for (const Offer& offer : offers) {
-        ZoneVerdict verdict{.zone = offer.zone,
-                            .processors = offer.capacity ? offer.capacity->processors : 0,
-                            .ranks = placed[offer.zone],
-                            .reason = offer.refusal};
-        if (offer.capacity && verdict.ranks == 0 && verdict.reason.empty()) {
-            verdict.reason = offer.capacity->total_processors == 0
-                                 ? "gives this user nothing: no account or right for her there; ask its operator"
-                             : verdict.processors == 0
-                                 ? "gives this user no processor now: all in use, or outside the hours or limits agreed"
-                                 : "not needed: the others hold all ranks at less cost";
-        }
-        plan.zones.push_back(std::move(verdict));
-    }
+    plan.zones = verdicts_of(offers, placed);
     if (model) {
         plan.crossing_bytes = inter_zone_bytes(model->graph, zone_of_task);
         plan.crossing_bytes_block = inter_zone_bytes(model->graph, *blocks);

@@ -100,19 +100,22 @@ Result<void> PartService::check_queue(const Caller& caller, const PartRequest& r
     return {};
 }
 
+/// Of a part that another organisation asks for.
+Result<void> PartService::check_delegation(const Caller& caller, const PartRequest& request) {
+    if (caller.organisation == config_.organisation) return {};
+    const std::optional<PeeringRights> rights = ports_.peerings.rights_now(caller.organisation);
+    Result<void> good = ports_.check_delegation(request, !rights || rights->require_delegation);
+    if (!good && request.delegation) ports_.peerings.record(caller.organisation, TrustEvent::kFailedCheck);
+    return good;
+}
+
 /// Want of rights or processors is found by the filter (what its user may have) or by the ledger (whether so many are
 /// free), and nowhere else: 1 check the caller  2 known already?  3 what its user may have  4 a place for it  5 account
 /// and token  6 enter
 Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& request) {
     if (auto ok = check_caller(caller, request.user); !ok) return ok.error();
     if (auto own = check_mark(request.id.value, caller); !own) return own.error();
-    if (caller.organisation != config_.organisation) {
-        const std::optional<PeeringRights> rights = ports_.peerings.rights_now(caller.organisation);
-        if (auto good = ports_.check_delegation(request, !rights || rights->require_delegation); !good) {
-            if (request.delegation) ports_.peerings.record(caller.organisation, TrustEvent::kFailedCheck);
-            return good.error();
-        }
-    }
+    if (auto good = check_delegation(caller, request); !good) return good.error();
     const Result<Shared> known = find(request.id);
     if (!known) return redact_for(caller, known.error());
     if (*known != nullptr) {

@@ -141,6 +141,7 @@ class PartService {
     Result<Shared> find_to_stage(const Caller& caller, const PartId& id, std::uint64_t token);
     Result<Shared> find_replaced(const Caller& caller, const PartRequest& request);
     Result<void> check_caller(const Caller& caller, const Caller& user) const;
+    Result<void> check_delegation(const Caller& caller, const PartRequest& request);
     Result<void> check_hold(const Caller& caller, const PartRequest& request);
     Result<void> check_launcher(const Caller& caller, const LaunchRequest& request);
     bool is_blocked(const PartRecord& record) const;
