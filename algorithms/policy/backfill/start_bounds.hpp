@@ -63,10 +63,18 @@ class StartBounds {
         };
         const std::size_t size = rounded_up(static_cast<std::uint64_t>(processors), kSizeBits) + 1;
         const std::size_t length = rounded_up(seconds_of(walltime) + 1, kLengthBits) + 1;
+        // Each of the following cells stands for all jobs of this one and more: where one knows a start as late, so do
+        // those behind it. Larger jobs start later as a rule, so that few are written.
         for (std::size_t s = size; s <= sizes_; s += s & -s)
             for (std::size_t l = length; l <= kLengths; l += l & -l) {
                 Time& latest = latest_[(s - 1) * kLengths + l - 1];
-                latest = std::max(latest, start);
+                if (latest < start) {
+                    latest = start;
+                } else if (l == length) {
+                    return;
+                } else {
+                    break;
+                }
             }
     }
 
