@@ -5,6 +5,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "algorithms/policy/backfill/start_bounds.hpp"
+
 namespace zbs {
 namespace {
 
@@ -178,26 +180,35 @@ void Conservative::compress(const ZoneSnapshot& zone, Plan& plan) {
     Time moved_until = now;
     find_stairs(now, until);
     bool stairs_hold = true;
+    RecentStarts recent;
     for (std::size_t b = 0; b < promised_.block_count(); ++b) {
         if (stairs_hold && promised_.block(b).summary().least_processors > stairs_.back().most_free) continue;
         for (Promised& job : promised_.entries_to_change(b)) {
             if (job.reserved <= now) continue;  // counts as started
             const Time before = std::min(job.reserved, until);
             if (stairs_hold && most_free_before(before) < job.processors) continue;
-            const Time start = profile_.earliest_start({.from = now,
+            const Time from = std::max(now, recent.bound(job.processors, job.walltime, job.reserved));
+            const Time start = profile_.earliest_start({.from = from,
                                                         .duration = job.walltime,
                                                         .processors = job.processors,
                                                         .before = before,
                                                         .open_from = job.reserved});
+            recent.note(job.processors, job.walltime, std::min(start, before));
             if (start == kNever) {
                 // Where job after job moves, stairs would cost more than they save.
                 if (!stairs_hold) find_stairs(now, until);
                 stairs_hold = true;
                 continue;
             }
+            // Where the old and the new place overlap the profile stays as it is.
+            const Time end = start + job.walltime;
             const Time old_end = job.reserved == kNever ? kNever : job.reserved + job.walltime;
-            if (job.reserved != kNever) profile_.add(job.reserved, old_end, job.processors);
-            profile_.add(start, start + job.walltime, -job.processors);
+            profile_.add(start, std::min(end, job.reserved), -job.processors);
+            if (job.reserved != kNever) {
+                const Time back_from = std::max(end, job.reserved);
+                profile_.add(back_from, old_end, job.processors);
+                recent.give_back(back_from, profile_.most_free(back_from, old_end));
+            }
             job.reserved = start;
             job.order = next_order_++;
             note_due(job);

@@ -20,7 +20,8 @@ namespace zbs {
 /// job can move only into a stretch that begins before the last instant at which capacity has been given back since it
 /// was looked at last, and only where the most processors free before its promised start are as many as it needs; all
 /// others are passed over with one comparison, whole blocks of them where even the smallest job is too large. Of n jobs
-/// that wait at once most move after each end: the time of all plans grows as n^2.4, measured from 2,000 to 5,000 jobs.
+/// that wait at once most move after each end, 96 of 100 of 2,500 jobs at time 0: the time of all plans grows faster
+/// than n^2, because a search passes more leaves of the profile the more jobs wait.
 class Conservative final : public Policy {
   public:
     Conservative() : profile_(Time{}, 0) {}

@@ -1,7 +1,9 @@
 #pragma once
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "algorithms/policy/backfill/capacity_profile.hpp"
@@ -63,16 +65,66 @@ class StartBounds {
         };
         const std::size_t size = rounded_up(static_cast<std::uint64_t>(processors), kSizeBits) + 1;
         const std::size_t length = rounded_up(seconds_of(walltime) + 1, kLengthBits) + 1;
+        // Each of the following cells stands for all jobs of this one and more: where one knows a start as late, so do
+        // those behind it. Larger jobs start later as a rule, so that few are written.
         for (std::size_t s = size; s <= sizes_; s += s & -s)
             for (std::size_t l = length; l <= kLengths; l += l & -l) {
                 Time& latest = latest_[(s - 1) * kLengths + l - 1];
-                latest = std::max(latest, start);
+                if (latest < start) {
+                    latest = start;
+                } else if (l == length) {
+                    return;
+                } else {
+                    break;
+                }
             }
     }
 
     std::size_t sizes_;
     std::size_t searches_ = 0;
     std::vector<Time> latest_;  ///< by class of size and class of walltime
+};
+
+/// Earliest starts in a profile in which jobs move to earlier places, one after the other. A search for a job that is
+/// neither smaller nor shorter than an earlier one may begin where the earlier one ended, or where a room can reach
+/// into what was given back since: elsewhere free processors have only become fewer. The answers are those of a search
+/// from the front. Keeps the last few searches; each call costs one pass over them.
+class RecentStarts {
+  public:
+    /// No room for this job begins earlier, where `back_from` is the first instant that only this job has given back.
+    Time bound(std::int32_t processors, Duration walltime, Time back_from) const {
+        Time latest = Time::min();
+        for (const Found& found : found_)
+            if (found.processors <= processors && found.walltime <= walltime)
+                latest = std::max(latest, std::min(found.start, found.back_from - walltime));
+        return std::min(latest, back_from - walltime);
+    }
+    /// No room for this job begins before `start`.
+    void note(std::int32_t processors, Duration walltime, Time start) {
+        const Found now{processors, walltime, start, kNever};
+        for (Found& found : found_)
+            if (found.processors >= processors && found.walltime >= walltime &&
+                std::min(found.start, found.back_from) <= start) {
+                found = now;
+                return;
+            }
+        found_[next_++ % found_.size()] = now;
+    }
+    /// Capacity came back from `begin` on, where no more than `most_free` are free now.
+    void give_back(Time begin, std::int32_t most_free) {
+        for (Found& found : found_)
+            if (found.processors <= most_free) found.back_from = std::min(found.back_from, begin);
+    }
+
+  private:
+    struct Found {
+        std::int32_t processors = std::numeric_limits<std::int32_t>::max();
+        Duration walltime = Duration::max();
+        Time start = Time::min();
+        Time back_from = kNever;  ///< the first instant given back since at which so many may be free
+    };
+    std::array<Found, 16> found_;
+    std::size_t next_ = 0;
 };
 
 }  // namespace zbs

@@ -141,7 +141,7 @@ TEST(CapacityProfile, FindsRoomWhereAPlainArrayDoes) {
     }
 }
 
-TEST(CapacityProfile, SearchesThatSkipNodesFindWhatAWalkOverAllStepsFinds) {
+TEST(CapacityProfile, SearchesThatSkipLeavesFindWhatAWalkOverAllStepsFinds) {
     for (std::uint64_t seed = 0; seed < 6; ++seed) {
         SCOPED_TRACE(seed);
         Rng rng(seed);
@@ -155,7 +155,7 @@ TEST(CapacityProfile, SearchesThatSkipNodesFindWhatAWalkOverAllStepsFinds) {
             const auto size = static_cast<std::int32_t>(1 + below(capacity / 4));
             profile.add(at(begin), at(begin + 1 + below(300)), below(3) == 0 ? size : -size);
         };
-        for (int i = 0; i < 4'000; ++i) change();  // 3 levels of nodes
+        for (int i = 0; i < 4'000; ++i) change();  // hundreds of leaves
         for (int step = 0; step < 150; ++step) {
             for (int i = 0; i < 3; ++i) change();
             const std::int64_t from = below(90'000);
@@ -197,6 +197,59 @@ TEST(StartBounds, FindTheStartsOfASearchFromNow) {
             ASSERT_EQ(bounds.earliest_start(profile, at(0), processors, length), expected);
             if (expected != kNever) profile.add(expected, expected + length, -processors);
         }
+    }
+}
+
+TEST(RecentStarts, FindTheStartsOfASearchFromNowWhileJobsMove) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        SCOPED_TRACE(seed);
+        Rng rng(seed);
+        struct Placed {
+            std::int32_t processors;
+            Duration length;
+            Time start;
+        };
+        CapacityProfile profile(at(0), 64);
+        std::vector<Placed> jobs;
+        for (int job = 0; job < 300; ++job) {
+            const auto processors = static_cast<std::int32_t>(1 + rng.below(std::uint64_t{1} << rng.below(7)));
+            const Duration length = microseconds{1 + static_cast<std::int64_t>(rng.below(100))};
+            const Time start = profile.earliest_start({.from = at(0), .duration = length, .processors = processors});
+            profile.add(start, start + length, -processors);
+            jobs.push_back({processors, length, start});
+        }
+        std::size_t moves = 0;
+        for (int pass = 1; pass <= 20; ++pass) {
+            const Time now = at(pass);
+            profile.forget_before(now);
+            // A job that ended early leaves a hole.
+            const Placed ended = jobs.front();
+            jobs.erase(jobs.begin());
+            profile.add(std::max(now, ended.start), ended.start + ended.length, ended.processors);
+            RecentStarts recent;
+            for (Placed& job : jobs) {
+                if (job.start <= now) continue;
+                CapacityProfile::Room room{.from = now,
+                                           .duration = job.length,
+                                           .processors = job.processors,
+                                           .before = job.start,
+                                           .open_from = job.start};
+                const Time expected = profile.earliest_start(room);
+                room.from = std::max(now, recent.bound(job.processors, job.length, job.start));
+                const Time start = profile.earliest_start(room);
+                ASSERT_EQ(start, expected);
+                recent.note(job.processors, job.length, std::min(start, job.start));
+                if (start == kNever) continue;
+                const Time old_end = job.start + job.length;
+                profile.add(job.start, old_end, job.processors);
+                profile.add(start, start + job.length, -job.processors);
+                const Time back_from = std::max(start + job.length, job.start);
+                recent.give_back(back_from, profile.most_free(back_from, old_end));
+                job.start = start;
+                ++moves;
+            }
+        }
+        EXPECT_GT(moves, 0u);
     }
 }
 
