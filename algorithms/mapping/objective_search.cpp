@@ -23,6 +23,8 @@ constexpr ProcessorIndex kAllTargets = 64;  // up to so many processors a step t
 constexpr std::size_t kSwapPartners = 8;    // tasks of a target it is tried to swap with
 constexpr double kHot = 2, kCold = 0.0005;  // temperatures, relative to the objective
 constexpr std::size_t kFocus = 32;          // critical tasks that annealing prefers
+// Of more tasks one change is too small a share of all cost: annealing on the sum found nothing there.
+constexpr TaskIndex kMostTasksAnnealedForCost = 200;
 
 /// What decides between mappings: the objective, then how many bottlenecks, then the loads below.
 struct Standing {
@@ -378,7 +380,7 @@ std::vector<Part> smaller_parts(const ResourceGraph& resources, std::int64_t tas
 std::vector<ProcessorIndex> improve_objective(const MakeObjective& make,
                                               std::vector<std::vector<ProcessorIndex>> starts, const LoadBounds& bounds,
                                               const ImproveOptions& options) {
-    ZBS_EXPECTS(!starts.empty() && options.chains >= 1);
+    ZBS_EXPECTS(!starts.empty() && options.chains >= 0);
     std::vector<Candidate> found(starts.size());
     run_all(options.runner, starts.size(), [&](std::size_t i) {
         Search search(make(starts[i]), bounds, options, options.seed + i);
@@ -424,11 +426,13 @@ Result<Mapping> map_by_objective(const TaskGraph& graph, const ResourceGraph& re
         const WeighedTraffic weighed = weigh_traffic(graph, resources, options.weigh_messages);
         const LoadBounds bounds = load_bounds(graph, weighed.tree, options);
         starts.push_back(greedy_on_tree(weighed.graph, weighed.tree, bounds));
+        ImproveOptions improve = improve_options(options);
+        if (graph.task_count() > kMostTasksAnnealedForCost) improve.chains = 0;
         return Mapping{improve_objective(
             [&](std::vector<ProcessorIndex> start) {
                 return make_objective(Objective::kCost, weighed.graph, weighed.tree, std::move(start));
             },
-            std::move(starts), bounds, improve_options(options))};
+            std::move(starts), bounds, improve)};
     }
     LoadBounds bounds;
     bounds.counts_tasks = true;

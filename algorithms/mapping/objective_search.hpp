@@ -13,7 +13,7 @@ struct ImproveOptions {
     std::uint64_t seed = 1;
     std::int64_t work = 20'000'000;  ///< visits of neighbours, roughly, of each chain: 10 to 20 ns each
     int rounds = 100;                ///< at most so often is every pair of task and processor drawn, on average
-    int chains = 2;                  ///< independent searches; the best is taken
+    int chains = 2;                  ///< independent annealings; the best is taken; 0: none
     TaskRunner* runner = nullptr;    ///< null is serial; not owned
     std::function<bool()> out_of_time = {};
 };

@@ -153,6 +153,21 @@ TEST(BestMapperProperty, OnEqualZonesNoOtherMapperCostsLess) {
     }
 }
 
+/// With twice as many processors as tasks, so that it matters which are used; too many tasks to anneal the cost.
+TEST(BestMapperProperty, WithProcessorsToSpareNoOtherMapperCostsLess) {
+    const ResourceGraph resources = test::flat_zones({120, 80, 200, 100}, {5e-3, 1e8});
+    for (const TaskGraph& graph :
+         {test::star(250), process_grid({1, 25, 10}, {1, 3000, 1000}, true), test::transport(15, 16, 3, 1)}) {
+        const auto cost = [&](std::string_view name) {
+            const Mapping mapping = find_mapper(name)->map(graph, resources, {.preset = Preset::kFast}).value();
+            return make_objective(Objective::kCost, graph, resources, mapping.processor_of)->value();
+        };
+        const double best = cost("auto");
+        for (const std::string_view name : {"block", "metis", "multilevel", "hier", "global"})
+            EXPECT_LE(best, cost(name) * (1 + 1e-9)) << name << ", " << graph.task_count() << " tasks";
+    }
+}
+
 TEST(BestMapperProperty, NoOtherLevel1SendsMoreBytesBetweenEqualZones) {
     const ResourceGraph resources = test::flat_zones({16, 24, 8, 32}, {5e-3, 1e8});
     const std::vector<ZoneAggregate> zones = aggregate_zones(resources);

@@ -64,6 +64,16 @@ TEST(ImproveObjective, TakesABetterStartOnlyWithinTheBounds) {
     EXPECT_EQ(std::count(found.begin(), found.end(), 0), 2);
 }
 
+TEST(ImproveObjective, WithoutAnnealingSingleMovesAreLeft) {
+    const TaskGraph graph = test::grid(1, 4);
+    const ProcessorTree tree = *ProcessorTree::uniform(std::vector{4}, std::vector{1.});
+    const LoadBounds bounds{.most = {2, 2, 2, 2}, .counts_tasks = true};
+    const auto found = improve_objective(
+        [&](std::vector<ProcessorIndex> on) { return make_objective(Objective::kCost, graph, tree, std::move(on)); },
+        {{0, 1, 2, 3}, {0, 0, 1, 2}}, bounds, {.chains = 0});
+    EXPECT_EQ(make_objective(Objective::kCost, graph, tree, found)->value(), graph.edges()[0].bytes);
+}
+
 TEST(ImproveObjective, EndsWhereTimeIsOver) {
     const TaskGraph graph = test::grid(10, 10);
     const ProcessorTree tree = *ProcessorTree::uniform(std::vector{10, 10}, std::vector{1., 10.});

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <iostream>
 #include <numeric>
@@ -31,7 +32,9 @@ bool Setup::wants(const std::string& name) const {
 
 std::vector<Contender> contenders(const Setup& setup, const std::vector<std::string>& others) {
     std::vector<Contender> all;
-    for (const std::string& preset : setup.presets) all.push_back({"multilevel/" + preset, "multilevel", preset});
+    for (const std::string algorithm : {"auto", "multilevel"}) {
+        for (const std::string& preset : setup.presets) all.push_back({algorithm + "/" + preset, algorithm, preset});
+    }
     for (const std::string& name : others) all.push_back({name, name});
     return all;
 }
@@ -41,14 +44,16 @@ Outcome measure(const Setup& setup, const Contender& contender, const TaskGraph&
     MapOptions options = setup.options(contender.preset);
     options.imbalance = imbalance;
     const Stopwatch watch;
+    const std::clock_t begin = std::clock();
     const auto mapped = map_onto_tree(graph, tree, contender.algorithm, options);
+    const double cpu_seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
     const double seconds = watch.seconds();
     if (!mapped) {
         std::cerr << contender.name << ": " << mapped.error().message << "\n";
-        return {.cost = std::nan(""), .seconds = seconds, .balanced = false};
+        return {.cost = std::nan(""), .seconds = seconds, .cpu_seconds = cpu_seconds, .balanced = false};
     }
     const TreeReport report = evaluate_on_tree(graph, tree, *mapped, load_bounds(graph, tree, options));
-    return {.cost = report.cost, .seconds = seconds, .balanced = report.feasible};
+    return {.cost = report.cost, .seconds = seconds, .cpu_seconds = cpu_seconds, .balanced = report.feasible};
 }
 
 ProcessorTree tree_of(const std::string& hierarchy, const std::string& distances) {

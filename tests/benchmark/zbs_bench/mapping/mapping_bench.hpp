@@ -27,20 +27,21 @@ struct Setup {
     bool wants(const std::string& name) const;
 };
 
-/// `multilevel/fast` and so on, or the name of another mapper: what a row of a table is about.
+/// `auto/fast`, `multilevel/fast` and so on, or the name of another mapper: what a row of a table is about.
 struct Contender {
     std::string name;
     std::string algorithm;
     std::string preset = "default";
 };
-/// Ours with every preset wanted, then the others named.
+/// `auto` and `multilevel` with every preset wanted, then the others named.
 std::vector<Contender> contenders(const Setup& setup, const std::vector<std::string>& others);
 
 /// A mapping onto a tree, judged and timed.
 struct Outcome {
     double cost = 0;
     double seconds = 0;
-    bool balanced = false;  ///< every block within (1 + imbalance) x ceil(average)
+    double cpu_seconds = 0;  ///< of all threads, by clock(); seconds depend on what else the machine does
+    bool balanced = false;   ///< every block within (1 + imbalance) x ceil(average)
 };
 Outcome measure(const Setup& setup, const Contender& contender, const TaskGraph& graph, const ProcessorTree& tree,
                 double imbalance);

@@ -53,7 +53,7 @@ std::vector<Case> read_cases(const std::string& path) {
 
 /// What one setting did over all cases.
 struct Record {
-    std::vector<double> ratios, seconds;
+    std::vector<double> ratios, seconds, cpu_seconds;
     int infeasible = 0, missing = 0;
 };
 
@@ -62,6 +62,7 @@ std::vector<nlohmann::json> row_of(const std::string& name, const Record& record
             record.ratios.empty() ? nlohmann::json() : nlohmann::json(geometric_mean(record.ratios)),
             record.ratios.empty() ? nlohmann::json() : nlohmann::json(*std::ranges::max_element(record.ratios)),
             mean(record.seconds),
+            record.cpu_seconds.empty() ? nlohmann::json() : nlohmann::json(mean(record.cpu_seconds)),
             record.infeasible,
             record.ratios.size(),
             record.missing};
@@ -80,8 +81,8 @@ void bench_peers(const Setup& setup) {
     }
     const std::vector<Contender> all = contenders(setup, {"metis", "greedy", "block", "round-robin"});
     std::map<std::string, Record> ours, peers;
-    Table detail{"every case: J, seconds, r = J / best feasible peer J",
-                 {"case", "preset", "J", "best peer J", "r", "seconds", "balanced"},
+    Table detail{"every case: J, r = J / best feasible peer J",
+                 {"case", "mapper", "J", "best peer J", "r", "CPU s", "balanced"},
                  {}};
     for (const Case& in : cases) {
         if (!setup.wants(in.name())) continue;
@@ -100,10 +101,11 @@ void bench_peers(const Setup& setup) {
             Record& record = ours[contender.name];
             record.ratios.push_back(outcome.cost / best);
             record.seconds.push_back(outcome.seconds);
+            record.cpu_seconds.push_back(outcome.cpu_seconds);
             record.infeasible += outcome.balanced ? 0 : 1;
-            if (contender.algorithm != "multilevel") continue;
-            detail.rows.push_back({in.name(), contender.preset, outcome.cost, best, outcome.cost / best,
-                                   outcome.seconds, outcome.balanced});
+            if (contender.algorithm != "multilevel" && contender.algorithm != "auto") continue;
+            detail.rows.push_back({in.name(), contender.name, outcome.cost, best, outcome.cost / best,
+                                   outcome.cpu_seconds, outcome.balanced});
         }
         for (const PeerRow& row : in.peers) {
             Record& record = peers[row.peer];
@@ -117,9 +119,10 @@ void bench_peers(const Setup& setup) {
         }
     }
     setup.report->add(detail);
-    Table table{"all cases: r against the best feasible peer of each (peers: mean J of their runs, as recorded)",
-                {"setting", "r (geometric mean)", "worst r", "mean seconds", "infeasible", "cases", "left out"},
-                {}};
+    Table table{
+        "all cases: r against the best feasible peer of each (peers: mean J of their runs, as recorded)",
+        {"setting", "r (geometric mean)", "worst r", "mean seconds", "mean CPU s", "infeasible", "cases", "left out"},
+        {}};
     for (const Contender& contender : all) table.rows.push_back(row_of(contender.name, ours[contender.name]));
     std::vector<std::pair<double, std::string>> order;
     for (const auto& [name, record] : peers) order.emplace_back(geometric_mean(record.ratios), name);
