@@ -67,7 +67,8 @@ inline PartRequest some_part_request() {
             .priority = 0,
             .share = 5,
             .staging = StagingNeed{.bytes = 9, .largest = 9, .file_system = "lustre"},
-            .grace = std::chrono::milliseconds{1500}};
+            .grace = std::chrono::milliseconds{1500},
+            .overcommit = 2};
 }
 inline PartRequest some_delegated_part_request() {
     PartRequest request = some_part_request();
@@ -90,14 +91,15 @@ inline ApplicationRequest some_application_request() {
             .use_profile = false,
             .priority = 9,
             .share = 95,
-            .grace = std::chrono::seconds{7}};
+            .grace = std::chrono::seconds{7},
+            .overcommit = 4};
 }
 inline ApplicationPlan some_plan() {
     return {.profile = "request",
             .clusters = {{0, 1}, {2, 3}},
             .zone_of_cluster = {"alpha-one", "beta-one"},
             .zone_of_rank = {"alpha-one", "alpha-one", "beta-one", "beta-one"},
-            .zones = {{"alpha-one", 2, 2, ""},
+            .zones = {{"alpha-one", 2, 2, "", {}, 3},
                       {"gamma", 0, 0, "refused: \u00fcber",
                        ZoneVerdict::StartRange{std::chrono::seconds{1}, std::chrono::seconds{2}}}},
             .round = 3,
@@ -116,7 +118,7 @@ inline ApplicationStatus some_application_status() {
             .history = {{ApplicationState::kAccepted, time_from_microseconds(1)},
                         {ApplicationState::kRunning, time_from_microseconds(INT64_MAX)}},
             .plan = some_plan(),
-            .parts = {{{some_id(2)}, "beta-one", {0, 3}, some_part_status(), PartId{some_id(9)}}},
+            .parts = {{{some_id(2)}, "beta-one", {0, 3}, some_part_status(), PartId{some_id(9)}, false, 2}},
             .releasing = {{{some_id(3)}, "gamma", {1}, {.id = {some_id(3)}}}},
             .launcher_step = "op-1",
             .cancel_requested = true,
@@ -178,6 +180,7 @@ inline Capacity some_capacity() {
             .links = {{"alpha-one", {0.02, 5e7}}},
             .windows = {{std::chrono::seconds{5}, std::chrono::seconds{2}, 4, 6, 1.5, 0.25, 2},
                         {std::chrono::seconds{9}, std::chrono::seconds{9}, 0, 0, 0, 0, 0}},
+            .max_overcommit = 5,
             .others = {{.processors = 1, .total_processors = 8, .speed_sum = 1.5, .largest_machine = 1}}};
 }
 inline ZoneEntry some_entry() {

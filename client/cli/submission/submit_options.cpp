@@ -95,6 +95,11 @@ void add_job_options(CLI::App& command, SubmitOptions& options) {
     command.add_option("-n,--ntasks", options.request.ranks, "MPI ranks")
         ->check(command_line::whole_number_in(1, 1'000'000))
         ->capture_default_str();
+    command
+        .add_option("--overcommit", options.request.overcommit,
+                    "ranks that may share a processor, in zones whose 'max_overcommit' allows it")
+        ->check(command_line::whole_number_in(1, limits::kMaxOvercommit))
+        ->capture_default_str();
     command.add_option("-J,--name,--job-name", options.request.name, "what lists and the dashboard call it")
         ->check(is_line(limits::kMaxJobNameBytes));
     command.add_option("--comment", options.request.comment, "free text of at most 200 characters, for 'zbs show'")

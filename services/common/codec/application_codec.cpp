@@ -105,14 +105,16 @@ constexpr auto kApplicationRequest = fields<ApplicationRequest>(
     optional(word("launcher", &ApplicationRequest::launcher)),
     StagingRow{},
     optional(count("priority", &ApplicationRequest::priority, kMaxPriority)),
-    integer("share", &ApplicationRequest::share, kMinShare, kMaxShare)).checked(check_request);
+    integer("share", &ApplicationRequest::share, kMinShare, kMaxShare),
+    optional(integer("overcommit", &ApplicationRequest::overcommit, 1, limits::kMaxOvercommit))).checked(check_request);
 
 constexpr auto kZoneVerdict = fields<ZoneVerdict>(
     text("zone", &ZoneVerdict::zone, 64),
     count("processors", &ZoneVerdict::processors, ResourceGraph::kMaxProcessors),
     count("ranks", &ZoneVerdict::ranks, limits::kMaxRanks),
     cut_text("reason", &ZoneVerdict::reason),
-    StartRow{});
+    StartRow{},
+    optional(integer("overcommit", &ZoneVerdict::overcommit, 1, limits::kMaxOvercommit)));
 
 constexpr auto kApplicationPlan = fields<ApplicationPlan>(
     text("profile", &ApplicationPlan::profile, 64),
@@ -136,6 +138,7 @@ constexpr auto kApplicationPart = fields<ApplicationPart>(
     ranks("ranks", &ApplicationPart::ranks),
     id("replaces", &ApplicationPart::replaces),
     optional(boolean("queued", &ApplicationPart::queued)),
+    optional(integer("overcommit", &ApplicationPart::overcommit, 1, limits::kMaxOvercommit)),
     nested("status", &ApplicationPart::status, Functions{encode, decode_part_status}));
 
 constexpr auto kStateChange = fields<StateChange>(

@@ -88,6 +88,7 @@ constexpr auto kCapacity = fields<Capacity>(
     nested("within_zone", &Capacity::within_zone, Functions{encode, decode_link}),
     list("links", &Capacity::links, limits::kMaxZonesInRegistry, kLinkToZone),
     optional(boolean("queues", &Capacity::queues)),
+    optional(integer("max_overcommit", &Capacity::max_overcommit, 1, limits::kMaxOvercommit)),
     defaulted(list("others", &Capacity::others, limits::kMaxOtherQuestions, kOtherAnswer)));
 
 constexpr auto kOutside = fields<PartRequest::Outside>(
@@ -117,6 +118,7 @@ constexpr auto kPartRequest = fields<PartRequest>(
     optional(count("priority", &PartRequest::priority, kMaxPriority)),
     integer("share", &PartRequest::share, kMinShare, kMaxShare),
     optional(seconds("grace_s", &PartRequest::grace, limits::kMaxGraceSeconds)),
+    optional(integer("overcommit", &PartRequest::overcommit, 1, limits::kMaxOvercommit)),
     nested("staging", &PartRequest::staging, Functions{encode, decode_staging_need}),
     nested("delegation", &PartRequest::delegation, kDelegationProof)).checked(check_part);
 

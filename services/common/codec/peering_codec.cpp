@@ -67,7 +67,8 @@ constexpr auto kPeeringRights = fields<PeeringRights>(
     texts("partitions", &PeeringRights::partitions, limits::kMaxPeeringPartitions, kMaxPartitionsBytes),
     number("share", &PeeringRights::share, 0, 1),
     text("account_rule", &PeeringRights::account_rule, 80),
-    boolean("require_delegation", &PeeringRights::require_delegation));
+    boolean("require_delegation", &PeeringRights::require_delegation),
+    optional(integer("overcommit", &PeeringRights::overcommit, 1, limits::kMaxOvercommit)));
 
 constexpr auto kRightsFloor = fields<RightsFloor>(
     count("processors", &RightsFloor::processors, limits::kMaxRanks),
@@ -88,6 +89,7 @@ constexpr auto kRightsChange = fields<RightsChange>(
     number("share", &RightsChange::share, 0, 1),
     text("account_rule", &RightsChange::account_rule, 80),
     boolean("require_delegation", &RightsChange::require_delegation),
+    integer("overcommit", &RightsChange::overcommit, 1, limits::kMaxOvercommit),
     count("floor_processors", &RightsChange::floor_processors, limits::kMaxRanks),
     seconds("floor_walltime_s", &RightsChange::floor_walltime, limits::kMaxWalltimeSeconds),
     count("floor_parts", &RightsChange::floor_parts, limits::kMaxRanks));

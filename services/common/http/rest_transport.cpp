@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <set>
 
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
@@ -169,21 +168,17 @@ class RestTransport : public ZoneTransport {
             return status;
         };
     }
-    /// Of a hold: exactly the ranks that were asked for, in order, no two on one processor.
+    /// Of a hold: the ranks that were asked for, not more of them on a processor than asked for.
     static std::function<Result<PartStatus>(const Json&)> decode_hold(const PartRequest& request) {
-        return [decode = decode_status_of(request.id), ranks = request.ranks,
-                queued = request.queued](const Json& json) -> Result<PartStatus> {
+        return [decode = decode_status_of(request.id), ranks = request.ranks, queued = request.queued,
+                overcommit = request.overcommit](const Json& json) -> Result<PartStatus> {
             Result<PartStatus> status = decode(json);
             if (!status || status->state != PartState::kHeld) return status;
             if (queued && status->queue && status->assignment.empty()) return status;  // in line for them
-            std::set<std::pair<std::string_view, std::int32_t>> places;
-            std::vector<TaskIndex> placed;
-            for (const RankPlace& place : status->assignment) {
-                placed.push_back(place.rank);
-                if (!places.emplace(place.machine, place.processor).second)
-                    return invalid("gives one processor to two ranks", "/assignment");
-            }
-            if (placed != ranks) return invalid("is not of the ranks that were asked for", "/assignment");
+            if (!is_assignment_of(status->assignment, ranks, overcommit))
+                return invalid("is not of the ranks that were asked for, or puts more than " +
+                                   std::to_string(overcommit) + " of them on a processor",
+                               "/assignment");
             return status;
         };
     }

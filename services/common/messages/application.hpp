@@ -67,6 +67,7 @@ struct ApplicationRequest {
     int priority = kUsualPriority;  ///< where zones share processors by priority
     std::optional<int> share{};     ///< of each processor, per cent, where zones share them by shares
     Duration grace{};               ///< between SIGTERM and SIGKILL, as far as each zone gives it
+    int overcommit = 1;             ///< ranks that may share a processor, as far as each zone allows it
     bool operator==(const ApplicationRequest&) const = default;
 };
 
@@ -85,6 +86,7 @@ struct ZoneVerdict {
         bool operator==(const StartRange&) const = default;
     };
     std::optional<StartRange> start{};
+    int overcommit = 1;  ///< ranks that share a processor there
     bool operator==(const ZoneVerdict&) const = default;
 };
 
@@ -116,6 +118,7 @@ struct ApplicationPart {
     PartStatus status;                 ///< as last heard
     std::optional<PartId> replaces{};  ///< the part there that it takes the place of
     bool queued = false;               ///< its zone gives it processors when its queue discipline says so
+    int overcommit = 1;                ///< ranks that share a processor there
     bool operator==(const ApplicationPart&) const = default;
 };
 

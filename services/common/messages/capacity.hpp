@@ -68,8 +68,9 @@ struct Capacity {
     /// Later starts, by `after`; none where all that was asked for is free now. What is between two of them is as the
     /// earlier one.
     std::vector<StartWindow> windows{};
-    bool queues = false;  ///< parts may wait here until the zone's queue discipline gives them processors
-    /// The answers to `CapacityRequest::others`, in order; zone, links and `queues` are as above.
+    bool queues = false;     ///< parts may wait here until the zone's queue discipline gives them processors
+    int max_overcommit = 1;  ///< most ranks that may share a processor here
+    /// The answers to `CapacityRequest::others`, in order; zone, links, `queues` and `max_overcommit` are as above.
     std::vector<Capacity> others{};
     bool operator==(const Capacity&) const = default;
 };
@@ -80,6 +81,7 @@ inline void give_nothing_now(Capacity& capacity) {
                 .total_processors = capacity.total_processors,
                 .within_zone = capacity.within_zone,
                 .links = std::move(capacity.links),
+                .max_overcommit = capacity.max_overcommit,
                 .others = std::move(capacity.others)};
 }
 

@@ -12,6 +12,7 @@ inline constexpr std::size_t kMaxSmallBodyBytes = 256 * 1024;
 inline constexpr std::size_t kMaxReplyBytes = 32 * 1024 * 1024;  ///< what a client accepts from a service
 inline constexpr int kMaxJsonDepth = 16;
 inline constexpr int kMaxRanks = 1'000'000;
+inline constexpr int kMaxOvercommit = 64;  ///< ranks on one processor
 inline constexpr int kMaxArguments = 900;  ///< MPICH 4.0.2's mpiexec crashes at about 1,000
 inline constexpr std::size_t kMaxArgumentBytes = 64 * 1024;
 inline constexpr std::size_t kMaxJobNameBytes = 256;

@@ -1,5 +1,9 @@
 #include <algorithm>
 #include <cstddef>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "services/common/messages/application.hpp"
@@ -13,6 +17,21 @@
 namespace zbs {
 
 std::string launch_operation(const PartId& part) { return "run-" + to_string(part); }
+
+std::vector<RankPlace> processors_in(const std::vector<RankPlace>& assignment) {
+    std::set<std::pair<std::string_view, std::int32_t>> seen;
+    std::vector<RankPlace> places;
+    for (const RankPlace& place : assignment)
+        if (seen.emplace(place.machine, place.processor).second) places.push_back(place);
+    return places;
+}
+
+bool is_assignment_of(const std::vector<RankPlace>& assignment, const std::vector<TaskIndex>& ranks, int overcommit) {
+    std::map<std::pair<std::string_view, std::int32_t>, int> ranks_on;
+    for (const RankPlace& place : assignment)
+        if (++ranks_on[{place.machine, place.processor}] > overcommit) return false;
+    return std::ranges::equal(assignment, ranks, {}, &RankPlace::rank);
+}
 
 const char* direction_word(const std::optional<PeeringState>& state) { return state ? to_string(*state) : "none"; }
 

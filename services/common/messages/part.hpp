@@ -76,14 +76,24 @@ struct PartRequest {
     std::optional<StagingNeed> staging{};
     /// Between SIGTERM, at the walltime or a release, and SIGKILL; its zone cuts it to the most that it gives.
     Duration grace{};
+    int overcommit = 1;  ///< ranks that may share a processor; the part has no more processors than they need
     /// The same part again may come with a fresh proof, after its user has changed groups, and nearer to its start.
     bool operator==(const PartRequest& other) const {
         return id == other.id && application == other.application && user == other.user && home == other.home &&
                ranks == other.ranks && graph == other.graph && outside == other.outside && walltime == other.walltime &&
                seed == other.seed && replaces == other.replaces && queued == other.queued &&
-               priority == other.priority && share == other.share && staging == other.staging && grace == other.grace;
+               priority == other.priority && share == other.share && staging == other.staging && grace == other.grace &&
+               overcommit == other.overcommit;
     }
 };
+
+/// Processors of so many ranks. Precondition: `overcommit`, ranks that share one, is >= 1.
+constexpr int processors_for(std::size_t ranks, int overcommit) {
+    return (static_cast<int>(ranks) + overcommit - 1) / overcommit;
+}
+inline int processors_of(const PartRequest& request) {
+    return processors_for(request.ranks.size(), request.overcommit);
+}
 
 /// Where one rank goes, in the words of the zone that holds it.
 struct RankPlace {
@@ -92,6 +102,11 @@ struct RankPlace {
     std::int32_t processor = 0;  ///< 0-based within the machine
     bool operator==(const RankPlace&) const = default;
 };
+
+/// The processors of an assignment, each once, with its first rank: in the order of these. O(ranks x log ranks).
+std::vector<RankPlace> processors_in(const std::vector<RankPlace>& assignment);
+/// Whether an assignment is of exactly these ranks, in order, and at most `overcommit` of them share a processor.
+bool is_assignment_of(const std::vector<RankPlace>& assignment, const std::vector<TaskIndex>& ranks, int overcommit);
 
 /// The variable that names the zone in which a rank runs.
 inline constexpr const char* kZoneVariable = "ZBS_ZONE";

@@ -7,6 +7,7 @@
 
 #include "algorithms/base/time.hpp"
 #include "algorithms/base/words.hpp"
+#include "services/common/messages/limits.hpp"
 #include "services/common/messages/registry.hpp"
 
 namespace zbs {
@@ -23,15 +24,16 @@ inline constexpr std::uint8_t kEveryWeekday = 0x7f;
 
 /// What the users of one organisation may do in this zone. The default allows nothing: no processors.
 struct PeeringRights {
-    int processors = 0;                     ///< at once, all parts of the organisation together
-    Duration walltime{};                    ///< of one part, at most
-    int concurrent_parts = 0;               ///< waiting, held, committed or running at once
-    std::vector<DayWindow> hours;           ///< when parts may start; empty = all day
-    std::uint8_t weekdays = kEveryWeekday;  ///< days (UTC) on which parts may start
-    std::vector<std::string> partitions;    ///< empty = all
-    double share = 1.0;                     ///< 0..1 of the zone's processors, at once
-    std::string account_rule = "map";       ///< "map" (the account map decides), "account:NAME" or "pool:NAME"
-    bool require_delegation = true;         ///< every part needs its user's delegation
+    int processors = 0;                       ///< at once, all parts of the organisation together
+    Duration walltime{};                      ///< of one part, at most
+    int concurrent_parts = 0;                 ///< waiting, held, committed or running at once
+    std::vector<DayWindow> hours;             ///< when parts may start; empty = all day
+    std::uint8_t weekdays = kEveryWeekday;    ///< days (UTC) on which parts may start
+    std::vector<std::string> partitions;      ///< empty = all
+    double share = 1.0;                       ///< 0..1 of the zone's processors, at once
+    std::string account_rule = "map";         ///< "map" (the account map decides), "account:NAME" or "pool:NAME"
+    bool require_delegation = true;           ///< every part needs its user's delegation
+    int overcommit = limits::kMaxOvercommit;  ///< ranks of a part on a processor, as far as the zone allows it
     bool operator==(const PeeringRights&) const = default;
 };
 
@@ -44,7 +46,7 @@ struct RightsFloor {
 };
 
 /// What an operator (or a rule) grants: trust 0 gives `floor`, trust 1 gives `ceiling`. What trust does not move
-/// (hours, partitions, share, account rule, delegation) stands in `ceiling`.
+/// (hours, partitions, share, account rule, delegation, overcommit) stands in `ceiling`.
 struct RightsRange {
     RightsFloor floor;
     PeeringRights ceiling;
@@ -62,6 +64,7 @@ struct RightsChange {
     std::optional<double> share;
     std::optional<std::string> account_rule;
     std::optional<bool> require_delegation;
+    std::optional<int> overcommit;
     std::optional<int> floor_processors;
     std::optional<Duration> floor_walltime;
     std::optional<int> floor_parts;

@@ -31,6 +31,7 @@ struct AllocatedTasks {
     std::vector<MachineName> machines;  ///< of each task, at least one
     std::string pmi{};     ///< by which the tasks are ranks of one MPI job: "pmi2", "pmix"; empty: they know nothing
     std::string folder{};  ///< for files out.N and err.N of task N, seen on the machines; empty: they are the step's
+    bool may_share_processors = false;
 };
 
 struct AllocationKey {

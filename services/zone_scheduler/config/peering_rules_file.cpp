@@ -63,6 +63,8 @@ RightsChange read_rights(ConfigFile& file, const std::string& at) {
             file.fail(at + "partitions",
                       "'" + at + "partitions' is empty; leave the key out for all partitions" + kNobody);
     }
+    if (file.has(at + "overcommit"))
+        change.overcommit = static_cast<int>(file.integer(at + "overcommit", 1, 1, limits::kMaxOvercommit));
     if (file.has(at + "share")) change.share = file.number(at + "share", 1, 0, 1);
     change.account_rule = optional_word(file, at + "account", "'map', the account map");
     change.require_delegation = optional_flag(file, at + "delegation");

@@ -62,6 +62,7 @@ constexpr std::array kSettings = {
     Setting{"reuse_pool_accounts", kReload, same_in_zone<&ZoneConfig::reuse_pool_accounts>},
     Setting{"grid_mapfile", kReload, same<&ZoneSettings::grid_users>},
     Setting{"mapper", kRestart, same_in_zone<&ZoneConfig::level_two_mapper>},
+    Setting{"max_overcommit", kReload, same_in_zone<&ZoneConfig::max_overcommit>},
     Setting{"queue", kReload, same_in_zone<&ZoneConfig::queue>},
     Setting{"queue_log", kRestart, same<&ZoneSettings::queue_log>},
     Setting{"part_log", kRestart, same<&ZoneSettings::part_log>},

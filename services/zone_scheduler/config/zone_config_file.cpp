@@ -207,6 +207,7 @@ void read_planning(system::ConfigFile& file, ZoneConfig& zone) {
         for (const auto& name : mapper_names()) names += " " + std::string(name);
         file.fail("mapper", "'mapper' must be one of" + names);
     }
+    zone.max_overcommit = static_cast<int>(file.integer("max_overcommit", 1, 1, limits::kMaxOvercommit));
     zone.queue = file.text("queue", zone.queue);
     const bool has_sharing = file.has("time_sharing");
     if (has_sharing) {

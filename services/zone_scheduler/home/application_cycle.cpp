@@ -33,13 +33,14 @@ constexpr const char* kFailedBefore = "did not start its part of this applicatio
 bool is_same_question(const Application& a, const Application& b) {
     const ApplicationRequest &one = a.request, &other = b.request;
     return a.owner == b.owner && one.walltime == other.walltime && one.share == other.share &&
-           one.grace == other.grace && one.zones == other.zones && one.staging == other.staging &&
-           needs_own_zone(one.launcher) == needs_own_zone(other.launcher);
+           one.grace == other.grace && one.overcommit == other.overcommit && one.zones == other.zones &&
+           one.staging == other.staging && needs_own_zone(one.launcher) == needs_own_zone(other.launcher);
 }
 
-/// Of a zone that offers `capacity`, what is left behind plans for `processors` of them.
-void take(Capacity& capacity, int processors) {
-    const int left = std::max(0, capacity.processors - processors);
+/// What an offer leaves behind plans for `processors` of its zone. Precondition: it has a capacity.
+void take(Offer& offer, int processors) {
+    Capacity& capacity = *offer.capacity;
+    const int left = std::max(0, capacity.processors - processors * offer.overcommit);
     if (capacity.processors > 0) capacity.speed_sum *= static_cast<double>(left) / capacity.processors;
     capacity.processors = left;
     capacity.largest_machine = std::min(capacity.largest_machine, left);
@@ -54,10 +55,10 @@ event::ZonesAnswered answers_of(const std::vector<Offer>& offers) {
         }
         const Capacity& c = *offer.capacity;
         came.answers.push_back({offer.zone, c.processors > 0,
-                                c.total_processors == 0
-                                    ? "gives this user nothing"
-                                    : std::to_string(c.processors) + " of " + std::to_string(c.total_processors) +
-                                          " processors are free"});
+                                c.total_processors == 0 ? "gives this user nothing"
+                                                        : std::to_string(c.processors / offer.overcommit) + " of " +
+                                                              std::to_string(c.total_processors / offer.overcommit) +
+                                                              " processors are free"});
     }
     return came;
 }
@@ -197,7 +198,7 @@ void ApplicationService::ask_zones(std::function<void()> then) {
     for (const auto& [id, run] : runs_)
         if (has_turn(run->phase))
             for (const ApplicationPart& part : run->app.status.parts)
-                cycle_->taken[part.zone] += static_cast<int>(part.ranks.size());
+                cycle_->taken[part.zone] += processors_for(part.ranks.size(), part.overcommit);
     std::vector<std::vector<std::size_t>> calls;  // numbers of questions
     std::vector<std::vector<ZoneOffers::Question>> asked;
     for (std::size_t i = 0; i < cycle_->questions.size(); ++i) {
@@ -281,7 +282,7 @@ ApplicationService::Progress ApplicationService::admit(const std::shared_ptr<Run
     if (!take_plan(run, *std::move(made), std::move(model), number)) return Progress::kMore;
     admitted_at_ = ports_.clock.steady_now();
     for (const ApplicationPart& part : run->app.status.parts)
-        cycle_->taken[part.zone] += static_cast<int>(part.ranks.size());
+        cycle_->taken[part.zone] += processors_for(part.ranks.size(), part.overcommit);
     return !is_later && ++cycle_->admitted < kMaxAdmitted ? Progress::kMore : Progress::kDone;
 }
 
@@ -303,7 +304,7 @@ std::vector<Offer> ApplicationService::offers_for(const std::shared_ptr<Run>& ru
         if (run->series.excluded.contains(offer.zone) || resting.contains(offer.zone) || has_failed)
             offer = {offer.zone, {}, has_failed ? kFailedBefore : kRefusedBefore, true};
         if (const auto taken = cycle_->taken.find(offer.zone); taken != cycle_->taken.end() && offer.capacity)
-            take(*offer.capacity, taken->second);
+            take(offer, taken->second);
     }
     return offers;
 }

@@ -43,13 +43,9 @@ std::string start_fault(const PartStatus& held, const HoldTimes& times, Duration
     return {};
 }
 
-/// A peer is attacker-controlled: exactly our ranks, in order, no two on one processor.
+/// A peer is attacker-controlled.
 bool is_complete(const ApplicationPart& part, const PartStatus& answer) {
-    std::set<std::pair<std::string_view, std::int32_t>> places;
-    for (const RankPlace& place : answer.assignment) places.emplace(place.machine, place.processor);
-    return places.size() == part.ranks.size() &&
-           std::equal(part.ranks.begin(), part.ranks.end(), answer.assignment.begin(), answer.assignment.end(),
-                      [](TaskIndex rank, const RankPlace& place) { return rank == place.rank; });
+    return is_assignment_of(answer.assignment, part.ranks, part.overcommit);
 }
 
 /// The parts of a plan. Each takes the place of the one that `reserved` has in the same zone, if any.
@@ -64,6 +60,8 @@ std::vector<ApplicationPart> parts_of(const ApplicationPlan& plan, const std::ve
         part.zone = zone;
         part.id = part.status.id = ids[parts.size()];
         part.queued = plan.queued;
+        const auto verdict = std::ranges::find(plan.zones, zone, &ZoneVerdict::zone);
+        if (verdict != plan.zones.end()) part.overcommit = verdict->overcommit;
         const auto old = std::ranges::find(reserved, zone, &ApplicationPart::zone);
         if (old != reserved.end()) part.replaces = old->id;
         parts.push_back(std::move(part));
@@ -174,10 +172,11 @@ void PlanSteps::hold_answered(ApplicationPart& held, const event::PartAnswered& 
         fits ? start_fault(*answer, {start, came.asked, now_.steady}, config_.launch_window / kSlipShare)
              : "its hold does not fit the request";
     const bool good = fits && off.empty();
-    const std::string words = !answer         ? answer.error().message
-                              : good && waits ? "takes it into its queue"
-                              : good          ? "holds " + std::to_string(held.ranks.size()) + " processors"
-                                              : off;
+    const std::string words =
+        !answer         ? answer.error().message
+        : good && waits ? "takes it into its queue"
+        : good          ? "holds " + std::to_string(processors_for(held.ranks.size(), held.overcommit)) + " processors"
+                        : off;
     record(held, "hold", good, words);
     if (!answer && answer.error().code == ErrorCode::kRejected)
         holding->plan.refused.insert(held.id);

@@ -99,7 +99,8 @@ std::vector<std::int32_t> numbers_of(std::span<const ZoneName> last, const Aggre
 Error too_many_ranks(const ApplicationRequest& request, std::int64_t held, const std::string& refusals) {
     const bool only_here = needs_own_zone(request.launcher);
     return {ErrorCode::kRejected,
-            "the application needs " + std::to_string(request.ranks) + " processors, but " +
+            "the application needs " + std::to_string(request.ranks) +
+                (request.overcommit > 1 ? " places for ranks, but " : " processors, but ") +
                 (only_here ? std::string("launcher ") + to_string(request.launcher) +
                                  " works in the home zone only, which holds "
                            : "all zones that accept it hold ") +
@@ -109,6 +110,13 @@ Error too_many_ranks(const ApplicationRequest& request, std::int64_t held, const
                            : " or for more zones") +
                 refusals,
             {}};
+}
+
+/// Of a zone that has a processor for fewer ranks than asked for, for people; else empty.
+std::string why_fewer(const ApplicationRequest& request, const Offer& offer) {
+    if (!offer.capacity || offer.overcommit == request.overcommit) return {};
+    return "puts at most " + std::to_string(offer.overcommit) + " of the ranks on a processor, not " +
+           std::to_string(request.overcommit) + " (its operator may raise 'max_overcommit')";
 }
 
 /// When the zone may start as many ranks as it has in the plan, or could take.
@@ -121,13 +129,15 @@ std::optional<ZoneVerdict::StartRange> start_range(const Capacity& capacity, int
 }
 
 /// What became of each offer in a plan with so many ranks in each zone.
-std::vector<ZoneVerdict> verdicts_of(std::span<const Offer> offers, const std::map<ZoneName, int>& placed) {
+std::vector<ZoneVerdict> verdicts_of(const ApplicationRequest& request, std::span<const Offer> offers,
+                                     const std::map<ZoneName, int>& placed) {
     std::vector<ZoneVerdict> verdicts;
     for (const Offer& offer : offers) {
         ZoneVerdict verdict{.zone = offer.zone,
-                            .processors = offer.capacity ? offer.capacity->processors : 0,
+                            .processors = offer.capacity ? offer.capacity->processors / offer.overcommit : 0,
                             .ranks = placed.contains(offer.zone) ? placed.at(offer.zone) : 0,
-                            .reason = offer.refusal};
+                            .reason = offer.refusal,
+                            .overcommit = offer.overcommit};
         if (offer.capacity && verdict.ranks == 0 && verdict.reason.empty()) {
             verdict.reason = offer.capacity->total_processors == 0
                                  ? "gives this user nothing: no account or right for her there; ask its operator"
@@ -135,12 +145,32 @@ std::vector<ZoneVerdict> verdicts_of(std::span<const Offer> offers, const std::m
                                  ? "gives this user no processor now: all in use, or outside the hours or limits agreed"
                                  : "not needed: the others hold all ranks at less cost";
         }
+        if (verdict.reason.empty()) verdict.reason = why_fewer(request, offer);
         verdicts.push_back(std::move(verdict));
     }
     return verdicts;
 }
 
 }  // namespace
+
+void count_ranks(Offer& offer, int overcommit) {
+    if (!offer.capacity) return;
+    Capacity& c = *offer.capacity;
+    offer.overcommit = std::min(overcommit, c.max_overcommit);
+    const int k = offer.overcommit;
+    const auto times_k = [k](int& processors) {
+        processors = std::min(processors, ResourceGraph::kMaxProcessors / k) * k;
+    };
+    const auto divide = [&](auto& one) {
+        times_k(one.processors);
+        times_k(one.largest_machine);
+        one.speed_mean /= k;
+        one.speed_variance /= static_cast<double>(k) * k;
+    };
+    times_k(c.total_processors);
+    divide(c);
+    std::ranges::for_each(c.windows, divide);
+}
 
 bool is_quick_to_plan(const ApplicationRequest& request, const ApplicationModel* model) {
     const bool is_simple = request.mapper == kBlocks || request.mapper == kRoundRobin || request.mapper == kRandom;
@@ -152,12 +182,13 @@ Result<void> check_room(const ApplicationRequest& request, std::span<const Offer
     const int ranks = request.ranks;
     std::int64_t free = 0, total = 0;
     bool silent = false;
-    std::string refusals, unasked;
+    std::string refusals, unasked, fewer;
     for (const Offer& offer : offers) {
         if (offer.capacity) {
             free += offer.capacity->processors;
             total += offer.capacity->total_processors;
         }
+        if (const std::string why = why_fewer(request, offer); !why.empty()) fewer += "; " + offer.zone + ": " + why;
         if (!offer.refusal.empty()) {
             silent = silent || offer.may_change;
             (offer.is_unasked ? unasked : refusals) += "; " + offer.zone + ": " + offer.refusal;
@@ -169,11 +200,11 @@ Result<void> check_room(const ApplicationRequest& request, std::span<const Offer
     if (total == 0 && !silent && !reasons.empty())
         return Error{ErrorCode::kRejected, "no zone takes the application: " + reasons.substr(2), {}};
     if (total < ranks && !silent)
-        return too_many_ranks(request, total, needs_own_zone(request.launcher) ? refusals : reasons);
-    return Error{
-        ErrorCode::kUnavailable,
-        "waiting for processors: " + std::to_string(free) + " of " + std::to_string(ranks) + " are free" + reasons,
-        {}};
+        return too_many_ranks(request, total, (needs_own_zone(request.launcher) ? refusals : reasons) + fewer);
+    return Error{ErrorCode::kUnavailable,
+                 "waiting for processors: " + std::to_string(free) + " of " + std::to_string(ranks) +
+                     (request.overcommit > 1 ? " places for ranks are free" : " are free") + reasons,
+                 {}};
 }
 
 bool leave_out_failed(std::vector<Offer>& offers, int ranks) {
@@ -340,7 +371,7 @@ Result<ApplicationPlan> make_plan(const ApplicationRequest& request, const Appli
         plan.zone_of_rank.emplace_back(aggregates.zones[static_cast<std::size_t>(z)].name);
         ++placed[plan.zone_of_rank.back()];
     }
-    plan.zones = verdicts_of(offers, placed);
+    plan.zones = verdicts_of(request, offers, placed);
     if (model) {
         plan.crossing_bytes = inter_zone_bytes(model->graph, zone_of_task);
         plan.crossing_bytes_block = inter_zone_bytes(model->graph, *blocks);
@@ -362,6 +393,7 @@ PartRequest make_part(const Application& application, const ApplicationModel* mo
     request.priority = application.request.priority;
     request.share = application.request.share;
     request.grace = application.request.grace;
+    request.overcommit = part.overcommit;
     if (!model) {
         Result<TaskGraph> bare = TaskGraph::make(std::vector<double>(part.ranks.size(), 1.0), {});
         ZBS_EXPECTS(bare.has_value());

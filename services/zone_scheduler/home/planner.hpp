@@ -18,6 +18,8 @@ struct Offer {
     bool is_unasked = false;   ///< the request itself leaves it out
     bool is_doubtful = false;  ///< its organisation has lost most of its trust here
     std::string left_out;      ///< not empty: it has failed a launch lately; for people
+    /// Ranks that share a processor there. What the capacity says of processors is said of places for ranks.
+    int overcommit = 1;
     bool operator==(const Offer&) const = default;
 };
 
@@ -35,6 +37,9 @@ struct StartChoice {
 Result<ApplicationPlan> make_plan(const ApplicationRequest& request, const ApplicationModel* model,
                                   const std::string& profile, std::span<const Offer> offers,
                                   std::span<const ZoneName> last = {});
+
+/// An offer of places for ranks, where the user and the zone let as many as the less of both have a processor.
+void count_ranks(Offer& offer, int overcommit);
 
 /// Whether `make_plan` takes a few milliseconds at most: it has no clusters to find, or few ranks and pairs.
 bool is_quick_to_plan(const ApplicationRequest& request, const ApplicationModel* model);

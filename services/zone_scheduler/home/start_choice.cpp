@@ -15,7 +15,7 @@ void describe_queue(ApplicationPlan& plan, const StartOutline& outline) {
         const auto offer = std::find_if(outline.offers.begin(), outline.offers.end(),
                                         [&](const Offer& o) { return o.zone == verdict.zone && o.capacity; });
         if (offer == outline.offers.end()) continue;
-        verdict.processors = offer->capacity->processors;
+        verdict.processors = offer->capacity->processors / offer->overcommit;
         if (verdict.ranks == 0 && offer->capacity->total_processors > 0)
             verdict.reason =
                 "not used: zone " + outline.queue->zone + " can be expected to start all ranks first, in its turn";

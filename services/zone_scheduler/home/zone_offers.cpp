@@ -30,6 +30,7 @@ std::vector<Result<Capacity>> split(Result<Capacity> answer, std::size_t questio
         other.within_zone = first.within_zone;
         other.links = first.links;
         other.queues = first.queues;
+        other.max_overcommit = first.max_overcommit;
         all.emplace_back(std::move(other));
     }
     return all;
@@ -163,6 +164,8 @@ void ZoneOffers::collect(const std::vector<Question>& questions,
     }
     for (const ZoneName& zone : request.zones)
         if (!known.contains(zone)) refuse(zone, "no such zone is known here", false);
+    std::vector<int> overcommit;
+    for (const Question& question : questions) overcommit.push_back(question.request.overcommit);
     CapacityRequest asked = capacity_request(questions);
     for (const ServiceAddress& address : ask) asked.zones.emplace_back(address.who.name);
     for (const ServiceAddress& address : ask) {
@@ -175,13 +178,17 @@ void ZoneOffers::collect(const std::vector<Question>& questions,
         } else {
             collection->missing.insert(zone);
             ports_.transport.ask_capacity(
-                address, asked, [this, collection, address, zone, rests = why_it_rests(zone)](Result<Capacity> answer) {
+                address, asked,
+                [this, collection, address, zone, overcommit, rests = why_it_rests(zone)](Result<Capacity> answer) {
                     if (!answer && (is_passing(answer.error()) || answer.error().code == ErrorCode::kDenied))
                         ports_.peers.recheck(zone);
                     if (collection->missing.erase(zone) == 0) return;  // too late
                     std::vector<Result<Capacity>> answers = split(std::move(answer), collection->offers.size());
-                    for (std::size_t i = 0; i < answers.size(); ++i)
-                        collection->offers[i].push_back(offer_of(address, rests, std::move(answers[i])));
+                    for (std::size_t i = 0; i < answers.size(); ++i) {
+                        Offer& offer =
+                            collection->offers[i].emplace_back(offer_of(address, rests, std::move(answers[i])));
+                        count_ranks(offer, overcommit[i]);
+                    }
                     collection->finish();
                 });
         }

@@ -30,6 +30,7 @@ mpich::CoordinatorSpec coordinator_of(const ApplicationRequest& request) {
             .ranks = request.ranks,
             .argv = request.argv,
             .is_staged = !request.staging.empty(),
+            .share_processors = request.overcommit > 1,
             .staged_program = request.staging.program};
 }
 

@@ -21,8 +21,9 @@ struct CoordinatorSpec {
     std::vector<std::string> argv;
     /// Ranks begin in the folder that their zone names (kStagedFolder), where it names one.
     bool is_staged = false;
-    std::string staged_program{};  ///< what they run there, in place of the first of `argv`; empty: that
-    Options environment{};         ///< of the program: `program_environment` or `rank_environment`
+    bool share_processors = false;  ///< ranks do
+    std::string staged_program{};   ///< what they run there, in place of the first of `argv`; empty: that
+    Options environment{};          ///< of the program: `program_environment` or `rank_environment`
 };
 /// The variable in which a zone names the folder of staged files.
 inline constexpr const char* kStagedFolder = "ZBS_STAGED";

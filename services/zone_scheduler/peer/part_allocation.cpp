@@ -24,7 +24,7 @@ void PartService::ask_allocation(const part::State& part) {
                         .walltime = when.end - when.begin + kExpirySlack + window_for_files(config_),
                         .expiry = config_.hold_ttl + kExpirySlack,
                         .start = record.starts_at};
-    for (const RankPlace& place : record.status.assignment) {
+    for (const RankPlace& place : processors_in(record.status.assignment)) {
         const auto known = std::ranges::find(spec.shares, place.machine, &AllocationSpec::Share::machine);
         if (known == spec.shares.end())
             spec.shares.push_back({place.machine, 1});

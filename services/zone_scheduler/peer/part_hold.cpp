@@ -72,9 +72,9 @@ Result<ProcessorLedger::Placement> PartService::place(const PartRequest& request
 Result<ProcessorLedger::Placement> PartService::find_place(const PartRequest& request, const Entitlement& entitlement,
                                                            const ProcessorCalendar::Interval& when,
                                                            const std::set<PartId>& without) const {
-    if (std::cmp_greater(request.ranks.size(), entitlement.processors))
+    if (processors_of(request) > entitlement.processors)
         return Error{ErrorCode::kRejected,
-                     std::to_string(request.ranks.size()) + " processors wanted, " +
+                     std::to_string(processors_of(request)) + " processors wanted, " +
                          std::to_string(entitlement.processors) + " allowed" +
                          (entitlement.why.empty() ? "" : ": " + entitlement.why),
                      {}};
@@ -94,8 +94,8 @@ Result<void> PartService::check_queue(const Caller& caller, const PartRequest& r
     const int parts = table_.usage_of(caller.organisation).parts - (replaces ? 1 : 0);
     if (caller.organisation != config_.organisation && (!rights || parts >= rights->concurrent_parts))
         return refused("its organisation has as many parts here, waiting ones included, as it may");
-    if (std::cmp_greater(request.ranks.size(), entitlement.total_processors) ||
-        std::cmp_greater(request.ranks.size(), table_.queue().row_size()))
+    if (processors_of(request) > entitlement.total_processors ||
+        std::cmp_greater(processors_of(request), table_.queue().row_size()))
         return refused("it asks for more than this user may ever have here");
     return {};
 }
@@ -139,6 +139,12 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
         return refusal(caller, why);
     };
     if (!entitlement.given) return refuse(entitlement.why);
+    if (request.overcommit > entitlement.max_overcommit)
+        return Error{ErrorCode::kRejected,
+                     "zone " + config_.zone.name + " puts at most " + std::to_string(entitlement.max_overcommit) +
+                         " of the ranks on a processor, not " + std::to_string(request.overcommit) +
+                         "; plan with so many, or ask its operator to raise 'max_overcommit'",
+                     "/overcommit"};
     ProcessorLedger::Placement placement;
     if (request.queued) {
         if (auto may_wait = check_queue(caller, request, entitlement, *replaced != nullptr); !may_wait)

@@ -79,7 +79,8 @@ Capacity PartOffers::find(const Caller& caller, const CapacityRequest& request) 
                       .speed_sum = free.speed_sum,
                       .speed_mean = free.speed_mean,
                       .speed_variance = free.speed_variance,
-                      .largest_machine = free.largest_machine};
+                      .largest_machine = free.largest_machine,
+                      .max_overcommit = entitlement.max_overcommit};
     const bool is_open = entitlement.opens_in && *entitlement.opens_in <= Duration{0};
     if (table_.free_processors() < request.processors || !is_open || !table_.queue().promised().promises().empty() ||
         table_.waiting_count() > 0)

@@ -58,7 +58,7 @@ void PartQueue::add(const part::State& part) {
     table_.queue().add({.id = request.id,
                         .party = part.record.home_caller.organisation,
                         .since = now,
-                        .processors = static_cast<std::int32_t>(request.ranks.size()),
+                        .processors = processors_of(request),
                         .length = when.end - when.begin,
                         .priority = table_.queue().shares() ? priority - kUsualPriority : 0,
                         .share = request.share ? share_of(config_, request.share, request.user) : 0});
@@ -128,7 +128,7 @@ ProcessorSet PartQueue::usable_by(const PartRecord& record) {
     const std::size_t free = usable.without(table_.ledger().promised_at(table_.queue().calendar(), now)).count();
     // What her organisation has counts against its limits, so where nothing is free nothing is left of them either.
     const bool has_no_right =
-        free >= request.ranks.size() && std::cmp_greater(request.ranks.size(), entitlement.processors);
+        std::cmp_greater_equal(free, processors_of(request)) && processors_of(request) > entitlement.processors;
     if (!entitlement.given || has_no_right) usable.clear();
     return usable;
 }
@@ -139,8 +139,7 @@ void PartQueue::withdraw_hopeless() {
     for (const auto& [id, part] : table_.all()) {
         const PartRecord& record = part->record;
         if (!part::is_queued(record)) continue;
-        if (std::cmp_greater(record.request.ranks.size(), rights_.find(record, {}).total_processors))
-            hopeless.push_back(part);
+        if (processors_of(record.request) > rights_.find(record, {}).total_processors) hopeless.push_back(part);
     }
     for (const PartTable::Shared& part : hopeless) actions_.withdraw(part, "its user may no longer have this here");
 }

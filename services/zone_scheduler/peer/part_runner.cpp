@@ -124,6 +124,7 @@ Result<StepSpec> PartRunner::step_of(const PartRecord& record, const LaunchReque
     AllocatedTasks tasks{.machines = {record.machines[i]}};
     if (request.program) {
         tasks = {.machines = {}, .pmi = request.launcher == Launcher::kSrunPmix ? "pmix" : "pmi2", .folder = folder};
+        tasks.may_share_processors = record.request.overcommit > 1;
         for (const RankPlace& place : record.status.assignment) tasks.machines.push_back(place.machine);
         step.directory = request.program->directory;
         step.environment = request.program->environment;

@@ -22,9 +22,10 @@ ProcessorLedger::ProcessorLedger(Setup setup)
 
 std::vector<std::int32_t> ProcessorLedger::processors_of(const std::vector<RankPlace>& assignment,
                                                          const std::vector<std::int32_t>& old) const {
-    if (rows() > 1 || assignment.size() != old.size()) return old;
+    const std::vector<RankPlace> places = processors_in(assignment);
+    if (rows() > 1 || places.size() != old.size()) return old;
     std::vector<std::int32_t> found;
-    for (const RankPlace& place : assignment) {
+    for (const RankPlace& place : places) {
         const auto machine = std::ranges::find(setup_.zone.machines, place.machine, &Machine::name);
         if (machine == setup_.zone.machines.end() || place.processor < 0 || place.processor >= machine->processors)
             return old;
@@ -55,11 +56,12 @@ Result<void> ProcessorLedger::check(const PartId& part, const std::vector<std::i
 /// These processors, which there are, are those that the assignment names, in whatever row.
 bool ProcessorLedger::fits(const std::vector<std::int32_t>& processors,
                            const std::vector<RankPlace>& assignment) const {
-    if (assignment.size() != processors.size()) return false;
+    const std::vector<RankPlace> places = processors_in(assignment);
+    if (places.size() != processors.size()) return false;
     for (std::size_t i = 0; i < processors.size(); ++i) {
         const std::size_t p = static_cast<std::size_t>(processors[i]) % row_size(), m = machine_of_[p];
-        if (setup_.zone.machines[m].name != assignment[i].machine ||
-            std::cmp_not_equal(p - range_of_[m].begin, assignment[i].processor))
+        if (setup_.zone.machines[m].name != places[i].machine ||
+            std::cmp_not_equal(p - range_of_[m].begin, places[i].processor))
             return false;
     }
     return true;
@@ -231,7 +233,9 @@ Result<ProcessorLedger::Placement> ProcessorLedger::place(const PartRequest& req
                                                           const PlaceOptions& options) const {
     if (options.in_slots) return place_in_slots(request, usable, options);
     if (options.beside_fewest) return place_beside_fewest(request, usable, options);
-    return place_in_row(request, usable, fullest_row(usable, request.ranks.size()).value_or(0), options);
+    return place_in_row(request, usable,
+                        fullest_row(usable, static_cast<std::size_t>(zbs::processors_of(request))).value_or(0),
+                        options);
 }
 
 /// As on one row; then each processor gets the number that it has in the slots.
@@ -255,13 +259,14 @@ Result<ProcessorLedger::Placement> ProcessorLedger::place_in_slots(const PartReq
 Result<ProcessorLedger::Placement> ProcessorLedger::place_beside_fewest(const PartRequest& request,
                                                                         const ProcessorSet& usable,
                                                                         const PlaceOptions& options) const {
+    const auto wanted = static_cast<std::size_t>(zbs::processors_of(request));
     std::vector<std::size_t> others(row_size(), 0);
     for (std::size_t p = 0; p < rows() * row_size(); ++p) others[p % row_size()] += !usable.contains(p);
     for (std::size_t level = 0; level < rows(); ++level) {
         ProcessorSet here = usable;
         for (std::size_t p = 0; p < rows() * row_size(); ++p)
             if (others[p % row_size()] > level) here.remove(p);
-        if (const std::optional<std::size_t> row = fullest_row(here, request.ranks.size()))
+        if (const std::optional<std::size_t> row = fullest_row(here, wanted))
             return place_in_row(request, here, *row, options);
     }
     return place_in_row(request, usable, 0, options);
@@ -273,27 +278,35 @@ Result<ProcessorLedger::Placement> ProcessorLedger::place_in_row(const PartReque
     Zone free_zone{setup_.zone.name, {}, setup_.zone.within_machine, options.within_zone};
     std::vector<std::size_t> number;  // within the row; leads back to ours
     std::vector<Room> machines = most_room(usable, row, options.max_machines);
+    const int wanted = zbs::processors_of(request);
+    if (request.overcommit > 1) {  // else the mapper would spread the ranks
+        int left = wanted;
+        for (Room& room : machines) left -= room.processors = std::min(room.processors, left);
+    }
     std::ranges::sort(machines, {}, &Room::machine);
     for (const auto& [free, m] : machines) {
         if (free == 0) continue;
         free_zone.machines.push_back({setup_.zone.machines[m].name, free, speed_[m]});
-        for (std::size_t p = range_of_[m].begin; p < range_of_[m].end; ++p)
+        const std::size_t end = number.size() + static_cast<std::size_t>(free);
+        for (std::size_t p = range_of_[m].begin; p < range_of_[m].end && number.size() < end; ++p)
             if (usable.contains(row * row_size() + p)) number.push_back(p);
     }
-    if (number.size() < request.ranks.size())
-        return Error{
-            ErrorCode::kRejected,
-            std::to_string(request.ranks.size()) + " processors wanted, " + std::to_string(number.size()) + " free",
-            {}};
+    if (std::cmp_less(number.size(), wanted))
+        return Error{ErrorCode::kRejected,
+                     std::to_string(wanted) + " processors wanted, " + std::to_string(number.size()) + " free",
+                     {}};
     const Result<ResourceGraph> resources = ResourceGraph::make({std::move(free_zone)}, {});
     ZBS_EXPECTS(resources.has_value());
-    const Result<Mapping> mapping =
-        mapper_->map(request.graph, *resources, MapOptions{.seed = request.seed, .max_tasks_per_processor = 1});
+    const Result<Mapping> mapping = mapper_->map(
+        request.graph, *resources, MapOptions{.seed = request.seed, .max_tasks_per_processor = request.overcommit});
     if (!mapping) return mapping.error();
     Placement placement;
+    std::vector<bool> has_one(number.size(), false);
     for (std::size_t task = 0; task < request.ranks.size(); ++task) {
-        const std::size_t p = number[static_cast<std::size_t>(mapping->processor_of[task])], m = machine_of_[p];
-        placement.processors.push_back(static_cast<std::int32_t>(row * row_size() + p));
+        const auto on = static_cast<std::size_t>(mapping->processor_of[task]);
+        const std::size_t p = number[on], m = machine_of_[p];
+        if (!has_one[on]) placement.processors.push_back(static_cast<std::int32_t>(row * row_size() + p));
+        has_one[on] = true;
         placement.assignment.push_back({request.ranks[task], MachineName(setup_.zone.machines[m].name),
                                         static_cast<std::int32_t>(p - range_of_[m].begin)});
     }

@@ -55,7 +55,7 @@ class ProcessorLedger {
         bool in_slots = false;
     };
     struct Placement {
-        std::vector<std::int32_t> processors;  ///< by task
+        std::vector<std::int32_t> processors;  ///< each once, as `processors_in` has them
         std::vector<RankPlace> assignment;
     };
     struct NodeView {
@@ -107,7 +107,7 @@ class ProcessorLedger {
     /// Errors: kRejected where parts have shares, and such a one more would make them more than all.
     Result<void> check_share(const Promised& promised, int share) const;
     /// The part on some of these processors, all in one row, as the zone's mapper has it. Errors: kRejected where no
-    /// row has enough of them; the mapper's.
+    /// row has enough of them; the mapper's. No more processors are used than `processors_of` says.
     Result<Placement> place(const PartRequest& request, const ProcessorSet& usable, const PlaceOptions& options) const;
 
     /// Free ones of the row that has most.

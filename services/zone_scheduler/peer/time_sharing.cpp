@@ -199,10 +199,11 @@ ShareTable TimeSharing::shares_of(const MachineName& machine) const {
     double largest = kMaxWeight;
     std::vector<double> weights;
     for (const PartRecord* record : running_()) {
-        int level = 0, ranks = 0;
-        for (std::size_t i = 0; i < record->status.assignment.size(); ++i) {
-            if (record->status.assignment[i].machine != machine) continue;
-            ++ranks;
+        int level = 0, processors = 0;
+        const std::vector<RankPlace> places = processors_in(record->status.assignment);
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            if (places[i].machine != machine) continue;
+            ++processors;
             if (by_priority) level = std::max(level, levels.at(record->request.id)[i]);
         }
         const auto here = std::count(record->machines.begin(), record->machines.end(), machine);
@@ -211,7 +212,7 @@ ShareTable TimeSharing::shares_of(const MachineName& machine) const {
             if (record->machines[i] != machine) continue;
             table.shares.push_back({.step_id = steps[i], .weight = {}, .nice = {}});
             if (by_priority) table.shares.back().nice = elmer::nice_level(level, config_.slots);
-            weights.push_back(static_cast<double>(share_of_part(*record)) * ranks / static_cast<double>(here));
+            weights.push_back(static_cast<double>(share_of_part(*record)) * processors / static_cast<double>(here));
             largest = std::max(largest, weights.back());
         }
     }

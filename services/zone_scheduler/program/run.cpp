@@ -60,6 +60,7 @@ void reload_settings(const std::string& config_path, ServiceHost& host, ZoneCore
     } else
         log.warn("setting_not_reloaded", {{"key", "queue"}, {"reason", set.error().message}});
     running.zone.contact = again->zone.contact;
+    running.zone.max_overcommit = again->zone.max_overcommit;
     running.zone.public_metrics = again->zone.public_metrics;
     running.zone.honour_blocks = again->zone.honour_blocks;
     running.zone.reuse_pool_accounts = again->zone.reuse_pool_accounts;

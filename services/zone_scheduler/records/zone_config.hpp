@@ -61,6 +61,7 @@ struct ZoneConfig {
     ServiceAddress registry;                      ///< empty url = none
 
     std::string level_two_mapper = "global";
+    int max_overcommit = 1;  ///< most ranks of one part on a processor
     /// The queue discipline, as `queue_discipline` reads it; empty: nobody can wait in this zone's queue, and whose
     /// part does not fit now asks again.
     std::string queue;

@@ -52,6 +52,7 @@ Entitlement entitled_by(const PeeringRights& rights, const ZoneConfig& config, D
     // What others of the organisation have counts against its limits, not against the machines: those are free or not.
     const int left = std::min(rights.processors, share) - usage.processors;
     entitlement.why = !fits_walltime ? "walltime" : !open ? "hours or number of parts" : "";
+    entitlement.max_overcommit = std::min(config.max_overcommit, rights.overcommit);
     entitlement.given = fits_walltime;
     entitlement.total_processors = fits_walltime ? std::max(total, 0) : 0;
     entitlement.processors = fits_walltime && open ? std::clamp(left, 0, std::max(allowed, 0)) : 0;

@@ -32,6 +32,7 @@ struct Entitlement {
     std::vector<bool> machines;  ///< that she may use, by index
     int processors = 0;          ///< that she may have now, on top of what her organisation has
     int total_processors = 0;    ///< with nothing else in use
+    int max_overcommit = 1;      ///< most ranks that may share a processor
     /// From now on, when a part of home's organisation may start at the time asked about or next after it; none: never.
     std::optional<Duration> opens_in;
 };

@@ -63,6 +63,16 @@ TEST(Launch, RanksOfOneMpiJobEndTogetherAndWriteWhereTheyAreTold) {
     EXPECT_THAT(alone->argv, testing::Not(Contains("--kill-on-bad-exit=1"))) << "proxies see to their ranks themselves";
 }
 
+TEST(Launch, MoreTasksThanProcessorsOnlyWhereTheyMayShareThese) {
+    LaunchSpec spec = program();
+    spec.places = {"n1", "n1", "n1", "n1", "n2", "n2", "n2"};
+    EXPECT_EQ(make_step(FakeCommands().find(), running(), spec).error().pointer, "/places");
+    spec.may_share_processors = true;
+    const Result<StepSpec> step = make_step(FakeCommands().find(), running(), spec);
+    ASSERT_TRUE(step) << step.error();
+    EXPECT_THAT(step->argv, Contains("--overcommit"));
+}
+
 /// Runs a command of a step, which has to be there.
 CommandOutput run_words(std::vector<std::string> words) {
     const std::string path = words.at(0);

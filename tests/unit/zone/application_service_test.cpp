@@ -49,6 +49,29 @@ TEST_F(ApplicationServiceTest, RunsOverThreeZonesToItsEnd) {
     EXPECT_EQ(seen, (std::vector{kAccepted, kPlanned, kHeld, kCommitted, kLaunching, kRunning, kCompleted}));
 }
 
+TEST_F(ApplicationServiceTest, RanksShareProcessorsWhereEachZoneAllowsIt) {
+    run_for(10s);
+    world.node("b").config.max_overcommit = 3;
+    ApplicationRequest request = world.request(18);
+    request.overcommit = 3;
+    ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
+    const ApplicationId behind = submit(2);
+    world.run(2s);
+    const ApplicationStatus status = world.status(request.id);
+    EXPECT_EQ(status.state, ApplicationState::kRunning) << status.reason;
+    int processors = 0;
+    for (const ApplicationPart& part : status.parts) {
+        EXPECT_EQ(part.overcommit, part.zone == "b" ? 3 : 1) << part.zone;
+        EXPECT_EQ(part.ranks.size(), part.status.assignment.size());
+        processors += static_cast<int>(processors_in(part.status.assignment).size());
+    }
+    EXPECT_EQ(processors, 10) << "12 ranks on 4 processors of b, 6 on as many of the others";
+    EXPECT_EQ(world.status(behind).state, ApplicationState::kRunning) << "two are left";
+    world.run(30s);
+    EXPECT_EQ(world.status(request.id).state, ApplicationState::kCompleted);
+    expect_nothing_left();
+}
+
 TEST_F(ApplicationServiceTest, ManyAtOnceAreAcceptedAtOnceAndPlannedByAndBy) {
     std::vector<ApplicationId> ids;
     for (int i = 0; i < 500; ++i) ids.push_back(submit(12));  // all there is: one runs, the others get a reason

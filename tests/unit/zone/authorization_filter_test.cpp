@@ -144,6 +144,20 @@ TEST_F(AuthorizationFilterTest, LimitsHoldForTheOrganisationTogether) {
     EXPECT_EQ(capacity(user("li", "org-b")).processors, 5);  // the own organisation has what is free
 }
 
+TEST_F(AuthorizationFilterTest, RanksShareAProcessorAsFarAsZoneAndPeeringAllow) {
+    EXPECT_EQ(capacity(user("ana")).max_overcommit, 1);
+    config.max_overcommit = 4;
+    EXPECT_EQ(capacity(user("ana")).max_overcommit, 4);
+    grant(PeeringVerb::kSet, {.overcommit = 2});
+    EXPECT_EQ(capacity(user("ana")).max_overcommit, 2);
+    PartRequest three = part(user("ana"), 3);
+    three.overcommit = 3;
+    EXPECT_EQ(parts.hold(home, three).error().pointer, "/overcommit");
+    grant(PeeringVerb::kSet, {.overcommit = 5});
+    EXPECT_TRUE(parts.hold(home, three));
+    EXPECT_EQ(capacity(user("ana")).max_overcommit, 4);
+}
+
 TEST_F(AuthorizationFilterTest, HoursWalltimeShareAndNumberOfPartsLimit) {
     const std::int64_t minute = to_microseconds(clock.now()) / 60'000'000 % 1'440;
     const int later = static_cast<int>((minute + 120) % 1'380);

@@ -106,6 +106,10 @@ TEST(OpenMpiLauncher, PassesTheEnvironmentOnByNameAndTheProgramUnchanged) {
     EXPECT_THAT(argv, Contains("ZBS_RANK_ENV_A"));
     EXPECT_THAT(argv, Not(Contains("SHELL"))) << "ranks have the one of their account";
     EXPECT_THAT(argv, Not(Contains(HasSubstr("OMPI_MCA"))));
+    EXPECT_THAT(argv, Not(Contains("mpi_yield_when_idle")));
+    EXPECT_THAT(launcher_argv({.mpiexec = "/opt/mpirun", .ranks = 4, .argv = {"/bin/prog"}, .share_processors = true}),
+                Contains("mpi_yield_when_idle"))
+        << "ranks that wait let others have the processor";
     EXPECT_THAT(argv, Contains(HasSubstr("\"$ZBS_RANK_PROGRAM\" rank")));
     // The program and the folder, the program if it is staged, the user's words.
     EXPECT_EQ(std::vector<std::string>(argv.end() - 5, argv.end()),

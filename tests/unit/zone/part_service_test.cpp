@@ -118,6 +118,30 @@ TEST_F(PartServiceTest, CapacityIsOneAggregate) {
     EXPECT_EQ(c->links.size(), 1U);  // to a, not to itself
 }
 
+TEST_F(PartServiceTest, RanksShareProcessorsWhereTheZoneAllowsIt) {
+    PartRequest shared = request(8);
+    shared.overcommit = 2;
+    const auto refused = parts->hold(home, shared);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::kRejected);
+    EXPECT_EQ(refused.error().pointer, "/overcommit");
+    EXPECT_EQ(refused.error().message,
+              "zone b puts at most 1 of the ranks on a processor, not 2; plan with so many, or ask its operator to "
+              "raise 'max_overcommit'");
+    config.max_overcommit = 2;
+    const CapacityRequest question{.user = {CallerKind::kUser, "org-a", "ana"}, .processors = 8};
+    EXPECT_EQ(parts->capacity(home, question)->max_overcommit, 2);
+    shared.ranks.resize(6);
+    shared.graph = *TaskGraph::make(std::vector<double>(6, 1.0), {});
+    const auto held = parts->hold(home, shared);
+    ASSERT_TRUE(held) << held.error();
+    EXPECT_EQ(held->assignment.size(), 6U);
+    EXPECT_EQ(processors_in(held->assignment).size(), 3U);
+    EXPECT_EQ(parts->capacity(home, question)->processors, 1) << "processors count, not ranks";
+    restart();
+    EXPECT_EQ(parts->capacity(home, question)->processors, 1);
+}
+
 TEST_F(PartServiceTest, WhatIsFreeNowAndReservedForLaterIsNotOfferedForLater) {
     PartRequest later = request(4);
     later.start_in = std::chrono::hours{1};

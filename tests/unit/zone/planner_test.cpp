@@ -85,6 +85,48 @@ TEST(MakePlan, AZoneThatClaimsTooMuchKeepsNoPlanFromBeingMade) {
     EXPECT_FALSE(earliest_common_start(6, offers, {std::chrono::seconds{1}, std::chrono::seconds{10}}));
 }
 
+/// Zone a lets three ranks share a processor, zone b none.
+std::vector<Offer> shared_and_not(int overcommit) {
+    Offer a = offer("a", 2), b = offer("b", 2);
+    a.capacity->max_overcommit = 3;
+    for (Offer* one : {&a, &b}) count_ranks(*one, overcommit);
+    return {a, b};
+}
+
+TEST(MakePlan, AZoneTakesAsManyRanksOnAProcessorAsUserAndZoneAllow) {
+    ApplicationRequest asked = request(6);
+    asked.overcommit = 2;
+    const auto plan = make_plan(asked, {}, "none", shared_and_not(2));
+    ASSERT_TRUE(plan) << plan.error();
+    EXPECT_EQ(std::count(plan->zone_of_rank.begin(), plan->zone_of_rank.end(), "a"), 4);
+    EXPECT_EQ(plan->zones[0].overcommit, 2);
+    EXPECT_EQ(plan->zones[0].processors, 2) << "of the zone, not places for ranks";
+    EXPECT_EQ(plan->zones[1].overcommit, 1);
+    EXPECT_EQ(plan->zones[1].reason,
+              "puts at most 1 of the ranks on a processor, not 2 (its operator may raise 'max_overcommit')");
+    asked.overcommit = 4;
+    EXPECT_EQ(make_plan(asked, {}, "none", shared_and_not(4))->zones[0].overcommit, 3);
+}
+
+TEST(MakePlan, APlaceForARankHasItsShareOfTheProcessorsSpeed) {
+    const Offer a = shared_and_not(2)[0];
+    EXPECT_EQ(a.capacity->processors, 4);
+    EXPECT_EQ(a.capacity->speed_sum, 2);
+    EXPECT_EQ(a.capacity->speed_mean, 0.5);
+    EXPECT_EQ(a.capacity->largest_machine, 4);
+}
+
+TEST(MakePlan, ZonesThatForbidToShareProcessorsAreNamedWhereTheyHoldTooFew) {
+    ApplicationRequest asked = request(9);
+    asked.overcommit = 3;
+    const Error error = make_plan(asked, {}, "none", shared_and_not(3)).error();
+    EXPECT_EQ(error.code, ErrorCode::kRejected);
+    EXPECT_EQ(error.message,
+              "the application needs 9 places for ranks, but all zones that accept it hold 8; ask for fewer ranks or "
+              "for more zones; b: puts at most 1 of the ranks on a processor, not 3 (its operator may raise "
+              "'max_overcommit')");
+}
+
 TEST(MakePlan, NeverAndNotNowAreTwoAnswers) {
     const Offer small[] = {offer("a", 2), offer("b", 2)};
     EXPECT_EQ(make_plan(request(5), {}, "none", small).error().code, ErrorCode::kRejected);

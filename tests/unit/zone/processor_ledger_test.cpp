@@ -137,6 +137,43 @@ TEST(ProcessorLedger, RowsInUseDivideTheSpeed) {
     EXPECT_DOUBLE_EQ(free.speed_sum, 3) << "2 x 1 and 2 x 2, half of the time";
 }
 
+TEST(ProcessorLedger, RanksThatShareProcessorsHaveNoMoreOfThemThanTheyNeed) {
+    World world;
+    PartRequest five = request(5);
+    five.overcommit = 2;
+    const auto placement = world.ledger.place(five, world.usable(0s, 10s), {});
+    ASSERT_TRUE(placement) << placement.error();
+    EXPECT_THAT(placement->processors, testing::UnorderedElementsAre(0, 1, 2)) << "each once";
+    std::map<std::pair<std::string, std::int32_t>, int> ranks_of;
+    for (const RankPlace& place : placement->assignment) ++ranks_of[{place.machine, place.processor}];
+    EXPECT_EQ(placement->assignment.size(), 5U);
+    EXPECT_EQ(ranks_of.size(), 3U);
+    for (const auto& [processor, ranks] : ranks_of) EXPECT_LE(ranks, 2) << processor.second;
+    EXPECT_EQ(world.ledger.processors_of(placement->assignment, {7, 8, 9}), placement->processors);
+
+    world.promise(1, {0, 1}, 0s, 10s);
+    EXPECT_EQ(world.ledger.place(five, world.usable(0s, 10s), {}).error().message, "3 processors wanted, 2 free");
+    World rows(2);
+    rows.promise(1, {0, 1}, 0s, 10s);
+    const auto row = rows.ledger.place(five, rows.usable(0s, 10s), {});
+    ASSERT_TRUE(row) << row.error();
+    EXPECT_THAT(row->processors, testing::Each(testing::Ge(4))) << "the other row has three";
+    EXPECT_TRUE(rows.ledger.check(part(1), row->processors, row->assignment));
+}
+
+TEST(ProcessorLedger, OccupancySaysWhichRanksShareAProcessor) {
+    const ProcessorLedger taura({{"b", {{"m0", 4, 1.0}}}, 1, "global"});
+    const ProcessorCalendar calendar(4);
+    PartRequest uneven = request(4);
+    uneven.overcommit = 3;
+    uneven.graph = *TaskGraph::make({9.0, 1.0, 1.0, 1.0}, {});
+    const auto placement = taura.place(uneven, taura.free_on({true}, {calendar, {0s, 10s}, {}, false, {}}), {});
+    ASSERT_TRUE(placement) << placement.error();
+    EXPECT_EQ(placement->processors.size(), 2U);
+    for (std::size_t rank = 1; rank < 4; ++rank)
+        EXPECT_NE(placement->assignment[rank].processor, placement->assignment[0].processor);
+}
+
 TEST(ProcessorLedger, StoredPartsAreFoundByTheNamesOfTheirMachines) {
     const World world;
     EXPECT_THAT(world.ledger.processors_of({{0, "m1", 1}, {1, "m0", 0}}, {7, 9}), ElementsAre(3, 0));

@@ -44,6 +44,7 @@ std::vector<ChangedSetting> changed_settings() {
         {"account_map", "", "account_map = 'map'\n"},
         {"reuse_pool_accounts", "", "reuse_pool_accounts = true\n"},
         {"mapper", "", "mapper = 'block'\n"},
+        {"max_overcommit", "", "max_overcommit = 2\n"},
         {"queue", "queue = 'gang'\n", "queue = 'gang:packing=best-fit'\n"},
         {"queue_log", "", "queue_log = '/tmp/queue.log'\n"},
         {"part_log", "", "part_log = '/tmp/part.log'\n"},

@@ -90,7 +90,7 @@ Result<StepSpec> make_step(const SlurmCommands& commands, const Allocation& allo
     }
     int processors = 0;
     for (const NodeShare& share : allocation.nodes) processors += share.processors;
-    if (spec.places.size() > static_cast<std::size_t>(processors))
+    if (!spec.may_share_processors && spec.places.size() > static_cast<std::size_t>(processors))
         return invalid(std::to_string(spec.places.size()) + " tasks in job " + std::to_string(allocation.job) +
                            ", which has " + std::to_string(processors) + " processors",
                        "/places");
@@ -111,6 +111,7 @@ Result<StepSpec> make_step(const SlurmCommands& commands, const Allocation& allo
         step.argv.push_back("--output=" + as_pattern(spec.output_folder) + "/" + std::string(own_files::kOut) + "%t");
         step.argv.push_back("--error=" + as_pattern(spec.output_folder) + "/" + std::string(own_files::kErr) + "%t");
     }
+    if (spec.may_share_processors) step.argv.emplace_back("--overcommit");
     // Ranks whose fellows have ended wait for ever.
     if (!spec.pmi.empty()) step.argv.emplace_back("--kill-on-bad-exit=1");
     std::vector<std::string> on_the_node;

@@ -17,13 +17,14 @@ struct LaunchSpec {
     StepId step_id;                 ///< also its name in Slurm
     std::vector<std::string> argv;  ///< paths are those of the nodes
     std::vector<std::pair<std::string, std::string>> environment;
-    std::string directory;            ///< on the nodes; empty = "/tmp", which every node has
-    std::vector<std::string> places;  ///< node of each task, in the tasks' order; no more than processors
-    std::string pmi{};                ///< makes the tasks ranks of one MPI job: "pmi2", "pmix"
-    std::string output_folder{};      ///< on the nodes, for out.N and err.N of task N; empty: all through srun
-    Duration walltime{};              ///< 0 = as long as the allocation lasts
-    Duration grace{};                 ///< from the signal at the walltime to the end
-    bool is_launcher = false;         ///< as of a StepSpec: the tasks launch the job's programs
+    std::string directory;              ///< on the nodes; empty = "/tmp", which every node has
+    std::vector<std::string> places;    ///< node of each task, in the tasks' order
+    std::string pmi{};                  ///< makes the tasks ranks of one MPI job: "pmi2", "pmix"
+    std::string output_folder{};        ///< on the nodes, for out.N and err.N of task N; empty: all through srun
+    Duration walltime{};                ///< 0 = as long as the allocation lasts
+    Duration grace{};                   ///< from the signal at the walltime to the end
+    bool may_share_processors = false;  ///< else no more tasks than processors
+    bool is_launcher = false;           ///< as of a StepSpec: the tasks launch the job's programs
 };
 
 /// The step that runs it by srun. Any local Executor takes it: srun brings output, exit code (the highest of the

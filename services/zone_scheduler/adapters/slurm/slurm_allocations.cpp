@@ -199,6 +199,7 @@ Result<StepSpec> SlurmAllocations::step_in(const AllocationKey& key, const Alloc
                                        .output_folder = tasks.folder,
                                        .walltime = step.walltime,
                                        .grace = step.grace,
+                                       .may_share_processors = tasks.may_share_processors,
                                        .is_launcher = step.is_launcher});
     if (!made) return made;
     made->files = std::move(step.files);

@@ -46,6 +46,10 @@ void add_rights(CLI::App* command, PeerWish& wish) {
         ->check(command_line::something("write 'all' for all partitions" + none));
     command->add_option("--share", wish.share, "of the zone's processors at once, 0 to 1")
         ->check(command_line::number_in(0.0, 1.0));
+    command
+        ->add_option("--overcommit", wish.overcommit,
+                     "ranks that may share a processor, as far as the zone's 'max_overcommit' allows it")
+        ->check(command_line::whole_number_in(1, limits::kMaxOvercommit));
     command->add_option("--account", wish.account, "map (the account map decides), account:NAME or pool:NAME")
         ->check(command_line::something("write 'map' for the account map"));
     CLI::Option* needed =
@@ -91,6 +95,7 @@ Result<PeeringChange> change_of(const PeerWish& wish, PeeringVerb verb) {
     else if (!wish.partitions.empty())
         rights.partitions = texts_of(split(wish.partitions, ','));
     if (wish.share >= 0) rights.share = wish.share;
+    if (wish.overcommit > 0) rights.overcommit = wish.overcommit;
     if (!wish.account.empty()) rights.account_rule = wish.account;
     if (wish.delegation || wish.no_delegation) rights.require_delegation = wish.delegation;
     if (wish.initial_trust >= 0) change.initial_trust = wish.initial_trust;

@@ -17,6 +17,7 @@ struct PeerWish {
     std::string walltime, floor_walltime, hours, weekdays, partitions, account;
     int processors = -1, parts = -1, floor_processors = -1, floor_parts = -1;
     double share = -1, initial_trust = -1;
+    int overcommit = 0;
     bool delegation = false, no_delegation = false;
 };
 

@@ -51,8 +51,10 @@ std::string amounts_text(const codec::AmountsView& rights) {
 std::string limits_text(const PeeringRights& top) {
     return "  starts\t" + hours_text(top.hours) + " (UTC), " + weekdays_text(top.weekdays) + "\n  partitions\t" +
            (top.partitions.empty() ? "all" : joined(top.partitions, ",")) + "\n  share\t" +
-           number_text("%g", top.share * 100) + " % of the zone's processors\n  account\t" + top.account_rule +
-           "\n  delegation\t" + (top.require_delegation ? "needed" : "not needed") + "\n";
+           number_text("%g", top.share * 100) + " % of the zone's processors\n" +
+           (top.overcommit < limits::kMaxOvercommit ? "  overcommit\t" + std::to_string(top.overcommit) + "\n" : "") +
+           "  account\t" + top.account_rule + "\n  delegation\t" + (top.require_delegation ? "needed" : "not needed") +
+           "\n";
 }
 
 std::string trust_text(const PeeringView& peering) {

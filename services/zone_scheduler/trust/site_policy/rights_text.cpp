@@ -127,6 +127,7 @@ RightsRange apply(RightsRange range, const RightsChange& change) {
     change_one(top.share, change.share);
     change_one(top.account_rule, change.account_rule);
     change_one(top.require_delegation, change.require_delegation);
+    change_one(top.overcommit, change.overcommit);
     return range;
 }
 
