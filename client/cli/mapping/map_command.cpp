@@ -36,7 +36,7 @@ struct MapCommand {
     std::string algorithm, objective = "cost", preset = "default", format = "table", evaluate, zone, file, plot;
     std::string level1, level2;  ///< of hier; empty: the mapper's own
     std::uint64_t seed = 1;
-    int overcommit = -1;  ///< not given
+    int tasks_per_processor = -1;  ///< not given
     int threads = 0;
     double imbalance = 0.03, time_limit = 0;
 };
@@ -77,7 +77,7 @@ MapOptions mapping_options(const MapCommand& options, TaskRunner& runner) {
     if (!options.level1.empty()) made.level1 = options.level1;
     if (!options.level2.empty()) made.level2 = options.level2;
     const bool is_tree = options.sources.resources.empty();
-    made.max_tasks_per_processor = options.overcommit >= 0 ? options.overcommit : is_tree ? 0 : 1;
+    made.max_tasks_per_processor = options.tasks_per_processor >= 0 ? options.tasks_per_processor : is_tree ? 0 : 1;
     made.objective = options.objective == "occupancy" ? Objective::kOccupancy
                      : options.objective == "time"    ? Objective::kTime
                                                       : Objective::kCost;
@@ -166,7 +166,7 @@ void map_onto_hierarchy(Context& context, const MapCommand& options, const TaskG
     if (!std::isfinite(report.cost) || !std::isfinite(report.occupancy)) return context.fail(beyond_numbers());
     if (!report.feasible)
         std::cerr << "zbs: warning: a processor holds more than the bound of " << shown(bounds.most[0])
-                  << "; allow more --imbalance or --overcommit\n";
+                  << "; allow more --imbalance or --tasks-per-processor\n";
     if (options.format == "json" || context.output == "json") {
         const std::string text =
             codec::tree_mapping_text(found.processor_of, tree.processor_count(), report, bounds.most[0], found.seconds);
@@ -380,7 +380,7 @@ void add_algorithm_options(CLI::App& command, MapCommand& options) {
         ->check(command_line::one_of({"fast", "default", "strong"}))
         ->capture_default_str();
     command
-        .add_option("--overcommit", options.overcommit,
+        .add_option("--tasks-per-processor", options.tasks_per_processor,
                     "at most this many tasks on one processor; 0 = any number, balanced within --imbalance (default: "
                     "1 with --resources, 0 with --hierarchy)")
         ->check(command_line::whole_number_in(0, 1'000'000));

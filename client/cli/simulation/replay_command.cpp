@@ -26,7 +26,7 @@ struct ReplayCommand {
     double seconds_per_turn = TransportKernel{}.seconds_per_turn;
     RandomProgramOptions random;
     std::string resources, mapping, algorithm = "hier";
-    int overcommit = 1;
+    int tasks_per_processor = 1;
     std::uint64_t seed = 1;
     std::string gantt, save_trace, save_model;
 };
@@ -61,7 +61,7 @@ Result<Mapping> make_mapping(const ReplayCommand& options, const Trace& trace, c
         return invalid("'" + options.algorithm + "' is no mapping algorithm; known are " + joined(mapper_names(), " "),
                        "--algorithm");
     return mapper->map(task_graph_of(trace), resources,
-                       {.seed = options.seed, .max_tasks_per_processor = options.overcommit});
+                       {.seed = options.seed, .max_tasks_per_processor = options.tasks_per_processor});
 }
 
 /// Fills a canvas while the run is replayed.
@@ -217,7 +217,7 @@ void add_replay_command(CLI::App& app, Context& context) {
             ->excludes(mapping),
         {.words = {algorithms.begin(), algorithms.end()}});
     command
-        ->add_option("--overcommit", options->overcommit,
+        ->add_option("--tasks-per-processor", options->tasks_per_processor,
                      "without --mapping: at most this many tasks on one processor; 0 = any number")
         ->check(command_line::whole_number_in(0, 1'000'000))
         ->capture_default_str();

@@ -138,7 +138,7 @@ class Hierarchies(MapCommand):
 
     def test_one_task_per_processor(self):
         self.write("g.graph", graph_text(*grid(3, 4)))
-        found = self.json("--graph", "g.graph", *self.ONTO, "--overcommit", "1")
+        found = self.json("--graph", "g.graph", *self.ONTO, "--tasks-per-processor", "1")
         self.assertEqual(sorted(row["processor"] for row in found["mapping"]), list(range(12)))
         self.assertEqual(found["block_bound"], 1)
 
@@ -167,7 +167,7 @@ class Hierarchies(MapCommand):
 
 
 class GraphFiles(MapCommand):
-    ONTO = ("--hierarchy", "3", "--distances", "1", "--overcommit", "1")
+    ONTO = ("--hierarchy", "3", "--distances", "1", "--tasks-per-processor", "1")
 
     def test_other_graph_formats_are_read(self):
         path = {(0, 1): 1, (1, 2): 1}
@@ -229,7 +229,7 @@ class BadInput(MapCommand):
         self.write("g.graph", graph_text(*grid(3, 3)))
         for hierarchy, distances, *says in (
                 ("2:4", "1:10", "9 tasks", "8 processors x 1"),):
-            self.refused(("--graph", "g.graph", "--hierarchy", hierarchy, "--distances", distances, "--overcommit", "1"), *says)
+            self.refused(("--graph", "g.graph", "--hierarchy", hierarchy, "--distances", distances, "--tasks-per-processor", "1"), *says)
         for hierarchy, distances, *says in (
                 ("2:x", "1:10", "--hierarchy", "level 2", "4:8:6"), ("2:0", "1:10", "level 2 has 0 parts"), ("", "1", "onto what?"),
                 ("2:4", "1", "1 distances for 2 levels"), ("2:4", "1:nan", "distance 2"), ("2:4", "1:-10", "distance 2"),
