@@ -15,6 +15,8 @@ namespace {
 
 /// Planning goes on without a silent zone, for all applications wait for its answers.
 constexpr Duration kAnswersWithin = std::chrono::seconds{5};
+/// The same for zones that were silent for so long the last time: one that drips its answers delays no plan twice.
+constexpr Duration kSilentAnswersWithin = std::chrono::milliseconds{500};
 constexpr const char* kDrains = "drains: it takes no new work now";
 
 /// The answer to each of the questions that were asked in one call.
@@ -179,7 +181,9 @@ void ZoneOffers::collect(const std::vector<Question>& questions,
             collection->missing.insert(zone);
             ports_.transport.ask_capacity(
                 address, asked,
-                [this, collection, address, zone, overcommit, rests = why_it_rests(zone)](Result<Capacity> answer) {
+                [this, collection, address, zone, overcommit, rests = why_it_rests(zone),
+                 asked_at = ports_.clock.steady_now()](Result<Capacity> answer) {
+                    if (ports_.clock.steady_now() - asked_at < kAnswersWithin) silent_.erase(zone);
                     if (!answer && (is_passing(answer.error()) || answer.error().code == ErrorCode::kDenied))
                         ports_.peers.recheck(zone);
                     if (collection->missing.erase(zone) == 0) return;  // too late
@@ -194,12 +198,20 @@ void ZoneOffers::collect(const std::vector<Question>& questions,
         }
     }
     ports_.clock.after(Duration{0}, [collection] { collection->finish(); });  // where nobody is asked
-    ports_.clock.after(kAnswersWithin, [this, collection] {
+    const auto go_on = [this, collection] {
         for (const ZoneName& zone : std::exchange(collection->missing, {})) {
             const std::string rests = why_it_rests(zone);
             collection->add({zone, {}, rests.empty() ? "has not answered yet" : rests, true});
         }
         collection->finish();
+    };
+    if (std::ranges::any_of(collection->missing, [this](const ZoneName& zone) { return silent_.contains(zone); }))
+        ports_.clock.after(kSilentAnswersWithin, [this, collection, go_on] {
+            if (std::ranges::includes(silent_, collection->missing)) go_on();
+        });
+    ports_.clock.after(kAnswersWithin, [this, collection, go_on] {
+        silent_.insert(collection->missing.begin(), collection->missing.end());
+        go_on();
     });
 }
 

@@ -49,6 +49,24 @@ TEST_F(PlanningOrderTest, ManyThatWaitStartInTheOrderOfSubmissionAndNoneIsReject
     EXPECT_LE(holds, 20 * 3 * 2) << "one for its reservation and one for its start";
 }
 
+TEST_F(PlanningOrderTest, AZoneThatAnswersLateDelaysOnePlanAndNotTheNext) {
+    bool is_late = true;
+    world.answer_delay = [&](const std::string& from, const std::string& what) {
+        return from == "c" && what == "capacity" && is_late ? Duration{7s} : Duration{0s};
+    };
+    const auto waits = [&](int ranks) {
+        const Time begin = world.clock.now();
+        const ApplicationId id = submit(ranks);
+        world.run_until(1min, [&] { return is_final(world.status(id).state); });
+        return start_of(id) - begin;
+    };
+    EXPECT_GE(waits(2), Duration{5s});
+    EXPECT_LT(waits(2), Duration{2s});
+    EXPECT_LT(waits(2), Duration{2s});
+    is_late = false;
+    EXPECT_LT(waits(12), Duration{10s}) << "all there is: it takes part again";
+}
+
 TEST_F(PlanningOrderTest, TheHigherPriorityGoesFirst) {
     submit(12);
     world.run(2s);
