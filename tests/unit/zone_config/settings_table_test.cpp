@@ -190,8 +190,8 @@ TEST(ReloadedSettings, AreThoseThatAnOperatorChangesWhileItRuns) {
     for (const Setting& setting : settings_table())
         if (setting.takes_effect == TakesEffect::kAfterReload) live.emplace_back(setting.key);
     EXPECT_THAT(live, testing::UnorderedElementsAre("contact", "honour_blocks", "peering", "ask", "account_map",
-                                                    "reuse_pool_accounts", "grid_mapfile", "queue", "retention",
-                                                    "metrics", "rates"));
+                                                    "reuse_pool_accounts", "grid_mapfile", "max_overcommit", "queue",
+                                                    "retention", "metrics", "rates"));
 }
 
 }  // namespace
