@@ -248,8 +248,9 @@ TEST(ScheduleSwf, HeaderAndFieldsFitTheJobs) {
     for (const char* line :
          {" MaxJobs: 2", " MaxRecords: 2", " UnixStartTime: 1000000000", " StartTime: then", " EndTime: later"})
         log.comments.emplace_back(line);
-    const CleanedSwf cleaned =
-        *clean_swf(log, "log", {.allocated_size = true, .past_estimate = SwfCleaning::PastEstimate::kRaised, .shift_to_zero = true});
+    const CleanedSwf cleaned = *clean_swf(
+        log, "log",
+        {.allocated_size = true, .past_estimate = SwfCleaning::PastEstimate::kRaised, .shift_to_zero = true});
     const Time start[] = {Time{seconds{7}}};
     const SwfTrace out = schedule_swf(log, cleaned.workload.jobs, cleaned.record_of_job, start);
     EXPECT_EQ(out.number("UnixStartTime"), 1'000'005'000);
