@@ -54,6 +54,19 @@ struct Cleaner {
         return static_cast<std::int32_t>(std::clamp<std::int64_t>(record.whole(field), -1, 0x7fffffff));
     }
 
+    /// What becomes of a job that ran longer than its estimate.
+    void fit(std::int64_t& runtime, std::int64_t& estimate) {
+        if (runtime > estimate) {
+            if (rules.past_estimate == SwfCleaning::PastEstimate::kKilled) {
+                runtime = estimate;
+                ++out.cut_at_estimate;
+            } else if (rules.past_estimate == SwfCleaning::PastEstimate::kRaised) {
+                estimate = runtime;
+            }
+        }
+        if (rules.exact_estimates) estimate = runtime;
+    }
+
     /// Takes one record, or drops it.
     Result<void> take(std::uint32_t index) {
         const SwfRecord& record = trace.records[index];
@@ -98,15 +111,7 @@ struct Cleaner {
                 SwfDrop::kImpossible, rules.impossible, record,
                 "has a time out of range, beyond 1e12 s for submit times or 1e11 s for run and requested times: "
                 "correct it, or skip such lines with --lenient");
-        if (runtime > estimate) {
-            if (rules.past_estimate == SwfCleaning::PastEstimate::kKilled) {
-                runtime = estimate;
-                ++out.cut_at_estimate;
-            } else if (rules.past_estimate == SwfCleaning::PastEstimate::kRaised) {
-                estimate = runtime;
-            }
-        }
-        if (rules.exact_estimates) estimate = runtime;
+        fit(runtime, estimate);
         note_assumptions(record, no_estimate, zero_counts);
         out.workload.jobs.push_back({.job = {.id = JobId{id / kSecond},
                                              .submit = Time{Duration{submit}},

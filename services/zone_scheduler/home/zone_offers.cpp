@@ -38,6 +38,11 @@ std::vector<Result<Capacity>> split(Result<Capacity> answer, std::size_t questio
     return all;
 }
 
+/// `zones` empty: all.
+bool is_among(const std::vector<ZoneName>& zones, const ZoneName& zone) {
+    return zones.empty() || std::ranges::find(zones, zone) != zones.end();
+}
+
 }  // namespace
 
 ServiceAddress ZoneOffers::own_address() const { return {ports_.config.url, ports_.config.self()}; }
@@ -135,6 +140,25 @@ Offer ZoneOffers::offer_of(const ServiceAddress& address, const std::string& res
     return offer;
 }
 
+/// Goes on in time without those that are missing.
+void ZoneOffers::await_answers(const std::shared_ptr<Collection>& collection) {
+    const auto go_on = [this, collection] {
+        for (const ZoneName& zone : std::exchange(collection->missing, {})) {
+            const std::string rests = why_it_rests(zone);
+            collection->add({zone, {}, rests.empty() ? "has not answered yet" : rests, true});
+        }
+        collection->finish();
+    };
+    if (std::ranges::any_of(collection->missing, [this](const ZoneName& zone) { return silent_.contains(zone); }))
+        ports_.clock.after(kSilentAnswersWithin, [this, collection, go_on] {
+            if (std::ranges::includes(silent_, collection->missing)) go_on();
+        });
+    ports_.clock.after(kAnswersWithin, [this, collection, go_on] {
+        silent_.insert(collection->missing.begin(), collection->missing.end());
+        go_on();
+    });
+}
+
 void ZoneOffers::collect(const std::vector<Question>& questions,
                          std::function<void(std::vector<std::vector<Offer>>)> done) {
     ZBS_EXPECTS(!questions.empty() && questions.size() <= 1 + limits::kMaxOtherQuestions);
@@ -144,9 +168,7 @@ void ZoneOffers::collect(const std::vector<Question>& questions,
     collection->done = std::move(done);
     const bool only_here = needs_own_zone(request.launcher);
     const auto wanted = [&](const ZoneName& zone) {
-        if (only_here) return zone == ports_.config.zone.name;
-        return request.zones.empty() ||
-               std::find(request.zones.begin(), request.zones.end(), zone) != request.zones.end();
+        return only_here ? zone == ports_.config.zone.name : is_among(request.zones, zone);
     };
     const auto refuse = [&](const ZoneName& zone, const std::string& why, bool may_change, bool is_unasked = false) {
         collection->add({zone, {}, why, may_change, is_unasked});
@@ -198,21 +220,7 @@ void ZoneOffers::collect(const std::vector<Question>& questions,
         }
     }
     ports_.clock.after(Duration{0}, [collection] { collection->finish(); });  // where nobody is asked
-    const auto go_on = [this, collection] {
-        for (const ZoneName& zone : std::exchange(collection->missing, {})) {
-            const std::string rests = why_it_rests(zone);
-            collection->add({zone, {}, rests.empty() ? "has not answered yet" : rests, true});
-        }
-        collection->finish();
-    };
-    if (std::ranges::any_of(collection->missing, [this](const ZoneName& zone) { return silent_.contains(zone); }))
-        ports_.clock.after(kSilentAnswersWithin, [this, collection, go_on] {
-            if (std::ranges::includes(silent_, collection->missing)) go_on();
-        });
-    ports_.clock.after(kAnswersWithin, [this, collection, go_on] {
-        silent_.insert(collection->missing.begin(), collection->missing.end());
-        go_on();
-    });
+    await_answers(collection);
 }
 
 }  // namespace zbs
