@@ -2,9 +2,8 @@
 
 #include <istream>
 #include <map>
-#include <string_view>
+#include <string>
 #include <utility>
-#include <vector>
 
 #include "services/common/messages/application.hpp"
 
@@ -60,18 +59,31 @@ class StepReplayer {
     std::map<ApplicationId, std::optional<ApplicationRun>> applications_;
 };
 
+/// Reads on to the next end of a line, or until `line` is longer than `kMaxLine`. False where nothing is left; a line
+/// without an end leaves `in` at its end.
+bool next_line(std::istream& in, std::string& line) {
+    line.clear();
+    for (char c = 0; line.size() <= kMaxLine && in.get(c);) {
+        if (c == '\n') return true;
+        line += c;
+    }
+    return !line.empty();
+}
+
 }  // namespace
 
 Result<StepReplay> replay_steps(std::istream& log, const std::string& name) {
     StepReplay replay;
     StepReplayer zone;
     std::size_t number = 0;
-    std::vector<char> buffer(kMaxLine);
-    while (log.getline(buffer.data(), static_cast<std::streamsize>(buffer.size()))) {
-        const std::string_view text(buffer.data(), static_cast<std::size_t>(log.gcount()) - (log.eof() ? 0 : 1));
+    for (std::string text; next_line(log, text);) {
         ++number;
         replay.is_cut = log.eof();
         if (replay.is_cut) break;
+        if (text.size() > kMaxLine)
+            return Error{ErrorCode::kTooLarge,
+                         "a line is longer than " + std::to_string(kMaxLine >> 20) + " MiB: this is no log of steps",
+                         name + ":" + std::to_string(number)};
         const auto wrong = [&](const Error& error) {
             return Error{error.code, error.pointer.empty() ? error.message : error.pointer + " " + error.message,
                          name + ":" + std::to_string(number)};
@@ -85,10 +97,6 @@ Result<StepReplay> replay_steps(std::istream& log, const std::string& name) {
         replay.first_difference->line = number;
         return replay;
     }
-    if (!log.eof() && log.gcount() > 0)
-        return Error{ErrorCode::kTooLarge,
-                     "a line is longer than " + std::to_string(kMaxLine >> 20) + " MiB: this is no log of steps",
-                     name + ":" + std::to_string(number + 1)};
     if (log.bad() || (number == 0 && !log.eof()))
         return Error{ErrorCode::kNotFound, "cannot be read; name the file of 'part_log'", name};
     return replay;
