@@ -200,7 +200,8 @@ TEST(RestTransport, NamesAndReasonsReachTheZoneItselfAsTheyReachOthers) {
 }
 
 TEST_P(HoldAnswers, ThatNoHonestZoneGivesAreToldAndNotTaken) {
-    const PartRequest request = some_part_request();
+    PartRequest request = some_part_request();
+    request.overcommit = 1;
     PartStatus honest = some_part_status();
     honest.id = request.id;
     honest.state = PartState::kHeld;
