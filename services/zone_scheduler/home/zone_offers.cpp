@@ -140,22 +140,21 @@ Offer ZoneOffers::offer_of(const ServiceAddress& address, const std::string& res
     return offer;
 }
 
-/// Goes on in time without those that are missing.
-void ZoneOffers::await_answers(const std::shared_ptr<Collection>& collection) {
-    const auto go_on = [this, collection] {
-        for (const ZoneName& zone : std::exchange(collection->missing, {})) {
-            const std::string rests = why_it_rests(zone);
-            collection->add({zone, {}, rests.empty() ? "has not answered yet" : rests, true});
-        }
-        collection->finish();
-    };
-    if (std::ranges::any_of(collection->missing, [this](const ZoneName& zone) { return silent_.contains(zone); }))
-        ports_.clock.after(kSilentAnswersWithin, [this, collection, go_on] {
-            if (std::ranges::includes(silent_, collection->missing)) go_on();
-        });
-    ports_.clock.after(kAnswersWithin, [this, collection, go_on] {
-        silent_.insert(collection->missing.begin(), collection->missing.end());
-        go_on();
+void ZoneOffers::go_on_without(Collection& collection) const {
+    for (const ZoneName& zone : std::exchange(collection.missing, {})) {
+        const std::string rests = why_it_rests(zone);
+        collection.add({zone, {}, rests.empty() ? "has not answered yet" : rests, true});
+    }
+    collection.finish();
+}
+
+/// Looks every 0.5 s, and goes on once only zones are missing that were silent the last time.
+void ZoneOffers::pass_silent(const std::shared_ptr<Collection>& collection) {
+    ports_.clock.after(kSilentAnswersWithin, [this, collection] {
+        if (std::ranges::includes(silent_, collection->missing))
+            go_on_without(*collection);
+        else
+            pass_silent(collection);
     });
 }
 
@@ -220,7 +219,11 @@ void ZoneOffers::collect(const std::vector<Question>& questions,
         }
     }
     ports_.clock.after(Duration{0}, [collection] { collection->finish(); });  // where nobody is asked
-    await_answers(collection);
+    pass_silent(collection);
+    ports_.clock.after(kAnswersWithin, [this, collection] {
+        silent_.insert(collection->missing.begin(), collection->missing.end());
+        go_on_without(*collection);
+    });
 }
 
 }  // namespace zbs

@@ -43,7 +43,8 @@ class ZoneOffers {
   private:
     struct Collection;
     Offer offer_of(const ServiceAddress& address, const std::string& rests, Result<Capacity> answer) const;
-    void await_answers(const std::shared_ptr<Collection>& collection);
+    void go_on_without(Collection& collection) const;
+    void pass_silent(const std::shared_ptr<Collection>& collection);
     CapacityRequest capacity_request(const std::vector<Question>& questions) const;
 
     const ApplicationPorts& ports_;

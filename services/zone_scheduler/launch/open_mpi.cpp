@@ -148,7 +148,7 @@ std::vector<std::string> launcher_argv(const mpich::CoordinatorSpec& spec) {
         set("oob_tcp_if_include", spec.interface);
         set("btl_tcp_if_include", spec.interface);
     }
-    if (spec.share_processors) set("mpi_yield_when_idle", "1");  // by the slots of the host file there is no need
+    if (spec.share_processors) set("mpi_yield_when_idle", "1");  // the host file has slots enough, so it would poll
     argv.insert(argv.end(), {"--stdin", "none", "--hostfile", kHostFile, "--rankfile", kRankFile});
     for (const auto& [name, value] : launcher_environment(spec.environment)) {
         if (!is_own(name) && name != kShell) argv.insert(argv.end(), {"-x", name});  // own ones go by themselves

@@ -52,7 +52,8 @@ TEST_F(PlanningOrderTest, ManyThatWaitStartInTheOrderOfSubmissionAndNoneIsReject
 TEST_F(PlanningOrderTest, AZoneThatAnswersLateDelaysOnePlanAndNotTheNext) {
     bool is_late = true;
     world.answer_delay = [&](const std::string& from, const std::string& what) {
-        return from == "c" && what == "capacity" && is_late ? Duration{7s} : Duration{0s};
+        if (what != "capacity" || !is_late) return Duration{0s};
+        return from == "c" ? Duration{7s} : from == "b" ? Duration{700ms} : Duration{0s};  // b is far, and in time
     };
     const auto waits = [&](int ranks) {
         const Time begin = world.clock.now();
