@@ -1,8 +1,12 @@
 #include "services/common/adapters/process/process_control.hpp"
 
 #include <gmock/gmock.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <chrono>
@@ -107,6 +111,54 @@ TEST_P(ProcessControlTest, ATreeThatForksStandsStillUntilItIsResumed) {
         EXPECT_EQ(size_of("s", "c"), c);
         ASSERT_TRUE(control->resume("s"));
         for (const char* file : {"a", "b", "c"}) ASSERT_TRUE(grows("s", file, 10s)) << file;
+    }
+}
+
+/// Processes that never wait, in sessions of their own, on one processor; they end with this.
+class BusyProcessor {
+  public:
+    BusyProcessor(int processes, const cpu_set_t& where) {
+        for (int i = 0; i < processes; ++i) {
+            const pid_t child = fork();
+            if (child == 0) {
+                prctl(PR_SET_PDEATHSIG, SIGKILL);
+                setsid();
+                sched_setaffinity(0, sizeof where, &where);
+                for (;;) asm volatile("");
+            }
+            children_.push_back(child);
+        }
+    }
+    BusyProcessor(const BusyProcessor&) = delete;
+    BusyProcessor& operator=(const BusyProcessor&) = delete;
+    ~BusyProcessor() {
+        for (const pid_t child : children_) kill(child, SIGKILL);
+        for (const pid_t child : children_) waitpid(child, nullptr, 0);
+    }
+
+  private:
+    std::vector<pid_t> children_;
+};
+
+TEST_P(ProcessControlTest, WhatHadNoProcessorToStopOnRunsAfterItIsResumed) {
+    ASSERT_TRUE(start("s", "while :; do echo x >> a; done"));
+    ASSERT_TRUE(grows("s", "a", 10s));
+    ASSERT_TRUE(control->set_nice("s", 19));
+    cpu_set_t allowed, first;
+    ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    int processor = 0;
+    while (!CPU_ISSET(processor, &allowed)) ++processor;
+    CPU_ZERO(&first);
+    CPU_SET(processor, &first);
+    for (const StepProcess& process : processes("s")) sched_setaffinity(process.ref.pid, sizeof first, &first);
+    for (int round = 0; round < 5; ++round) {
+        SCOPED_TRACE(round);
+        {
+            const BusyProcessor busy(8, first);
+            static_cast<void>(control->suspend("s"));  // most often it does not stand still in time
+            ASSERT_TRUE(control->resume("s"));
+        }
+        ASSERT_TRUE(grows("s", "a", 10s));
     }
 }
 

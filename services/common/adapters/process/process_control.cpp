@@ -28,6 +28,7 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kStopWithin{200};
 constexpr std::chrono::microseconds kBetweenWalks{30};
+constexpr int kContinueRounds = 10;  ///< a program that stops itself again and again is left alone then
 
 bool same_processes(const std::vector<StepProcess>& a, const std::vector<StepProcess>& b) {
     const auto refs = [](const std::vector<StepProcess>& processes) {
@@ -87,11 +88,7 @@ class StepController : public StepControl {
             at->second.was_blocked = false;
         }
         const Result<void> thawed = freezes() ? group_->freeze(step_id, false) : Result<void>{};
-        // Also with a group: an agent without one may have stopped it.
-        for (const StepProcess& process : walk(step_id).processes) {
-            // Of what waits for a disk the stop may be pending.
-            if (process.states.find_first_of("TD") != std::string::npos) send_signal(process.ref, SIGCONT);
-        }
+        continue_all(step_id);  // also with a group: an agent without one may have stopped it
         return thawed;
     }
 
@@ -257,6 +254,23 @@ class StepController : public StepControl {
                                  " processes, or more than can be stopped",
                              {}};
             if (!stopped) std::this_thread::sleep_for(kBetweenWalks);
+        }
+    }
+
+    /// Whatever its state: a stop is pending until the process has a processor again, which on a busy host takes long,
+    /// and would take effect after all. Then until a walk that missed nothing finds none that stands.
+    void continue_all(const StepId& step_id) {
+        std::set<std::pair<pid_t, std::uint64_t>> signalled;
+        for (int round = 0; round < kContinueRounds; ++round) {
+            const StepWalk found = walk(step_id);
+            bool done = found.is_whole && round > 0;
+            for (const StepProcess& process : found.processes) {
+                const bool stands = process.states.find('T') != std::string::npos;
+                const bool is_new = signalled.emplace(process.ref.pid, process.ref.start_time).second;
+                if ((is_new || stands) && !process.has_ended()) send_signal(process.ref, SIGCONT);
+                done = done && !stands;
+            }
+            if (done) return;
         }
     }
 
