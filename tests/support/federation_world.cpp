@@ -167,33 +167,43 @@ class FederationWorld::LifeClock : public Clock {
 FederationWorld::FederationWorld(std::vector<int> processors, std::vector<std::string> homes) {
     for (std::size_t i = 0; i < processors.size(); ++i) {
         const std::string name = name_of(i);
-        auto made = std::make_unique<Node>();
-        made->config.zone = {name, {{"m0", processors[i], 1.0}}};
-        made->config.organisation = OrganisationName("org-" + name);
-        made->config.contact = "operator of " + name;
-        made->config.url = name;  // the bus routes by name
-        made->config.registry.url = "registry";
-        made->config.rules = {accept_all(homes)};
-        made->keys = std::make_unique<FakeKeys>(Caller{CallerKind::kZone, OrganisationName("org-" + name), name},
-                                                "BUNDLE org-" + name);
+        ZoneConfig config;
+        config.zone = {name, {{"m0", processors[i], 1.0}}};
+        config.organisation = OrganisationName("org-" + name);
+        config.contact = "operator of " + name;
+        config.url = name;  // the bus routes by name
+        config.registry.url = "registry";
+        config.rules = {accept_all(homes)};
+        Node& made = add(std::move(config));
         for (std::size_t other = 0; other < processors.size(); ++other) {
             const OrganisationName organisation("org-" + name_of(other));
-            ZBS_EXPECTS(made->trust.pin(organisation, "BUNDLE " + organisation).has_value());
+            ZBS_EXPECTS(made.trust.pin(organisation, "BUNDLE " + organisation).has_value());
         }
-        made->executor = std::make_unique<MpiExecutor>(clock);
-        made->executor->proxies_of = [this](const std::string& application) {
-            std::size_t proxies = 0;
-            for (const auto& [other, there] : nodes_)
-                for (const auto& [operation, step] : there->executor->steps())
-                    proxies += step.reason != "stopped" &&
-                               std::ranges::count(step.spec.environment,
-                                                  std::pair<std::string, std::string>{"ZBS_APPLICATION", application});
-            return proxies;
-        };
-        nodes_.emplace(name, std::move(made));
     }
+    has_registry = true;
     for (auto& [name, made] : nodes_) restart(name);
     run(std::chrono::seconds{2});  // they find each other
+}
+
+FederationWorld::Node& FederationWorld::add(ZoneConfig config) {
+    has_registry = false;
+    auto made = std::make_unique<Node>();
+    made->config = std::move(config);
+    const OrganisationName& organisation = made->config.organisation;
+    made->keys = std::make_unique<FakeKeys>(Caller{CallerKind::kZone, organisation, made->config.zone.name},
+                                            "BUNDLE " + organisation);
+    made->executor = std::make_unique<MpiExecutor>(clock);
+    made->executor->proxies_of = [this](const std::string& application) {
+        std::size_t proxies = 0;
+        for (const auto& [other, there] : nodes_)
+            for (const auto& [operation, step] : there->executor->steps())
+                proxies += step.reason != "stopped" &&
+                           std::ranges::count(step.spec.environment,
+                                              std::pair<std::string, std::string>{"ZBS_APPLICATION", application});
+        return proxies;
+    };
+    const std::string name = made->config.zone.name;
+    return *nodes_.emplace(name, std::move(made)).first->second;
 }
 
 AutomaticRule FederationWorld::accept_all(std::vector<std::string> organisations) {
@@ -217,7 +227,9 @@ void FederationWorld::crash(const std::string& name) {
     ++generation_[name];
 }
 
-void FederationWorld::restart(const std::string& name) {
+void FederationWorld::restart(const std::string& name) { ZBS_EXPECTS(try_restart(name).has_value()); }
+
+Result<void> FederationWorld::try_restart(const std::string& name) {
     Node& fresh = node(name);
     if (fresh.domain) {
         graveyard_.emplace_back(std::shared_ptr<ZoneDomain>(std::move(fresh.domain)));
@@ -231,35 +243,37 @@ void FederationWorld::restart(const std::string& name) {
     fresh.background = std::make_unique<VirtualBackground>(*fresh.clock);
     fresh.transport = std::make_unique<Bus>(*this, name);
     fresh.files = std::make_unique<FileLibrary>(fresh.config, fresh.depot);
-    fresh.domain =
-        std::make_unique<ZoneDomain>(DomainPorts{.config = fresh.config,
-                                                 .clock = *fresh.clock,
-                                                 .background = *fresh.background,
-                                                 .ids = ids,
-                                                 .store = fresh.store,
-                                                 .site = fresh.site,
-                                                 .executor = *fresh.executor,
-                                                 .transport = *fresh.transport,
-                                                 .trust = fresh.trust,
-                                                 .keys = fresh.keys.get(),
-                                                 .secrets = fresh.secrets,
-                                                 .log = fresh.log,
-                                                 .files = *fresh.files,
-                                                 .drains = [&fresh] { return fresh.drains(); },
-                                                 .queue_observer = fresh.queue_observer,
-                                                 .part_observer = fresh.part_observer,
-                                                 .application_observer = fresh.application_observer,
-                                                 .conduct_noted =
-                                                     [this](const OrganisationName& organisation, TrustEvent what) {
-                                                         conduct.push_back({organisation, what});
-                                                     }});
+    DomainPorts ports{.config = fresh.config,
+                      .clock = *fresh.clock,
+                      .background = *fresh.background,
+                      .ids = ids,
+                      .store = fresh.store,
+                      .site = fresh.site,
+                      .executor = *fresh.executor,
+                      .transport = *fresh.transport,
+                      .trust = fresh.trust,
+                      .keys = fresh.keys.get(),
+                      .secrets = fresh.secrets,
+                      .log = fresh.log,
+                      .files = *fresh.files,
+                      .drains = [&fresh] { return fresh.drains(); },
+                      .queue_observer = fresh.queue_observer,
+                      .part_observer = fresh.part_observer,
+                      .application_observer = fresh.application_observer,
+                      .conduct_noted =
+                          [this](const OrganisationName& organisation, TrustEvent what) {
+                              conduct.push_back({organisation, what});
+                          }};
+    if (fresh.adjust) fresh.adjust(ports);
+    fresh.domain = std::make_unique<ZoneDomain>(std::move(ports));
     fresh.peerings = &fresh.domain->peerings;
     fresh.filter = &fresh.domain->filter;
     fresh.parts = &fresh.domain->parts;
     fresh.peers = &fresh.domain->peers;
     fresh.applications = &fresh.domain->applications;
-    ZBS_EXPECTS(fresh.domain->resume().has_value());
+    if (auto resumed = fresh.domain->resume(); !resumed) return resumed;
     check_around(name, generation_[name]);
+    return {};
 }
 
 void FederationWorld::check_around(const std::string& name, int generation) {

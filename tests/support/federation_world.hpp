@@ -85,6 +85,7 @@ class FederationWorld {
         PeerService* peers = nullptr;
         ApplicationService* applications = nullptr;
         std::function<bool()> drains = [] { return false; };
+        std::function<void(DomainPorts&)> adjust;  ///< what else the domain stands on, from the next start on
         bool up = false;
         ZoneStanding standing = ZoneStanding::kActive;  ///< as the registry would list it
     };
@@ -113,6 +114,8 @@ class FederationWorld {
     /// `homes`: whose users all zones take.
     explicit FederationWorld(std::vector<int> processors, std::vector<std::string> homes = {"org-a"});
     ~FederationWorld();
+    /// One that is not started yet, `restart` does; alone with those that are added so, without a registry.
+    Node& add(ZoneConfig config);
     Node& node(const std::string& name) { return *nodes_.at(name); }
     /// As an operator of that zone does; an own user is revoked.
     void block(const std::string& zone, const Caller& subject) {
@@ -120,6 +123,8 @@ class FederationWorld {
     }
     void crash(const std::string& name);
     void restart(const std::string& name);
+    /// `restart` where the stores may hold what cannot be. Errors: of `ZoneDomain::resume`.
+    Result<void> try_restart(const std::string& name);
     void run(Duration time) { clock.advance(time); }
     /// Until `done`, which is looked at each second, at most `most`; and ten seconds more, so that messages that are on
     /// their way then arrive.

@@ -4,13 +4,8 @@
 
 #include "services/zone_scheduler/peer/part_service.hpp"
 #include "services/zone_scheduler/records/part_view.hpp"
-#include "services/zone_scheduler/trust/peering_request.hpp"
 #include "tests/support/fake_allocations.hpp"
-#include "tests/support/fake_executor.hpp"
-#include "tests/support/fake_trust.hpp"
-#include "tests/support/memory_store.hpp"
-#include "tests/support/silent_log.hpp"
-#include "tests/support/virtual_clock.hpp"
+#include "tests/support/federation_world.hpp"
 
 namespace zbs::test {
 namespace {
@@ -20,25 +15,6 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-/// A clock of one life of the zone: its timers end with it.
-class LifeClock : public Clock {
-  public:
-    explicit LifeClock(VirtualClock& clock) : clock_(clock) {}
-    Time now() const override { return clock_.now(); }
-    Duration steady_now() const override { return clock_.steady_now(); }
-    TimerId after(Duration delay, std::function<void()> wake) override {
-        return clock_.after(delay, [alive = alive_, wake = std::move(wake)] {
-            if (*alive) wake();
-        });
-    }
-    void cancel(TimerId timer) override { clock_.cancel(timer); }
-    void end() { *alive_ = false; }
-
-  private:
-    VirtualClock& clock_;
-    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
-};
 
 /// Answers that come after the end of the life that asked reach nobody.
 class LifeAllocations : public Allocations {
@@ -69,45 +45,25 @@ class LifeAllocations : public Allocations {
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
-struct Life {
-    Life(const ZoneConfig& config, VirtualClock& time, FakeAllocations& scheduler, ZoneStore& store, Executor& executor,
-         PeeringService& peerings, AuthorizationFilter& filter, Log& log)
-        : clock(time),
-          slurm(scheduler),
-          parts({.config = config,
-                 .clock = clock,
-                 .store = store,
-                 .executor = executor,
-                 .peerings = peerings,
-                 .filter = filter,
-                 .log = log,
-                 .decode = [](std::string_view) -> Result<ApplicationModel> { return Error{}; },
-                 .allocations = &slurm}) {}
-    LifeClock clock;
-    LifeAllocations slurm;
-    PartService parts;
-};
-
 class AllocationTest : public testing::Test {
   protected:
     AllocationTest() {
-        config.zone = {"b", {{"n1", 4, 1.0}, {"n2", 4, 1.0}}};
-        config.organisation = "org-b";
-        config.contact = "operator";
+        node.adjust = [this](DomainPorts& ports) {
+            ports.allocations = lives.emplace_back(std::make_unique<LifeAllocations>(slurm)).get();
+        };
         begin();
     }
     void begin() {
-        lives.push_back(std::make_unique<Life>(config, clock, slurm, store, executor, peerings, filter, log));
-        ASSERT_TRUE(zone().resume());
+        world.restart("b");
         zone().start();
         clock.advance(slurm.takes);
     }
     void restart() {
-        lives.back()->clock.end();
-        lives.back()->slurm.end();
+        world.crash("b");
+        lives.back()->end();
         begin();
     }
-    PartService& zone() { return lives.back()->parts; }
+    PartService& zone() { return *node.parts; }
     PartRequest request(int ranks) {
         PartRequest r{.id = PartId{ids.fresh(home)},
                       .application = ApplicationId{ids.fresh(home)},
@@ -147,18 +103,16 @@ class AllocationTest : public testing::Test {
     StepId step_of(const PartStatus& part) { return StepId(launch_operation(part.id) + "-p0"); }
 
     const Caller home{CallerKind::kZone, "org-b", "b"};
-    ZoneConfig config;
-    VirtualClock clock;
-    CountingIds ids;
+    FederationWorld world{{}};
+    FederationWorld::Node& node =
+        world.add({.zone = {"b", {{"n1", 4, 1.0}, {"n2", 4, 1.0}}}, .organisation = "org-b", .contact = "operator"});
+    ZoneConfig& config = node.config;
+    VirtualClock& clock = world.clock;
+    CountingIds& ids = world.ids;
     FakeAllocations slurm{clock};
-    MemoryZoneStore store;
-    MemorySiteStore site;
-    FakeTrust trust;
-    FakeExecutor executor{clock};
-    SilentLog log;
-    PeeringService peerings{config, clock, site, trust, log};
-    AuthorizationFilter filter{config, clock, site, peerings};
-    std::vector<std::unique_ptr<Life>> lives;
+    MemoryZoneStore& store = node.store;
+    FakeExecutor& executor = *node.executor;
+    std::vector<std::unique_ptr<LifeAllocations>> lives;
 };
 
 TEST_F(AllocationTest, AHoldIsToldOnceTheSchedulerHasGrantedJustItsProcessors) {

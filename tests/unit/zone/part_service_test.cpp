@@ -4,56 +4,36 @@
 
 #include "services/common/messages/steps/rank_end.hpp"
 #include "services/zone_scheduler/trust/peering_request.hpp"
-#include "tests/support/fake_executor.hpp"
-#include "tests/support/fake_trust.hpp"
-#include "tests/support/memory_store.hpp"
-#include "tests/support/silent_log.hpp"
-#include "tests/support/virtual_clock.hpp"
+#include "tests/support/federation_world.hpp"
 
 namespace zbs::test {
 namespace {
 
+ZoneConfig zone_b() {
+    ZoneConfig config;
+    config.zone = {"b", {{"m0", 2, 1.0}, {"m1", 2, 2.0}}};
+    config.organisation = "org-b";
+    config.contact = "operator";
+    config.rules = {FederationWorld::accept_all({"org-a"})};
+    return config;
+}
+
 class PartServiceTest : public testing::Test {
   protected:
     PartServiceTest() {
-        config.zone = {"b", {{"m0", 2, 1.0}, {"m1", 2, 2.0}}};
-        config.organisation = "org-b";
-        config.contact = "operator";
-        AutomaticRule rule{.organisations = {"org-a"}, .trust_on_first_use = true};
-        rule.rights.ceiling = {.processors = 100,
-                               .walltime = std::chrono::hours{24},
-                               .concurrent_parts = 100,
-                               .account_rule = "account:guest"};
-        rule.rights.floor = {100, std::chrono::hours{24}, 100};
-        config.rules = {rule};
-        EXPECT_TRUE(peerings.resume());
+        node.adjust = [this](DomainPorts& ports) {
+            ports.check_address = [this](const std::string& host) { return check_address(host); };
+        };
+        world.restart("b");
         const FakeKeys keys(home, "BUNDLE org-a");
         const Caller self{CallerKind::kZone, "org-b", "b"};
-        EXPECT_TRUE(
-            peerings.request({}, *make_peering_request({"a", "org-a", "https://a"}, self, clock.now(), keys, trust)));
-        start();
-    }
-    void start() {
-        executor_life = std::make_unique<VirtualClockGate>(clock);
-        parts = std::make_unique<PartService>(
-            PartPorts{.config = config,
-                      .clock = *executor_life,
-                      .store = store,
-                      .executor = executor,
-                      .peerings = peerings,
-                      .filter = filter,
-                      .log = log,
-                      .decode = [](std::string_view) -> Result<ApplicationModel> { return Error{}; },
-                      .check_address = [this](const std::string& host) { return check_address(host); },
-                      .is_blocked = [this](const Caller& subject) { return subject == blocked; }});
-        ASSERT_TRUE(parts->resume());
+        EXPECT_TRUE(node.peerings->request(
+            {}, *make_peering_request({"a", "org-a", "https://a"}, self, clock.now(), keys, node.trust)));
     }
     /// Like kill -9 and a new start on the same store and the same live steps.
     void restart() {
-        executor_life->alive = false;
-        dead.push_back(std::move(parts));
-        dead_gates.push_back(std::move(executor_life));
-        start();
+        world.crash("b");
+        world.restart("b");
     }
     PartRequest request(int ranks) {
         PartRequest r{.id = PartId{ids.fresh(home)},
@@ -72,38 +52,16 @@ class PartServiceTest : public testing::Test {
                 .proxies = {{0, held.assignment[0].machine}}};
     }
 
-    /// Clock whose timers stop with the life of the service.
-    struct VirtualClockGate : Clock {
-        explicit VirtualClockGate(VirtualClock& c) : clock(c) {}
-        Time now() const override { return clock.now(); }
-        Duration steady_now() const override { return clock.steady_now(); }
-        TimerId after(Duration delay, std::function<void()> wake) override {
-            return clock.after(delay, [this, wake = std::move(wake)] {
-                if (alive) wake();
-            });
-        }
-        void cancel(TimerId timer) override { clock.cancel(timer); }
-        VirtualClock& clock;
-        bool alive = true;
-    };
-
     const Caller home{CallerKind::kZone, "org-a", "a"};
-    ZoneConfig config;
-    VirtualClock clock;
-    CountingIds ids;
-    MemoryZoneStore store;
-    MemorySiteStore site;
-    FakeTrust trust;
-    FakeExecutor executor{clock};
-    SilentLog log;
-    PeeringService peerings{config, clock, site, trust, log};
-    AuthorizationFilter filter{config, clock, site, peerings};
-    Caller blocked;  ///< whose work is stopped
     std::function<Result<void>(const std::string&)> check_address = [](const std::string&) { return Result<void>{}; };
-    std::unique_ptr<VirtualClockGate> executor_life;
-    std::unique_ptr<PartService> parts;
-    std::vector<std::unique_ptr<PartService>> dead;
-    std::vector<std::unique_ptr<VirtualClockGate>> dead_gates;
+    FederationWorld world{{}};
+    FederationWorld::Node& node = world.add(zone_b());
+    ZoneConfig& config = node.config;
+    VirtualClock& clock = world.clock;
+    CountingIds& ids = world.ids;
+    MemoryZoneStore& store = node.store;
+    FakeExecutor& executor = *node.executor;
+    PartService* const& parts = node.parts;  // another one after a restart
 };
 
 TEST_F(PartServiceTest, CapacityIsOneAggregate) {
@@ -268,7 +226,7 @@ TEST_F(PartServiceTest, LaunchWithAStaleTokenStartsNothing) {
     }
     EXPECT_EQ(executor.running(), 0);
     EXPECT_EQ(parts->status(home, held->id)->state, PartState::kCommitted);
-    const auto reasons = peerings.views("org-a").at(0).trust.reasons;
+    const auto reasons = node.peerings->views("org-a").at(0).trust.reasons;
     EXPECT_TRUE(std::ranges::any_of(reasons, [](const auto& r) { return r.event == TrustEvent::kFailedCheck; }));
     EXPECT_TRUE(parts->launch(home, held->id, launch(*held)));
     EXPECT_EQ(executor.running(), 1);
@@ -440,7 +398,6 @@ TEST_F(PartServiceTest, AnotherOrganisationSendsProxiesOnlyWhereTheyMayConnect) 
 
 TEST_F(PartServiceTest, WorkOfABlockedUserOrHomeIsStoppedAndRefused) {
     for (const Caller& subject : {request(1).user, home}) {
-        blocked = {};
         const auto waiting = parts->hold(home, request(1));
         const auto committed = parts->hold(home, request(1));
         const auto running = parts->hold(home, request(2));
@@ -448,7 +405,7 @@ TEST_F(PartServiceTest, WorkOfABlockedUserOrHomeIsStoppedAndRefused) {
         LaunchRequest start_it = launch(*running);
         start_it.operation = "run-" + to_string(running->id);
         ASSERT_TRUE(parts->launch(home, running->id, start_it));
-        blocked = subject;
+        world.block("b", subject);
         EXPECT_EQ(parts->commit(home, waiting->id, waiting->token).error().code, ErrorCode::kDenied);
         EXPECT_EQ(parts->launch(home, committed->id, launch(*committed)).error().code, ErrorCode::kDenied);
         clock.advance(std::chrono::seconds{5});
@@ -456,6 +413,7 @@ TEST_F(PartServiceTest, WorkOfABlockedUserOrHomeIsStoppedAndRefused) {
             EXPECT_EQ(parts->status(home, part->id)->state, PartState::kReleased);
         EXPECT_EQ(executor.running(), 0);
         EXPECT_EQ(parts->table().free_processors(), 4);
+        ASSERT_TRUE(node.domain->membership.unblock(to_uri(subject)));
     }
 }
 

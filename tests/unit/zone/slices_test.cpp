@@ -5,11 +5,7 @@
 #include "algorithms/queue/discipline.hpp"
 #include "services/zone_scheduler/peer/part_service.hpp"
 #include "services/zone_scheduler/trust/peering_request.hpp"
-#include "tests/support/fake_executor.hpp"
-#include "tests/support/fake_trust.hpp"
-#include "tests/support/memory_store.hpp"
-#include "tests/support/silent_log.hpp"
-#include "tests/support/virtual_clock.hpp"
+#include "tests/support/federation_world.hpp"
 
 namespace zbs::test {
 namespace {
@@ -47,24 +43,17 @@ class SlicesTest : public testing::Test {
         config.queue = queue;
         config.slots = queue.empty() ? 1 : queue_discipline(queue, 4).value().rows;
         config.level_two_mapper = "block";
-        if (zone != nullptr) former.push_back(std::move(zone));
-        zone = make_zone();
-        ASSERT_TRUE(zone->use_queue(queue));
-        ASSERT_TRUE(zone->resume());
+        const auto started = start();
+        ASSERT_TRUE(started) << started.error();
     }
-    std::unique_ptr<PartService> make_zone() {
-        return std::make_unique<PartService>(
-            PartPorts{.config = config,
-                      .clock = clock,
-                      .store = store,
-                      .executor = executor,
-                      .peerings = peerings,
-                      .filter = filter,
-                      .log = log,
-                      .decode = [](std::string_view) -> Result<ApplicationModel> { return Error{}; },
-                      .slices = &columns,
-                      .machines = [this](auto done) { done(machines); },
-                      .machines_every = 1s});
+    Result<void> start() {
+        if (node.up) world.crash("b");
+        node.adjust = [this](DomainPorts& ports) {
+            ports.slices = &columns;
+            ports.machines = [this](auto done) { done(machines); };
+            ports.machines_every = 1s;
+        };
+        return world.try_restart("b");
     }
     Result<PartStatus> hold(int ranks, Standing standing = {}) {
         PartRequest r{.id = PartId{ids.fresh(home)},
@@ -99,17 +88,13 @@ class SlicesTest : public testing::Test {
     }
     /// From now on home is a zone of org-a.
     void accept_org_a() {
-        AutomaticRule rule{.organisations = {"org-a"}, .trust_on_first_use = true};
-        rule.rights.ceiling = {
-            .processors = 100, .walltime = 24h, .concurrent_parts = 100, .account_rule = "account:guest"};
-        rule.rights.floor = {100, 24h, 100};
-        config.rules = {rule};
-        ASSERT_TRUE(peerings.resume());
+        config.rules = {FederationWorld::accept_all({"org-a"})};
+        ASSERT_TRUE(node.peerings->resume());
         home = {CallerKind::kZone, "org-a", "a"};
         const FakeKeys keys(home, "BUNDLE org-a");
         const Caller self{CallerKind::kZone, "org-b", "b"};
-        ASSERT_TRUE(
-            peerings.request({}, *make_peering_request({"a", "org-a", "https://a"}, self, clock.now(), keys, trust)));
+        ASSERT_TRUE(node.peerings->request(
+            {}, *make_peering_request({"a", "org-a", "https://a"}, self, clock.now(), keys, node.trust)));
     }
     void end(const std::map<std::string, std::string>& steps) {
         for (const auto& [machine, step] : steps) executor.end(step, 0);
@@ -117,20 +102,15 @@ class SlicesTest : public testing::Test {
     }
 
     Caller home{CallerKind::kZone, "org-b", "b"};
-    ZoneConfig config;
-    VirtualClock clock;
-    CountingIds ids;
-    MemoryZoneStore store;
-    MemorySiteStore site;
-    FakeTrust trust;
-    FakeExecutor executor{clock};
-    SilentLog log;
-    PeeringService peerings{config, clock, site, trust, log};
-    AuthorizationFilter filter{config, clock, site, peerings};
+    FederationWorld world{{}};
+    FederationWorld::Node& node = world.add({.zone = {"b", {}}, .organisation = "org-b"});
+    ZoneConfig& config = node.config;
+    VirtualClock& clock = world.clock;
+    CountingIds& ids = world.ids;
+    FakeExecutor& executor = *node.executor;
     Columns columns;
-    std::vector<MachineUse> machines;                  ///< as seen; others are as configured
-    std::vector<std::unique_ptr<PartService>> former;  ///< their timers are still in the clock
-    std::unique_ptr<PartService> zone;
+    std::vector<MachineUse> machines;       ///< as seen; others are as configured
+    PartService* const& zone = node.parts;  // another one after `begin`
 };
 
 TEST_F(SlicesTest, AsManyPartsHaveTheSameProcessorsAsThereAreSlots) {
@@ -446,10 +426,9 @@ TEST_F(SlicesTest, HomeIsToldWhatItsRanksMostlyDo) {
 TEST_F(SlicesTest, AMatrixOfOtherMachinesIsRefused) {
     begin();
     run(4), run(4);
-    former.push_back(std::move(zone));
     config.zone.machines.insert(config.zone.machines.begin(), {"new", 4, 1.0});
-    zone = make_zone();
-    const auto resumed = zone->resume();
+    config.agents = {"new", "m0", "m1"};
+    const auto resumed = start();
     ASSERT_FALSE(resumed);
     EXPECT_THAT(resumed.error().message, testing::HasSubstr("other machines or slots"));
 }

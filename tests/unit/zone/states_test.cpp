@@ -138,17 +138,7 @@ TEST(States, RecordThatCannotBeStopsTheStartWithItsName) {
     ApplicationStatus status = world.node("a").store.all_applications().front().status;
     status.state = ApplicationState::kHeld;
     ASSERT_TRUE(world.node("a").store.update(request.id, status));
-    auto& a = world.node("a");
-    ApplicationService restarted({.config = a.config,
-                                  .clock = *a.clock,
-                                  .background = *a.background,
-                                  .ids = world.ids,
-                                  .store = a.store,
-                                  .executor = *a.executor,
-                                  .transport = *a.transport,
-                                  .peers = *a.peers,
-                                  .log = a.log});
-    const Result<void> home = restarted.resume();
+    const Result<void> home = world.try_restart("a");
     ASSERT_FALSE(home);
     EXPECT_NE(home.error().message.find(to_string(request.id)), std::string::npos) << home.error().message;
 
@@ -157,15 +147,7 @@ TEST(States, RecordThatCannotBeStopsTheStartWithItsName) {
     ASSERT_EQ(part.status.state, PartState::kRunning);
     part.operation.clear();
     ASSERT_TRUE(b.store.save(part));
-    PartService parts({.config = b.config,
-                       .clock = *b.clock,
-                       .store = b.store,
-                       .executor = *b.executor,
-                       .peerings = *b.peerings,
-                       .filter = *b.filter,
-                       .log = b.log,
-                       .decode = [](std::string_view) -> Result<ApplicationModel> { return Error{}; }});
-    const Result<void> peer = parts.resume();
+    const Result<void> peer = world.try_restart("b");
     ASSERT_FALSE(peer);
     EXPECT_NE(peer.error().message.find("part " + to_string(part.request.id)), std::string::npos)
         << peer.error().message;
