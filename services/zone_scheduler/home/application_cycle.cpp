@@ -130,20 +130,25 @@ void ApplicationService::begin_cycle(Duration delay) {
     });
 }
 
-/// 1 take those that wait, in order  2 ask the zones  3 decide, in order  4 admit what can be held now  5 rest. In
-/// pieces, so that the strand is never held for long.
+/// In pieces, so that the strand is never held for long; one that waits for a plan goes on with `decide`.
 void ApplicationService::run_cycle() {
     cycle_due_.reset();
     if (cycle_) return;  // it begins another one when it ends
     if (planning_ > 0 && ports_.clock.steady_now() - admitted_at_ < kWaitForHolds)
         return begin_cycle(admitted_at_ + kWaitForHolds - ports_.clock.steady_now());
     cycle_ = std::make_shared<PlanningCycle>();
-    take_reserved();
-    in_pieces(&ApplicationService::take_next, [this] { ask_zones([this] { decide(); }); });
+    take_reserved();                                    // 1 who may start before the start that is reserved,
+    in_pieces(&ApplicationService::take_next, [this] {  // 2 and who waits, in order
+        ask_zones([this] {                              // 3 snapshot: what the zones have for each
+            decide();                                   // 4 each in order: decide, plan, admit what can be held
+        });
+    });
 }
 
 void ApplicationService::decide() {
-    in_pieces(&ApplicationService::decide_next, [this] { end_cycle(); });
+    in_pieces(&ApplicationService::decide_next, [this] {
+        end_cycle();  // 5 rest, and when the next one begins
+    });
 }
 
 /// Takes steps while there are more, then calls `then`. After each piece all else that is due comes first.
