@@ -49,10 +49,7 @@ ServiceAddress ZoneOffers::own_address() const { return {ports_.config.url, port
 
 ServiceAddress ZoneOffers::address_of(const ZoneName& zone) const {
     if (zone == ports_.config.zone.name) return own_address();
-    for (const Peer& peer : ports_.peers.peers()) {
-        if (peer.zone == zone) return zbs::address_of(peer);
-    }
-    return {};
+    return ports_.peers.address_of(zone).value_or(ServiceAddress{});
 }
 
 std::string ZoneOffers::why_it_rests(const ZoneName& zone) const {

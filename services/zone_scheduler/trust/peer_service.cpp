@@ -1,6 +1,8 @@
 #include "services/zone_scheduler/trust/peer_service.hpp"
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include "services/common/messages/registry.hpp"
 #include "services/zone_scheduler/trust/delegation_service.hpp"
@@ -22,6 +24,11 @@ PeerState state_after(const std::optional<Error>& fault, Duration clock_ahead,
     if (outbound == PeeringState::kAccepted) return PeerState::kUp;
     return outbound == PeeringState::kRequested ? PeerState::kWaits : PeerState::kRefusesUs;
 }
+
+using ListedKey = std::pair<std::string_view, std::string_view>;
+/// What the registry's list is sorted by.
+ListedKey listed_key(const ZoneEntry& entry) { return {entry.name, entry.organisation}; }
+
 }  // namespace
 
 PeerService::PeerService(const ZoneConfig& config, Clock& clock, PeerStore& store, TrustTransport& transport,
@@ -69,13 +76,13 @@ void PeerService::settle_asks() {
 
 void PeerService::found(const std::vector<ZoneEntry>& entries) {
     listed_ = entries;
+    std::ranges::stable_sort(listed_, {}, listed_key);
     listed_at_ = clock_.steady_now();
     settle_asks();
-    const std::map<ZoneName, OrganisationName> holders = name_holders();
     for (const ZoneEntry& entry : entries) {
         if (entry.name == config_.zone.name && entry.organisation == config_.organisation) continue;
         // Home must know whom it talks to: an organisation that nobody here vouched for is not asked.
-        if (!is_believed(entry.organisation) || !may_have_name(entry, holders)) continue;
+        if (!is_believed(entry.organisation) || !may_have_name(entry)) continue;
         if (entry.standing != ZoneStanding::kActive) {
             Resting& resting = resting_.try_emplace(entry.name, entry.standing, *listed_at_).first->second;
             if (resting.standing != entry.standing) resting = {entry.standing, *listed_at_};
@@ -98,30 +105,35 @@ bool PeerService::is_believed(const OrganisationName& organisation) const {
     return organisation == config_.organisation || trust_.bundle(organisation).has_value();
 }
 
-/// Whose zones the names mean here: this zone, and peers until their organisation is removed.
-std::map<ZoneName, OrganisationName> PeerService::name_holders() const {
-    std::map<ZoneName, OrganisationName> holders{{config_.name(), config_.organisation}};
-    for (const auto& [name, peer] : peers_) {
-        if (is_believed(peer.organisation)) holders.emplace(name, peer.organisation);
-    }
-    for (const auto& [organisation, zone] : peerings_.accepted_zones()) holders.emplace(zone.name, organisation);
-    return holders;
+/// Whose zone the name means here: this zone, and peers until their organisation is removed.
+std::optional<OrganisationName> PeerService::holder_of(const ZoneName& name) const {
+    if (name == config_.name()) return config_.organisation;
+    const auto peer = peers_.find(name);
+    if (peer != peers_.end() && is_believed(peer->second.organisation)) return peer->second.organisation;
+    const auto accepted = peerings_.find_accepted(name);
+    return accepted ? std::optional(accepted->organisation) : std::nullopt;
+}
+
+/// As the registry listed it last; null where it did not.
+const ZoneEntry* PeerService::entry_of(const ZoneName& zone, const OrganisationName& organisation) const {
+    const auto at = std::ranges::lower_bound(listed_, ListedKey(zone, organisation), {}, listed_key);
+    return at != listed_.end() && at->name == zone && at->organisation == organisation ? &*at : nullptr;
 }
 
 /// False where the name means a zone of another organisation: neither a registry that lies nor a peer puts its own zone
 /// in the place of somebody else's.
-bool PeerService::may_have_name(const ZoneEntry& entry, const std::map<ZoneName, OrganisationName>& holders) {
-    const auto holder = holders.find(entry.name);
-    if (holder == holders.end() || holder->second == entry.organisation) return true;
+bool PeerService::may_have_name(const ZoneEntry& entry) {
+    const std::optional<OrganisationName> holder = holder_of(entry.name);
+    if (!holder || *holder == entry.organisation) return true;
     if (!clash_logged_.emplace(entry.name, entry.organisation).second) return false;
     const bool own = entry.name == config_.zone.name;
     log_.warn("peer_name_taken", {{"zone", entry.name},
                                   {"organisation", entry.organisation},
                                   {"reason", own ? "this zone has that name; the other one is ignored"
-                                                 : "a zone of '" + holder->second +
+                                                 : "a zone of '" + *holder +
                                                        "' has that name here; the other one is ignored ('zbs-zone peer "
                                                        "remove " +
-                                                       holder->second + "' forgets the known one)"}});
+                                                       *holder + "' forgets the known one)"}});
     return false;
 }
 
@@ -166,9 +178,8 @@ Result<void> PeerService::believe(const AskedOrganisation& wish) {
 Result<void> PeerService::ask_organisation(const OrganisationName& organisation, const std::string& fingerprint,
                                            const std::string& bundle) {
     if (auto believed = believe({organisation, fingerprint, bundle}); !believed) return believed;
-    const std::map<ZoneName, OrganisationName> holders = name_holders();
     for (const ZoneEntry& entry : listed_) {
-        if (entry.organisation != organisation || !may_have_name(entry, holders)) continue;
+        if (entry.organisation != organisation || !may_have_name(entry)) continue;
         asked_.erase(entry.name);
         ask(entry);
     }
@@ -214,7 +225,7 @@ void PeerService::ask(const ZoneEntry& entry) {
             log_.warn("peering_failed", {{"zone", entry.name}, {"reason", attempt.fault->message}});
             return;
         }
-        if (!may_have_name(entry, name_holders())) return;  // another answered first
+        if (!may_have_name(entry)) return;  // another answered first
         Peer peer{.zone = entry.name, .organisation = entry.organisation, .url = entry.url};
         peer.outbound = answer->state;
         peer.reason = answer->reason;
@@ -244,9 +255,7 @@ PeerCondition PeerService::condition_of(const Peer& peer) const {
     const auto at = attempts_.find(peer.zone);
     const Attempt* const last = at == attempts_.end() ? nullptr : &at->second;
     PeerCondition condition{.clock_ahead = clock_ahead(zbs::address_of(peer).who)};
-    const bool is_listed = std::ranges::any_of(listed_, [&](const ZoneEntry& entry) {
-        return entry.name == peer.zone && entry.organisation == peer.organisation;
-    });
+    const bool is_listed = entry_of(peer.zone, peer.organisation) != nullptr;
     if (is_listed && standing(peer.zone) != ZoneStanding::kActive) {
         condition.state = standing(peer.zone) == ZoneStanding::kDrain ? PeerState::kDraining : PeerState::kLeft;
         condition.age = now - resting_.at(peer.zone).since;
@@ -291,17 +300,15 @@ std::vector<Peer> PeerService::peers() const {
     std::vector<Peer> list;
     for (auto& [name, peer] : all) {
         peer.inbound = peerings_.state_of(peer.organisation);
-        const auto listed = std::ranges::find_if(listed_, [&](const ZoneEntry& entry) {
-            return entry.name == peer.zone && entry.organisation == peer.organisation;
-        });
-        if (listed != listed_.end()) {
+        const ZoneEntry* const listed = entry_of(peer.zone, peer.organisation);
+        if (listed != nullptr) {
             peer.leased_until = listed->leased_until;
             peer.categories = listed->categories;
         }
         peer.condition = condition_of(peer);
         if (const auto last = attempts_.find(name); last != attempts_.end() && last->second.fault) {
             peer.reason = last->second.fault->message;
-            if (peer.condition->state == PeerState::kDown && listed != listed_.end())
+            if (peer.condition->state == PeerState::kDown && listed != nullptr)
                 peer.reason += "; the registry lists the zone at " + listed->url;
         }
         if (peer.condition->clock_ahead != Duration{0})
@@ -310,6 +317,16 @@ std::vector<Peer> PeerService::peers() const {
         list.push_back(std::move(peer));
     }
     return list;
+}
+
+std::optional<ServiceAddress> PeerService::address_of(const ZoneName& zone) const {
+    if (const auto peer = peers_.find(zone); peer != peers_.end()) return zbs::address_of(peer->second);
+    if (const auto accepted = peerings_.find_accepted(zone))
+        return ServiceAddress{accepted->zone.url, {CallerKind::kZone, accepted->organisation, zone}};
+    const auto attempt = attempts_.find(zone);
+    const bool is_known =
+        attempt != attempts_.end() && attempt->second.fault && is_believed(attempt->second.to.who.organisation);
+    return is_known ? std::optional(attempt->second.to) : std::nullopt;
 }
 
 std::set<ZoneName> PeerService::zone_names() const {

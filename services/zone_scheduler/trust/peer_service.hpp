@@ -43,6 +43,8 @@ class PeerService {
     void set_asks(const std::vector<AskedOrganisation>& asks);
     /// Zones that were asked or have an accepted peering, with both directions and the condition of each.
     std::vector<Peer> peers() const;
+    /// Of one of those; none where the zone is not known. O(log zones), for a peer.
+    std::optional<ServiceAddress> address_of(const ZoneName& zone) const;
     /// Names of those, and of the zones that the registry listed last.
     std::set<ZoneName> zone_names() const;
     /// Whether the registry has listed its zones since this scheduler began.
@@ -71,8 +73,9 @@ class PeerService {
     Result<void> believe(const AskedOrganisation& wish);
     void settle_asks();
     bool is_believed(const OrganisationName& organisation) const;
-    std::map<ZoneName, OrganisationName> name_holders() const;
-    bool may_have_name(const ZoneEntry& entry, const std::map<ZoneName, OrganisationName>& holders);
+    std::optional<OrganisationName> holder_of(const ZoneName& name) const;
+    bool may_have_name(const ZoneEntry& entry);
+    const ZoneEntry* entry_of(const ZoneName& zone, const OrganisationName& organisation) const;
     void ask(const ZoneEntry& entry);
     void save(const Peer& peer);
 
@@ -88,7 +91,7 @@ class PeerService {
     std::map<ZoneName, Duration> asked_;            ///< steady time of the last request, by zone
     std::map<ZoneName, Attempt> attempts_;          ///< by zone
     std::map<std::string, Duration> clocks_ahead_;  ///< by name as a URI: of clocks that differ
-    std::vector<ZoneEntry> listed_;                 ///< by the registry, at the last look
+    std::vector<ZoneEntry> listed_;                 ///< by the registry, at the last look; by name, then organisation
     std::optional<Duration> listed_at_;             ///< steady time of that look
     std::map<ZoneName, Resting> resting_;           ///< the zones that are not active
     std::set<std::pair<ZoneName, OrganisationName>>

@@ -374,6 +374,15 @@ std::vector<PeeringService::KnownZone> PeeringService::accepted_zones() const {
     return all;
 }
 
+std::optional<PeeringService::KnownZone> PeeringService::find_accepted(const ZoneName& name) const {
+    for (const auto& [key, record] : records_) {
+        if (record.state != kAccepted) continue;
+        for (const PeerZone& zone : record.zones)
+            if (zone.name == name) return KnownZone{record.organisation, zone};
+    }
+    return std::nullopt;
+}
+
 std::vector<PeeringService::View> PeeringService::views() const {
     std::vector<View> all;
     for (const auto& [key, record] : records_) all.push_back(view_of(record));

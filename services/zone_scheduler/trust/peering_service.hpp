@@ -89,6 +89,7 @@ class PeeringService {
     };
     /// Zones of accepted organisations that asked.
     std::vector<KnownZone> accepted_zones() const;
+    std::optional<KnownZone> find_accepted(const ZoneName& zone) const;   ///< the first of those by that name
     std::vector<View> views() const;                                      ///< by organisation and fingerprint
     std::vector<View> views(const OrganisationName& organisation) const;  ///< several while bundles compete
 
