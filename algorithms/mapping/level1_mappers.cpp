@@ -131,6 +131,8 @@ void exchange_shares(const TaskGraph& graph, const ZoneSet& set, std::vector<std
                 const std::int32_t other = share_in[static_cast<std::size_t>(zone)];
                 if (zone == from || !fits(share, zone) || !fits(other, from)) continue;
                 work -= 1 + static_cast<std::int64_t>(shares.arcs_of(share).size());
+                const PlanCost bound = assignment.exchange_bound(share, other, zone);
+                if (seconds_of(bound, graph.task_count()) >= seconds * kLessOfPlan) continue;
                 give(share, other, zone);
                 const double now = seconds_of(assignment.cost(), graph.task_count());
                 if (now < seconds * kLessOfPlan) {

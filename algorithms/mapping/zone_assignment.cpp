@@ -362,16 +362,35 @@ bool ZoneAssignment::at_bottleneck(std::int32_t cluster) const {
     });
 }
 
-double ZoneAssignment::link_time_change(std::int32_t cluster, std::int32_t to) const {
+double ZoneAssignment::link_time_change(std::int32_t cluster, std::int32_t to, std::int32_t partner) const {
     const auto c = static_cast<std::size_t>(cluster);
     const std::int32_t from = zone_of(cluster);
     double change = seconds(to, to, clusters_->inner_bytes[c], clusters_->inner_messages[c]) -
                     seconds(from, from, clusters_->inner_bytes[c], clusters_->inner_messages[c]);
     for (const ClusterGraph::Arc& arc : clusters_->arcs_of(cluster)) {
+        if (arc.to == partner) continue;
         const std::int32_t other = zone_of(arc.to);
         change += seconds(to, other, arc.bytes, arc.messages) - seconds(from, other, arc.bytes, arc.messages);
     }
     return change;
+}
+
+/// Node occupancy of the zone with this cluster and no other.
+double ZoneAssignment::alone_in(std::int32_t cluster, std::int32_t zone) const {
+    const auto c = static_cast<std::size_t>(cluster);
+    return node_occupancy(zone, clusters_->size[c], clusters_->compute[c], clusters_->heaviest[c]);
+}
+
+PlanCost ZoneAssignment::exchange_bound(std::int32_t cluster, std::int32_t other, std::int32_t to) const {
+    const std::int32_t from = zone_of(cluster);
+    PlanCost bound{.node = alone_in(cluster, to), .link_time = link_time_ + link_time_change(cluster, to, other)};
+    if (other >= 0) {
+        bound.node = std::max(bound.node, alone_in(other, from));
+        bound.link_time += link_time_change(other, from, cluster);
+    }
+    const auto most = static_cast<std::int32_t>(node_.argmax());
+    if (most != from && most != to) bound.node = std::max(bound.node, node_.max());
+    return bound;
 }
 
 std::int32_t ZoneAssignment::idlest_zone_for(std::int32_t cluster) const {

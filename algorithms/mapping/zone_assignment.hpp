@@ -80,13 +80,19 @@ class ZoneAssignment {
     /// True where the cluster uses the most occupied zone or way out of a zone.
     bool at_bottleneck(std::int32_t cluster) const;
     /// Change of the link time if the cluster moved to `to`, everything else in place. O(degree).
-    double link_time_change(std::int32_t cluster, std::int32_t to) const;
+    double link_time_change(std::int32_t cluster, std::int32_t to) const { return link_time_change(cluster, to, -1); }
+    /// What `cost` would be at least, but for the edge, if a cluster that has its zone for itself exchanged zones with
+    /// `other`, the only one in `to`; with -1 if it moved to `to`, which is empty. O(degree of both).
+    PlanCost exchange_bound(std::int32_t cluster, std::int32_t other, std::int32_t to) const;
     std::int32_t idlest_zone_for(std::int32_t cluster) const;  ///< -1 where none has room; O(zones)
 
   private:
     void update_node(std::int32_t zone);
     double node_occupancy(std::int32_t zone, std::int64_t tasks, double compute, double heaviest) const;
+    double alone_in(std::int32_t cluster, std::int32_t zone) const;
     void change_links(std::int32_t cluster, std::int32_t zone, int sign);
+    /// The link to `partner`, which takes the place of the cluster, stays between the two zones.
+    double link_time_change(std::int32_t cluster, std::int32_t to, std::int32_t partner) const;
     double seconds(std::int32_t a, std::int32_t b, double bytes, double messages) const;
 
     const ClusterGraph* clusters_;  // pointers, so that assignments can be sorted
