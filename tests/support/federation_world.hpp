@@ -27,6 +27,7 @@ class MpiExecutor : public FakeExecutor {
     using FakeExecutor::FakeExecutor;
     /// How many proxies of an application have begun in all zones and were not stopped.
     std::function<std::size_t(const std::string& application)> proxies_of;
+    bool is_launcher_silent = false;  ///< those that start now never print their proxies
     StepStatus status(const StepId& step_id) override {
         StepStatus status = FakeExecutor::status(step_id);
         const auto step = steps().find(step_id);
@@ -39,7 +40,9 @@ class MpiExecutor : public FakeExecutor {
     }
     Result<void> start(const StepSpec& spec) override {
         const bool known = steps().contains(spec.step_id);
-        if (auto ok = FakeExecutor::start(spec); !ok || known || !spec.step_id.str().starts_with("mpi-")) return ok;
+        if (auto ok = FakeExecutor::start(spec);
+            !ok || known || is_launcher_silent || !spec.step_id.str().starts_with("mpi-"))
+            return ok;
         std::string text;
         for (const auto& [name, content] : spec.files) {
             for (const char c : content) {

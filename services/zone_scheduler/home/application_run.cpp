@@ -18,6 +18,7 @@ constexpr int kMaxSuspicions = 6;
 constexpr Duration kShowsProxies = std::chrono::seconds{1};
 constexpr Duration kCheckLauncher = std::chrono::milliseconds{20};
 constexpr Duration kLauncherDeadline = std::chrono::seconds{10};
+constexpr int kMaxSilentLaunchers = 3;  ///< in a row; the host may be busy
 /// Between two calls to a zone that does not answer; doubled each time.
 constexpr Duration kLaunchRetry = std::chrono::milliseconds{200};
 constexpr Duration kLaunchRetryMax = std::chrono::seconds{2};
@@ -66,7 +67,7 @@ void RunSteps::on(const event::LauncherSeen& seen) {
         if (seen.asked && (is_connected || (seen.runs && seen.proxies == Proxies::kAwaited)))
             return launch_parts(*seen.asked);
         if (!seen.runs) return launcher_ended(seen);
-        if (now_.steady > launcher->until) return stop("the MPI launcher did not ask for its proxies in time");
+        if (now_.steady > launcher->until) return launcher_silent();
         add(effect::CheckLauncher{kCheckLauncher});
     } else if (auto* proxies = std::get_if<phase::AwaitingProxies>(&run_.phase)) {
         if (is_connected) {
@@ -88,6 +89,19 @@ void RunSteps::on(const event::LauncherSeen& seen) {
     }
 }
 
+/// No rank has begun, so the application is planned again; the zones let it go when their launch windows end.
+void RunSteps::launcher_silent() {
+    const std::string reason = "the MPI launcher did not ask for its proxies in " +
+                               std::to_string(static_cast<int>(to_seconds(kLauncherDeadline))) + " s";
+    const ZoneName none;
+    run_.launch_backoff.record_failure(none, now_.steady);
+    const int times = run_.launch_backoff.failures(none);
+    if (times >= kMaxSilentLaunchers) return stop(reason + ", " + std::to_string(times) + " times");
+    run_.phase = phase::GivingUpLaunch{{none, reason}};
+    add(effect::StopLauncher{Duration{0}});
+    add(effect::CheckLauncher{});
+}
+
 /// Before all parts were started.
 void RunSteps::launcher_ended(const event::LauncherSeen& seen) {
     if (!is_gated(run_.app) || !seen.was_stopped) return stop(seen.end);
@@ -99,7 +113,7 @@ void RunSteps::giving_up(const event::LauncherSeen& seen) {
     const ZoneFailure& failure = std::get<phase::GivingUpLaunch>(run_.phase).failure;
     // Just before it was stopped: ranks may have begun.
     if (seen.proxies == event::LauncherSeen::Proxies::kConnected)
-        return stop("zone " + failure.zone + ": " + failure.reason);
+        return stop((failure.zone.empty() ? "" : "zone " + failure.zone + ": ") + failure.reason);
     if (seen.runs) return add(effect::CheckLauncher{kCheckLauncher});
     add(effect::RemoveLauncher{});
 }

@@ -134,6 +134,7 @@ class RunSteps : Steps {
     void launch_parts(const std::vector<std::pair<std::string, std::string>>& options);
     void launch_failed(const ZoneFailure& failure, bool is_suspicion = false);
     void ended_early(const ApplicationPart& part, const RankEnd& end);
+    void launcher_silent();
     void launcher_ended(const event::LauncherSeen& seen);
     void giving_up(const event::LauncherSeen& seen);
     void poll_parts();

@@ -66,6 +66,28 @@ TEST_F(LaunchFaultsTest, TenJobsThroughABlackHoleEndWell) {
     EXPECT_GE(launches["c"], 1);
 }
 
+TEST_F(LaunchFaultsTest, AfterALauncherThatIsSilentTheApplicationIsPlannedAgain) {
+    bool& is_silent = world.node("a").executor->is_launcher_silent = true;
+    const ApplicationId id = submit(6);
+    world.run(9s);
+    is_silent = false;
+    world.run(2min);
+    expect_all_well({id});
+    EXPECT_EQ(times_in(id, ApplicationState::kLaunching), 2);
+}
+
+TEST_F(LaunchFaultsTest, ALauncherThatIsAlwaysSilentEndsTheApplication) {
+    world.node("a").executor->is_launcher_silent = true;
+    const ApplicationId id = submit(6);
+    world.run(2min);
+    const ApplicationStatus status = world.status(id);
+    EXPECT_EQ(status.state, ApplicationState::kFailed);
+    EXPECT_EQ(status.reason, "the MPI launcher did not ask for its proxies in 10 s, 3 times");
+    EXPECT_EQ(times_in(id, ApplicationState::kLaunching), 3);
+    EXPECT_EQ(world.held(), 0);
+    EXPECT_EQ(world.running_steps(), 0);
+}
+
 TEST_F(LaunchFaultsTest, AZoneThatSaysRunningAndStartsNothingIsFoundAndLeftOut) {
     PartStatus running{.zone = "c"};
     running.state = PartState::kRunning;
