@@ -164,7 +164,8 @@ class FederationWorld::LifeClock : public Clock {
     int generation_;
 };
 
-FederationWorld::FederationWorld(std::vector<int> processors, std::vector<std::string> homes) {
+FederationWorld::FederationWorld(std::vector<int> processors, std::vector<std::string> homes, Looking looking)
+    : looking_(looking) {
     for (std::size_t i = 0; i < processors.size(); ++i) {
         const std::string name = name_of(i);
         ZoneConfig config;
@@ -278,6 +279,7 @@ Result<void> FederationWorld::try_restart(const std::string& name) {
 
 void FederationWorld::check_around(const std::string& name, int generation) {
     if (!node(name).up || generation_[name] != generation) return;
+    if (looking_ == Looking::kFirst && name != nodes_.begin()->first) return;
     std::vector<ZoneEntry> entries;
     for (const auto& [zone, other] : nodes_)
         entries.push_back({.name = ZoneName(zone),

@@ -114,8 +114,11 @@ class FederationWorld {
     /// The rule that accepts these organisations without limits.
     static AutomaticRule accept_all(std::vector<std::string> organisations);
 
-    /// `homes`: whose users all zones take.
-    explicit FederationWorld(std::vector<int> processors, std::vector<std::string> homes = {"org-a"});
+    enum class Looking { kAll, kFirst };
+    /// `homes`: whose users all zones take. `looking`: which zones look for others; with thousands, all would take
+    /// long.
+    explicit FederationWorld(std::vector<int> processors, std::vector<std::string> homes = {"org-a"},
+                             Looking looking = Looking::kAll);
     ~FederationWorld();
     /// One that is not started yet, `restart` does; alone with those that are added so, without a registry.
     Node& add(ZoneConfig config);
@@ -171,6 +174,7 @@ class FederationWorld {
     /// In place of the registry: all zones, again and again.
     void check_around(const std::string& name, int generation);
     class LifeClock;
+    Looking looking_ = Looking::kAll;
     std::vector<std::shared_ptr<void>>
         graveyard_;  ///< services of crashed zones: unreachable, but timers hold their addresses
     std::map<std::string, std::unique_ptr<Node>> nodes_;

@@ -59,7 +59,8 @@ class Worker {
 /// on the wall, so a call waits for as long as one round of the loop takes.
 void measure(int ranks, int zones) {
     test::FederationWorld world(
-        std::vector<int>(static_cast<std::size_t>(zones), ranks / zones + ranks / zones / 20 + 1));
+        std::vector<int>(static_cast<std::size_t>(zones), ranks / zones + ranks / zones / 20 + 1), {"org-a"},
+        test::FederationWorld::Looking::kFirst);
     world.look_rarely();
     test::FederationWorld::Node& home = world.node("a");
     Worker worker(*home.background);
