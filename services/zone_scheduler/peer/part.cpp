@@ -274,10 +274,8 @@ class Machine {
             step.effects.emplace_back(LookAgain{});
         } else {
             std::optional<Stop>& known = std::get<Returning>(step.next->phase).stop;
-            if (!known)
-                known = std::move(wanted);
-            else
-                known->is_asked = known->is_asked || counts_as_asked;
+            if (!known) return {};  // its processes had ended before
+            known->is_asked = known->is_asked || counts_as_asked;
         }
         return step;
     }

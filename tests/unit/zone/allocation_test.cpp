@@ -242,6 +242,17 @@ TEST_F(AllocationTest, ASchedulerThatIsDownAtTheEndIsAskedUntilItHasTakenItsProc
     EXPECT_EQ(slurm.running(), 0);
 }
 
+TEST_F(AllocationTest, AReleaseAfterTheLastProcessChangesNothingOfTheEnd) {
+    const PartStatus part = running(4);
+    slurm.fault = Error{ErrorCode::kUnavailable, "slurmctld is down", {}};
+    executor.end(step_of(part), 0);
+    clock.advance(minutes{1});
+    EXPECT_TRUE(zone().release(home, part.id, "cancelled"));
+    slurm.fault.reset();
+    clock.advance(minutes{1});
+    EXPECT_EQ(state(part.id), PartState::kCompleted);
+}
+
 TEST_F(AllocationTest, AnAllocationThatEndsByItselfTellsWhy) {
     const PartStatus part = running(2);
     slurm.end(to_string(part.id), "a node of Slurm job 7 failed");
