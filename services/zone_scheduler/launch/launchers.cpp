@@ -30,7 +30,6 @@ mpich::CoordinatorSpec coordinator_of(const ApplicationRequest& request) {
             .ranks = request.ranks,
             .argv = request.argv,
             .is_staged = !request.staging.empty(),
-            .share_processors = request.overcommit > 1,
             .staged_program = request.staging.program};
 }
 
@@ -128,6 +127,8 @@ StepSpec launcher_step(const ZoneConfig& config, const Application& application)
     mpich::CoordinatorSpec spec = coordinator_of(request);
     spec.mpiexec = config.mpiexec;
     spec.interface = config.mpi_interface;
+    const auto shares = [](const ApplicationPart& part) { return part.overcommit > 1; };
+    spec.share_processors = std::ranges::any_of(application.status.parts, shares);
     StepSpec step{.step_id = application.status.launcher_step,
                   .walltime = request.walltime + request.grace + kEndSlack};
     if (request.launcher == Launcher::kOpenMpi) {

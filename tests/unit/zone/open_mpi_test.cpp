@@ -162,5 +162,15 @@ TEST(SrunEnd, IsThatOfTheFirstRankThatFailed) {
     EXPECT_EQ(read_end(Launcher::kSrunPmi2, 5, {}, {}), (RanksEnd{5, 0}));
 }
 
+TEST(OpenMpi, RanksYieldOnlyWhereAZoneHasThemShareProcessors) {
+    Application application;
+    application.request = {.ranks = 2, .argv = {"/bin/prog"}, .launcher = Launcher::kOpenMpi, .overcommit = 2};
+    application.status.parts = {{.zone = "b", .ranks = {0, 1}}};
+    application.status.parts[0].status.assignment = {{0, "m0", 0}, {1, "m0", 1}};
+    EXPECT_THAT(launcher_step({}, application).argv, Not(Contains("mpi_yield_when_idle")));
+    application.status.parts[0].overcommit = 2;
+    EXPECT_THAT(launcher_step({}, application).argv, Contains("mpi_yield_when_idle"));
+}
+
 }  // namespace
 }  // namespace zbs::open_mpi
