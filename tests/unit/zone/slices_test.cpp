@@ -32,6 +32,7 @@ struct Standing {
     int priority = kUsualPriority;
     std::optional<int> share{};
     bool queued = false;
+    int overcommit = 1;
 };
 
 class SlicesTest : public testing::Test {
@@ -66,6 +67,7 @@ class SlicesTest : public testing::Test {
         r.priority = standing.priority;
         r.share = standing.share;
         r.queued = standing.queued;
+        r.overcommit = standing.overcommit;
         return zone->hold(home, r);
     }
     /// Runs with a proxy on each of its machines; its steps by machine.
@@ -123,6 +125,27 @@ TEST_F(SlicesTest, AsManyPartsHaveTheSameProcessorsAsThereAreSlots) {
     }
     EXPECT_EQ(hold(1).error().code, ErrorCode::kRejected);
     EXPECT_EQ(zone->table().free_processors(), 0);
+}
+
+TEST_F(SlicesTest, RanksThatShareProcessorsLieInOneRow) {
+    begin("gang:slices=2:fill=false");
+    config.max_overcommit = 2;
+    Result<PartStatus> held = Error{};
+    for (int i = 0; i < 2; ++i) {
+        held = hold(8, {.overcommit = 2});
+        ASSERT_TRUE(held) << held.error();
+        EXPECT_EQ(held->assignment.size(), 8U);
+        EXPECT_EQ(processors_in(held->assignment).size(), 4U);
+    }
+    const auto waiting = hold(3, {.queued = true, .overcommit = 2});
+    ASSERT_TRUE(waiting) << waiting.error();
+    clock.advance(5s);
+    EXPECT_TRUE(zone->status(home, waiting->id)->assignment.empty()) << "both rows are full";
+    ASSERT_TRUE(zone->release(home, held->id, "not needed"));
+    clock.advance(5s);
+    const std::vector<RankPlace> given = zone->status(home, waiting->id)->assignment;
+    EXPECT_EQ(given.size(), 3U);
+    EXPECT_EQ(processors_in(given).size(), 2U);
 }
 
 TEST_F(SlicesTest, APartLiesInOneRowTheFullestThatHasRoom) {
