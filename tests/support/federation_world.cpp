@@ -204,7 +204,9 @@ FederationWorld::Node& FederationWorld::add(ZoneConfig config) {
         return proxies;
     };
     const std::string name = made->config.zone.name;
-    return *nodes_.emplace(name, std::move(made)).first->second;
+    const auto [at, is_new] = nodes_.emplace(name, std::move(made));
+    ZBS_EXPECTS(is_new);
+    return *at->second;
 }
 
 AutomaticRule FederationWorld::accept_all(std::vector<std::string> organisations) {

@@ -59,32 +59,40 @@ int TimeSharing::share_of_part(const PartRecord& part) const {
 
 void TimeSharing::add_to(Row& row, const PartRecord& part) const {
     row.share = std::max(row.share, share_of_part(part));
+    const ApplicationId& application = part.request.application;
+    if (!part.request.outside.empty() && (!row.across || application < *row.across)) row.across = application;
     const std::vector<StepId> steps = step_ids(part.operation, part.proxies);
     for (std::size_t i = 0; i < steps.size() && i < part.machines.size(); ++i)
         row.steps[part.machines[i]].push_back(steps[i]);
 }
 
 /// Those of the slice matrix. Where there is none, a row for each part with a share, and one for all that were not
-/// stopped. A part that the policy has not seen yet has a row of its own.
+/// stopped. A part that the policy has not seen yet has a row of its own. First the rows of applications over several
+/// zones, in the order of these: so the slices of such a one are the same in all zones with as many rows.
 TimeSharing::Rows TimeSharing::running_rows() const {
     const Turns& turns = queue_.turns();
     std::map<PartId, const PartRecord*> running;
     for (const PartRecord* record : running_())
         if (!queue_.is_stopped(record->request.id)) running.emplace(record->request.id, record);
     Rows rows;
-    std::size_t next = 0;
-    std::set<PartId> placed;
+    std::set<PartId> placed;  // maybe in several rows
     for (const std::vector<PartId>& parts : turns.rows) {
+        Row row;
         for (const PartId& id : parts)
             if (const auto runs = running.find(id); runs != running.end()) {
-                add_to(rows[next], *runs->second);
+                add_to(row, *runs->second);
                 placed.insert(id);
             }
-        ++next;
+        if (!row.steps.empty()) rows.push_back(std::move(row));
     }
+    std::erase_if(running, [&](const auto& known) { return placed.contains(known.first); });
     const bool is_apart = queue_.sharing() != Sharing::kSpace;
-    for (const auto& [id, record] : running)
-        if (!placed.contains(id)) add_to(rows[is_apart ? next++ : next], *record);
+    if (!is_apart && !running.empty()) rows.emplace_back();
+    for (const auto& [id, record] : running) {
+        if (is_apart) rows.emplace_back();
+        add_to(rows.back(), *record);
+    }
+    std::ranges::stable_sort(rows, {}, [](const Row& row) { return std::pair(!row.across, row.across); });
     return rows;
 }
 
@@ -96,7 +104,7 @@ SliceColumn TimeSharing::column_of(const MachineName& machine, const Rows& rows)
     const bool fill = config_.concurrent_gang && queue_.sharing() == Sharing::kTime;
     const bool by_shares = queue_.sharing() == Sharing::kShare;
     std::size_t steps = 0;
-    for (const auto& [number, row] : rows) {
+    for (const Row& row : rows) {
         const auto here = row.steps.find(machine);
         column.rows.push_back(here == row.steps.end() ? std::vector<StepId>{} : here->second);
         if (by_shares) column.shares.push_back(row.share);
@@ -116,13 +124,11 @@ SliceColumn TimeSharing::column_of(const MachineName& machine, const Rows& rows)
     return column;
 }
 
-/// The slices go on where the last columns had them: whoever starts and ends what he likes cannot give one row more
-/// turns than another.
+/// Slices begin at multiples of their length since 1970, so at the same instants in all zones whose clocks agree. And
+/// they go on where the last columns had them: whoever starts and ends what he likes cannot give one row more turns.
 void TimeSharing::begin_turns(Time now) {
-    const bool is_first = epoch_ == Time{};
-    const std::int64_t turns = is_first ? 0 : (now + kAhead - epoch_) / slice_ + 1;
-    epoch_ = is_first ? now + kAhead : epoch_ + turns * slice_;
-    turn_ += static_cast<std::uint64_t>(turns);
+    turn_ = static_cast<std::uint64_t>(((now + kAhead).time_since_epoch() + slice_ - Duration{1}) / slice_);
+    epoch_ = Time{static_cast<std::int64_t>(turn_) * slice_};
 }
 
 /// What the policy knows, so that after a restart each part is in the same row.
@@ -149,9 +155,9 @@ void TimeSharing::send() {
     if (!number) return log_.warn("slices_not_set", {{"reason", number.error().message}});
     changed_ = false;
     sent_ = true;
-    if (!is_pending) begin_turns(now);
     turns_ = queue_.turns();
-    slice_ = turns_.slice > Duration{0} ? turns_.slice : config_.slice;
+    const Duration slice = turns_.slice > Duration{0} ? turns_.slice : config_.slice;
+    if (std::exchange(slice_, slice) != slice || !is_pending) begin_turns(now);
     const Rows rows = running_rows();
     for (const MachineName& machine : config_.agents) {
         SliceColumn column = column_of(machine, rows);

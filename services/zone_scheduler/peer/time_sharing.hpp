@@ -50,8 +50,9 @@ class TimeSharing {
         /// Of its parts the largest. What all rows leave goes to them in proportion, as agents divide the period.
         int share = 0;
         std::map<MachineName, std::vector<StepId>> steps;  ///< of machines where a step of the row runs
+        std::optional<ApplicationId> across;               ///< the first with ranks in other zones, too
     };
-    using Rows = std::map<std::size_t, Row>;  ///< that have something that runs, by number
+    using Rows = std::vector<Row>;  ///< that have something that runs
     void see_weights();
     void begin_turns(Time now);
     Result<void> store_queue() const;
@@ -75,7 +76,7 @@ class TimeSharing {
     Turns turns_{};             ///< of the policy, when the last columns were sent
     Duration slice_{};          ///< of the last columns
     Time epoch_{};              ///< of the last columns; their slices are counted from there on
-    std::uint64_t turn_ = 0;    ///< slices from the first epoch to that one
+    std::uint64_t turn_ = 0;    ///< slices from 1970 to that one
 };
 
 }  // namespace zbs

@@ -56,7 +56,7 @@ class SlicesTest : public testing::Test {
         };
         return world.try_restart("b");
     }
-    Result<PartStatus> hold(int ranks, Standing standing = {}) {
+    PartRequest request(int ranks, Standing standing = {}) {
         PartRequest r{.id = PartId{ids.fresh(home)},
                       .application = ApplicationId{ids.fresh(home)},
                       .user = {CallerKind::kUser, home.organisation, "bo"},
@@ -68,13 +68,17 @@ class SlicesTest : public testing::Test {
         r.share = standing.share;
         r.queued = standing.queued;
         r.overcommit = standing.overcommit;
-        return zone->hold(home, r);
+        return r;
     }
+    Result<PartStatus> hold(int ranks, Standing standing = {}) { return zone->hold(home, request(ranks, standing)); }
     /// Runs with a proxy on each of its machines; its steps by machine.
     std::map<std::string, std::string> run(int ranks, Standing standing = {}) {
-        const auto held = hold(ranks, standing);
+        return run(*zone, request(ranks, standing));
+    }
+    std::map<std::string, std::string> run(PartService& where, const PartRequest& wanted) {
+        const auto held = where.hold(home, wanted);
         EXPECT_TRUE(held) << held.error();
-        EXPECT_TRUE(zone->commit(home, held->id, held->token));
+        EXPECT_TRUE(where.commit(home, held->id, held->token));
         std::map<std::string, std::string> steps;
         LaunchRequest launch{.token = held->token,
                              .operation = launch_operation(held->id),
@@ -85,7 +89,7 @@ class SlicesTest : public testing::Test {
             launch.proxies.push_back({number, place.machine});
             steps[place.machine] = launch.operation + "-p" + std::to_string(number);
         }
-        EXPECT_TRUE(zone->launch(home, held->id, launch));
+        EXPECT_TRUE(where.launch(home, held->id, launch));
         return steps;
     }
     /// From now on home is a zone of org-a.
@@ -454,6 +458,33 @@ TEST_F(SlicesTest, AMatrixOfOtherMachinesIsRefused) {
     const auto resumed = start();
     ASSERT_FALSE(resumed);
     EXPECT_THAT(resumed.error().message, testing::HasSubstr("other machines or slots"));
+}
+
+TEST_F(SlicesTest, AnApplicationOverTwoZonesHasTheSameSlicesInBoth) {
+    begin();
+    clock.advance(12'345ms);
+    Columns there;
+    ZoneConfig config_of_c = config;
+    config_of_c.zone.name = "c";
+    FederationWorld::Node& other = world.add(std::move(config_of_c));
+    other.adjust = [&there](DomainPorts& ports) { ports.slices = &there; };
+    world.restart("c");
+    PartRequest here = request(4), elsewhere = request(4);
+    here.application = elsewhere.application;
+    here.outside = {{"c", 1'000, 1}};
+    elsewhere.outside = {{"b", 1'000, 1}};
+    const std::string second = (run(4), run(*zone, here).at("m0"));
+    clock.advance(777ms);
+    const std::string first = run(*other.parts, elsewhere).at("m0");
+    run(*other.parts, request(4));
+    clock.advance(5s);
+    const SliceColumn &one = columns.of.at("m0"), &two = there.of.at("m0");
+    ASSERT_EQ(one.rows.size(), 2U);
+    ASSERT_EQ(two.rows.size(), 2U);
+    for (int i = 0; i < 20; ++i) {
+        const Time at = std::max(one.epoch, two.epoch) + i * config.slice / 4;
+        EXPECT_EQ(turn_at(one, at) == second, turn_at(two, at) == first) << i;
+    }
 }
 
 TEST_F(SlicesTest, AfterARestartTheMachinesAreToldAgain) {
