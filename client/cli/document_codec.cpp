@@ -18,6 +18,29 @@ Json encode_place(std::size_t task, const Zone& zone, const ProcessorPlace& plac
             {"processor", place.processor}};
 }
 
+Json encode(const MappingSettings& settings) {
+    Json out = Json::object();
+    const auto add = [&out](const char* key, const std::string& value) {
+        if (!value.empty()) out[key] = value;
+    };
+    add("model", settings.model);
+    add("graph", settings.graph);
+    add("resources", settings.resources);
+    add("hierarchy", settings.hierarchy);
+    add("distances", settings.distances);
+    add("evaluate", settings.evaluate);
+    add("algorithm", settings.algorithm);
+    add("level1", settings.level1);
+    add("level2", settings.level2);
+    add("objective", settings.objective);
+    add("preset", settings.preset);
+    out["tasks_per_processor"] = settings.tasks_per_processor;
+    out["imbalance"] = settings.imbalance;
+    out["seed"] = settings.seed;
+    if (settings.time_limit_s > 0) out["time_limit_s"] = settings.time_limit_s;
+    return out;
+}
+
 Json encode_times(std::size_t rank, const RankTimes& times, double idle_s, const Zone& zone,
                   const ProcessorPlace& place) {
     return {{"rank", rank},

@@ -23,6 +23,15 @@ namespace zbs::cli {
 codec::Json encode_place(std::size_t task, ProcessorIndex processor);
 codec::Json encode_place(std::size_t task, const Zone& zone, const ProcessorPlace& place);
 
+/// What `zbs map` was given, as its options name it; empty: not given.
+struct MappingSettings {
+    std::string model, graph, resources, hierarchy, distances, evaluate, algorithm, level1, level2, objective, preset;
+    int tasks_per_processor = 0;
+    double imbalance = 0, time_limit_s = 0;
+    std::uint64_t seed = 0;
+};
+codec::Json encode(const MappingSettings& settings);
+
 struct LinkRow {
     std::string name;
     LinkTraffic traffic;

@@ -72,12 +72,17 @@ Result<void> check_options(const MapCommand& options) {
     return {};
 }
 
+/// On one processor; 0: any number.
+int most_tasks(const MapCommand& options) {
+    if (options.tasks_per_processor >= 0) return options.tasks_per_processor;
+    return options.sources.resources.empty() ? 0 : 1;
+}
+
 MapOptions mapping_options(const MapCommand& options, TaskRunner& runner) {
     MapOptions made{.seed = options.seed, .imbalance = options.imbalance, .runner = &runner};
     if (!options.level1.empty()) made.level1 = options.level1;
     if (!options.level2.empty()) made.level2 = options.level2;
-    const bool is_tree = options.sources.resources.empty();
-    made.max_tasks_per_processor = options.tasks_per_processor >= 0 ? options.tasks_per_processor : is_tree ? 0 : 1;
+    made.max_tasks_per_processor = most_tasks(options);
     made.objective = options.objective == "occupancy" ? Objective::kOccupancy
                      : options.objective == "time"    ? Objective::kTime
                                                       : Objective::kCost;
@@ -90,6 +95,28 @@ MapOptions mapping_options(const MapCommand& options, TaskRunner& runner) {
         made.out_of_time = [end] { return std::chrono::steady_clock::now() >= end; };
     }
     return made;
+}
+
+codec::MadeBy made_by(const MapCommand& options) {
+    const MapSources& from = options.sources;
+    MappingSettings settings{.model = from.model,
+                             .graph = from.graph,
+                             .resources = from.resources,
+                             .hierarchy = from.hierarchy,
+                             .distances = from.distances,
+                             .evaluate = options.evaluate,
+                             .objective = options.objective,
+                             .preset = options.preset,
+                             .tasks_per_processor = most_tasks(options),
+                             .imbalance = options.imbalance,
+                             .time_limit_s = options.time_limit,
+                             .seed = options.seed};
+    if (options.evaluate.empty()) {
+        settings.algorithm = options.algorithm.empty() ? "auto" : options.algorithm;
+        settings.level1 = options.level1;
+        settings.level2 = options.level2;
+    }
+    return {kProgramVersion, encode(settings)};
 }
 
 /// The traffic of all pairs of tasks, ordered by processor, with the zones and machines outlined. `group_at` returns
@@ -168,8 +195,8 @@ void map_onto_hierarchy(Context& context, const MapCommand& options, const TaskG
         std::cerr << "zbs: warning: a processor holds more than the bound of " << shown(bounds.most[0])
                   << "; allow more --imbalance or --tasks-per-processor\n";
     if (options.format == "json" || context.output == "json") {
-        const std::string text =
-            codec::tree_mapping_text(found.processor_of, tree.processor_count(), report, bounds.most[0], found.seconds);
+        const std::string text = codec::tree_mapping_text(found.processor_of, tree.processor_count(), report,
+                                                          bounds.most[0], found.seconds, made_by(options));
         if (auto done = deliver(text + "\n", options.file); !done) context.fail(done.error());
         return;
     }
@@ -246,6 +273,9 @@ Result<void> write_launch(const MapCommand& options, const ResourceGraph& resour
         }
     }
     if (options.format == "hostfile") {
+        if (request->zones.size() > 1 && options.zone.empty() && options.file.find("{zone}") == std::string::npos)
+            std::cerr << "zbs: note: hosts of several zones are named ZONE.MACHINE, for mpiexec -launcher manual; for "
+                         "mpiexec in one of the zones take --zone\n";
         const bool has_slurm = !path_of("srun").empty();
         for (const formats::LaunchZone& zone : request->zones) {
             std::vector<std::string> hosts;
@@ -301,7 +331,8 @@ void map_onto_resources(Context& context, const MapCommand& options, const TaskG
     const MappingReport report = evaluate(graph, *resources, mapping);
     if (!std::isfinite(report.cost) || !std::isfinite(report.occupancy)) return context.fail(beyond_numbers());
     if (options.format == "json" || context.output == "json") {
-        const std::string text = codec::document_text(codec::encode_mapping(*resources, mapping, report, seconds));
+        const std::string text =
+            codec::document_text(codec::encode_mapping(*resources, mapping, report, seconds, made_by(options)));
         if (auto done = deliver(text, options.file); !done) context.fail(done.error());
         return;
     }
@@ -326,6 +357,25 @@ void map_onto_resources(Context& context, const MapCommand& options, const TaskG
     std::cerr << "\n";
 }
 
+/// What was given for launch formats and is not in this one.
+void note_unused(const MapCommand& options) {
+    const LaunchOptions& given = options.launch;
+    const bool is_whole = options.format == "rsl" || options.format == "jsdl" || options.format == "psij";
+    std::vector<std::string> unused;
+    const auto add = [&unused](bool is_unused, const char* option) {
+        if (is_unused) unused.emplace_back(option);
+    };
+    add(!is_whole && !given.directory.empty(), "--chdir");
+    add(!is_whole && !given.walltime.empty(), "--walltime");
+    add(!is_whole && !given.name.empty(), "--name");
+    add(!is_whole && !given.environment.empty(), "--env");
+    add(options.format != "rsl" && !given.contacts.empty(), "--contact");
+    add(!is_launch_format(options.format) && !given.argv.empty(), "the program");
+    if (unused.empty()) return;
+    std::cerr << "zbs: note: " << options.format << " has no place for " << joined(unused, ", ")
+              << (is_launch_format(options.format) ? "; give it to the command that starts the program" : "") << "\n";
+}
+
 void map(Context& context, MapCommand options) {
     // --output of every other command is the form of a listing.
     for (const std::string& form : output_formats()) {
@@ -338,6 +388,7 @@ void map(Context& context, MapCommand options) {
         return context.fail(ok.error());
     const Result<TaskGraph> graph = read_task_graph(options.sources);
     if (!graph) return context.fail(graph.error());
+    note_unused(options);
     if (options.sources.resources.empty()) {
         map_onto_hierarchy(context, options, *graph);
     } else {

@@ -126,8 +126,8 @@ Result<formats::LaunchRequest> make_launch(const ResourceGraph& resources,
 }
 
 Result<std::vector<Document>> write_documents(const formats::LaunchRequest& request, const DocumentOptions& options) {
-    // A reader of PSI/J takes one JobSpec, so a list is only for several zones.
-    const bool is_for_all = options.format == "hostfile" || (options.format == "psij" && request.zones.size() > 1);
+    // A reader of PSI/J takes one JobSpec, and mpiexec names of machines: only several zones need more.
+    const bool is_for_all = request.zones.size() > 1 && (options.format == "hostfile" || options.format == "psij");
     const bool whole = options.format == "rsl" || (is_for_all && options.zone.empty() && !options.one_by_one);
     std::vector<Document> documents;
     if (whole) {

@@ -207,8 +207,8 @@ Json encode(const ResourceGraph& resources) {
     return {{"format", "zbs-resources/1"}, {"zones", std::move(zones)}, {"links", std::move(links)}};
 }
 
-Json encode_mapping(const ResourceGraph& resources, const Mapping& mapping, const MappingReport& report,
-                    double seconds) {
+Json encode_mapping(const ResourceGraph& resources, const Mapping& mapping, const MappingReport& report, double seconds,
+                    const MadeBy& made) {
     Json rows = Json::array();
     for (std::size_t task = 0; task < mapping.processor_of.size(); ++task) {
         const ProcessorPlace& place = resources.place(mapping.processor_of[task]);
@@ -224,8 +224,20 @@ Json encode_mapping(const ResourceGraph& resources, const Mapping& mapping, cons
             {"occupancy", report.occupancy},
             {"imbalance", report.imbalance},
             {"inter_zone_bytes", report.inter_zone_bytes},
-            {"seconds", seconds}};
+            {"seconds", seconds},
+            {"program", made.program},
+            {"settings", made.settings}};
 }
+
+namespace {
+
+/// Ignored, whatever is in it.
+void check_made_by(JsonReader& in) {
+    if (in.has("program")) in.text("program");
+    if (in.has("settings")) in.object("settings");
+}
+
+}  // namespace
 
 Result<Mapping> decode_mapping(const Json& json, const ResourceGraph& resources) {
     JsonReader in(json);
@@ -261,6 +273,7 @@ Result<Mapping> decode_mapping(const Json& json, const ResourceGraph& resources)
     for (const char* key : {"cost", "occupancy", "imbalance", "inter_zone_bytes", "seconds"}) {
         if (in.has(key)) in.number(key, 0, kMaxNumber);
     }
+    check_made_by(in);
     return in.finish(std::move(mapping));
 }
 
@@ -268,7 +281,7 @@ Json encode(const Link& link) { return kLink.encode(link); }
 Result<Link> decode_link(const Json& json, const std::string& pointer) { return kLink.decode(json, pointer); }
 
 std::string tree_mapping_text(std::span<const ProcessorIndex> processor_of, ProcessorIndex processors,
-                              const TreeReport& report, double block_bound, double seconds) {
+                              const TreeReport& report, double block_bound, double seconds, const MadeBy& made) {
     std::string text = "{\"version\":" + std::to_string(kDocumentVersion) +
                        R"(,"format":"zbs-tree-mapping/1","processors":)" + std::to_string(processors);
     const auto field = [&](const char* name, const Json& value) {
@@ -280,6 +293,8 @@ std::string tree_mapping_text(std::span<const ProcessorIndex> processor_of, Proc
     field("feasible", report.feasible);
     field("block_bound", block_bound);
     field("seconds", seconds);
+    field("program", made.program);
+    field("settings", made.settings);
     text += ",\"mapping\":[";
     text.reserve(text.size() + processor_of.size() * 36);
     for (std::size_t task = 0; task < processor_of.size(); ++task) {
@@ -317,6 +332,7 @@ Result<std::vector<ProcessorIndex>> decode_tree_mapping(const Json& json, Proces
         if (in.has(key)) in.number(key, 0, 1e300);
     }
     if (in.has("feasible")) in.boolean("feasible");
+    check_made_by(in);
     return in.finish(std::move(processor_of));
 }
 

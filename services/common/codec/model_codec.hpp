@@ -28,10 +28,16 @@ Json encode(const TaskGraph& graph);
 Result<ResourceGraph> decode_resources(const Json& json);
 Json encode(const ResourceGraph& resources);
 
+/// How a mapping can be made again: the program with its version, and what it was given. Readers ignore both.
+struct MadeBy {
+    std::string program;
+    Json settings;  ///< object
+};
+
 /// File format `zbs-mapping/1` (schemas/json/mapping.schema.json), without its version, which `document_text` writes;
 /// `seconds` is the time that the mapper took.
-Json encode_mapping(const ResourceGraph& resources, const Mapping& mapping, const MappingReport& report,
-                    double seconds);
+Json encode_mapping(const ResourceGraph& resources, const Mapping& mapping, const MappingReport& report, double seconds,
+                    const MadeBy& made);
 /// Errors: a zone or machine that `resources` does not have, a processor out of range, tasks not 0..n-1 in order.
 Result<Mapping> decode_mapping(const Json& json, const ResourceGraph& resources);
 
@@ -42,7 +48,7 @@ Result<Link> decode_link(const Json& json, const std::string& pointer);
 /// the hierarchy fastest. Its version comes first. `block_bound` is what a processor may hold, `seconds` the time that
 /// the mapper took. Written as text at once, because a million rows are common here.
 std::string tree_mapping_text(std::span<const ProcessorIndex> processor_of, ProcessorIndex processors,
-                              const TreeReport& report, double block_bound, double seconds);
+                              const TreeReport& report, double block_bound, double seconds, const MadeBy& made);
 
 /// Errors: a number of processors other than `processors`, a processor out of range, tasks not 0..n-1 in order.
 Result<std::vector<ProcessorIndex>> decode_tree_mapping(const Json& json, ProcessorIndex processors);

@@ -166,6 +166,15 @@ class Hierarchies(MapCommand):
             self.assertEqual(self.json("--graph", "g.graph", "--resources", "r.json", "--algorithm", algorithm)["format"], "zbs-mapping/1")
 
 
+    def test_a_mapping_can_be_made_again_from_its_json(self):
+        self.write("g.graph", graph_text(*grid(5, 5)))
+        found = self.json("--graph", "g.graph", *self.ONTO, "--algorithm", "random", "--seed", "7")
+        again = [word for name in ("graph", "hierarchy", "distances", "algorithm", "seed", "imbalance", "preset", "objective", "tasks_per_processor")
+                 for word in ("--" + name.replace("_", "-"), str(found["settings"][name]))]
+        self.assertEqual(self.json(*again)["mapping"], found["mapping"])
+        self.assertRegex(found["program"], r"^zbs \d")
+
+
 class GraphFiles(MapCommand):
     ONTO = ("--hierarchy", "3", "--distances", "1", "--tasks-per-processor", "1")
 
@@ -288,6 +297,27 @@ class BadInput(MapCommand):
             for text in says:
                 self.assertIn(text, done.stderr)
             self.assertFalse(os.path.exists(self.folder + "/out"))
+
+
+    def test_options_that_a_format_has_no_place_for_are_named(self):
+        self.write("m.json", json.dumps({"format": "zbs-model/1", "program": "p", "ranks": 1, "compute": [1], "edges": []}))
+        self.write("r.json", json.dumps({"format": "zbs-resources/1", "links": [], "zones": [{"name": "a", "machines": [{"name": "n", "processors": 1, "speed": 1}]}]}))
+        base = ("--model", "m.json", "--resources", "r.json", "-D", "/x", "-t", "5m", "--contact", "a=b", "--format")
+        for form, says in (("rankfile", "note: rankfile has no place for --chdir, --walltime, --contact; give"), ("jsdl", "note: jsdl has no place for --contact;"),
+                           ("table", "note: table has no place for --chdir, --walltime, --contact, the program"), ("rsl", "")):
+            done = self.map(*base, form, "--", "./a")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(says, done.stderr)
+            self.assertEqual("no place" in done.stderr, says != "")
+
+    def test_hosts_of_one_zone_are_its_machines(self):
+        self.write("m.json", json.dumps({"format": "zbs-model/1", "program": "p", "ranks": 2, "compute": [1, 1], "edges": []}))
+        zone = lambda name, processors: {"name": name, "machines": [{"name": "n", "processors": processors, "speed": 1}]}
+        for zones, hosts in (([zone("a", 2)], ["n:2"]), ([zone("a", 1), zone("b", 1)], ["a.n:1", "b.n:1"])):
+            self.write("r.json", json.dumps({"format": "zbs-resources/1", "links": [], "zones": zones}))
+            done = self.map("--model", "m.json", "--resources", "r.json", "--format", "hostfile")
+            self.assertEqual(sorted(done.stdout.split()), hosts)
+            self.assertEqual("ZONE.MACHINE" in done.stderr, len(zones) > 1)
 
 
 class ProgramsOptions(MapCommand):
