@@ -705,7 +705,11 @@ Result<Simulated> simulate_all(const SimulateCommand& command, const SimulationO
         why_whole = schedule.error();
     }
     Result<LoadedWorkload> loaded = load_workload(command.source);
-    if (!loaded) return loaded.error().code == ErrorCode::kTooLarge && why_whole ? *why_whole : loaded.error();
+    if (!loaded) {
+        // A log can be too large to be in memory, and then no reason is found there why it has to be.
+        const bool too_large = !command.source.trace.empty() && loaded.error().code == ErrorCode::kTooLarge;
+        return too_large && why_whole ? *why_whole : loaded.error();
+    }
     found.loaded = *std::move(loaded);
     report(command, simulated, found.loaded);
     for (const NamedPolicy& policy : policies) {
@@ -769,7 +773,10 @@ void add_simulate_command(CLI::App& app, Context& context) {
         "simulate",
         "simulate the queue of a zone: a log or a generated workload under a scheduling policy, offline\n\n"
         "Logs are in the Standard Workload Format (.swf, .swf.gz). Jobs without size or run time and those larger than "
-        "the machine are dropped and counted (--refuse makes them errors); a job is killed at its estimate.\n\n"
+        "the machine are dropped and counted (--refuse makes them errors); a job is killed at its estimate. "
+        "Without --compare, --window, files to write and changes of the jobs, a log in the order of submission and of "
+        "job numbers is simulated while it is read, with 40 bytes of memory a job that has ended; policies that "
+        "preempt, time sharing and all else keep the whole workload in memory.\n\n"
         "Example: zbs simulate --trace log.swf.gz --policy easy\n"
         "Example: zbs simulate --generate lublin:jobs=5000,processors=128 --compare fcfs,easy,conservative\n"
         "Example: zbs simulate --from-sacct year.txt --slurm-conf slurm.conf --compare easy,conservative");

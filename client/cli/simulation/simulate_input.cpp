@@ -98,25 +98,11 @@ Result<LoadedWorkload> load_log(const WorkloadSource& source) {
 }
 
 Result<LoadedWorkload> load_generated(const WorkloadSource& source) {
-    Result<NamedOptions> named = parse_named_options(source.generate, ',', "--generate");
-    if (!named) return named.error();
-    GeneratorRequest request{.name = named->name, .options = std::move(named->options), .seed = source.seed};
-    if (source.processors > 0) {
-        for (const auto& [name, value] : request.options)
-            if (name == "processors") return invalid("is given here and as an option of --generate", "--processors");
-        request.options.emplace_back("processors", std::to_string(source.processors));
-    }
     std::string parameters;
-    if (!source.parameters.empty()) {
-        Result<std::string> text = read_all(source.parameters, kMaxParameterBytes);
-        if (!text) return text.error();
-        parameters = *std::move(text);
-        if (parameters.empty()) return invalid("the parameter file is empty", source.parameters);
-        request.parameters = parameters;
-        request.parameters_source = source.parameters;
-    }
+    const Result<GeneratorRequest> request = request_of(source, parameters);
+    if (!request) return request.error();
     Stopwatch watch;
-    Result<Workload> made = generate(request);
+    Result<Workload> made = generate(*request);
     if (!made) {
         Error fault = made.error();
         if (fault.pointer.empty()) fault.pointer = "--generate";
@@ -241,6 +227,26 @@ Result<formats::SwfCleaning> cleaning_of(const WorkloadSource& source) {
         }
     }
     return rules;
+}
+
+Result<GeneratorRequest> request_of(const WorkloadSource& source, std::string& parameters) {
+    Result<NamedOptions> named = parse_named_options(source.generate, ',', "--generate");
+    if (!named) return named.error();
+    GeneratorRequest request{.name = named->name, .options = std::move(named->options), .seed = source.seed};
+    if (source.processors > 0) {
+        for (const auto& [name, value] : request.options)
+            if (name == "processors") return invalid("is given here and as an option of --generate", "--processors");
+        request.options.emplace_back("processors", std::to_string(source.processors));
+    }
+    if (!source.parameters.empty()) {
+        Result<std::string> text = read_all(source.parameters, kMaxParameterBytes);
+        if (!text) return text.error();
+        parameters = *std::move(text);
+        if (parameters.empty()) return invalid("the parameter file is empty", source.parameters);
+        request.parameters = parameters;
+        request.parameters_source = source.parameters;
+    }
+    return request;
 }
 
 Result<std::pair<std::string, std::string>> parse_assignment(const std::string& text, const std::string& option) {

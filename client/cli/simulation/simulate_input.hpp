@@ -10,6 +10,7 @@
 #include "algorithms/formats/swf_cleaning.hpp"
 #include "algorithms/model/workload.hpp"
 #include "algorithms/policy/registry.hpp"
+#include "algorithms/sim/workload_generators.hpp"
 #include "client/cli/context.hpp"
 
 // What `zbs simulate` can be given by name.
@@ -68,6 +69,8 @@ class Stopwatch {
 /// Refuses what does not go together.
 Result<void> check_source(const WorkloadSource& source);
 Result<formats::SwfCleaning> cleaning_of(const WorkloadSource& source);
+/// The request has a view of `parameters`, which receives the parameter file.
+Result<GeneratorRequest> request_of(const WorkloadSource& source, std::string& parameters);
 
 /// Errors name the option, or the file and line.
 Result<LoadedWorkload> load_workload(const WorkloadSource& source);

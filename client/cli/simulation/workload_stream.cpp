@@ -116,14 +116,77 @@ class LogStream final : public WorkloadStream {
     Stopwatch watch_;
 };
 
+/// The jobs of a model, without priorities or other sizes than they ask for.
+class ModelStream final : public WorkloadStream {
+  public:
+    Result<void> begin(const WorkloadSource& source) {
+        Result<GeneratorRequest> request = request_of(source, parameters_);
+        if (!request) return request.error();
+        request_ = *std::move(request);
+        const Result<GeneratorOptions> common = common_options(request_);
+        if (!common) return common.error();
+        expected_ = static_cast<std::size_t>(common->jobs);
+        found_.name = source.generate;
+        found_.workload.name = request_.name;
+        found_.workload.processors = common->processors;
+        return {};
+    }
+
+    const LoadedWorkload& found() const override { return found_; }
+    std::size_t expected_jobs() const override { return expected_; }
+
+    Result<void> run(const AddJob& add) override {
+        watch_.lap();
+        Result<void> done = generate(request_, [&](const WorkloadJob& entry) -> Result<void> {
+            if (entry.job.priority != 0 || entry.job.flexibility != Flexibility::kRigid)
+                return invalid("the workload has to be in memory as a whole");
+            jobs_.push_back(entry);
+            return jobs_.size() == kBatch ? pass_on(add) : Result<void>{};
+        });
+        return done ? pass_on(add) : done;
+    }
+
+    Result<LoadedWorkload> finish() override {
+        if (found_.jobs == 0) return invalid("a workload of 0 jobs cannot be simulated", "--generate");
+        return std::move(found_);
+    }
+
+  private:
+    static constexpr std::size_t kBatch = 4096;  ///< so that time is measured of many jobs at once
+
+    Result<void> pass_on(const AddJob& add) {
+        found_.parse_s += watch_.lap();
+        for (const WorkloadJob& entry : jobs_)
+            if (Result<void> done = add(entry); !done) return done;
+        found_.jobs += jobs_.size();
+        jobs_.clear();
+        watch_.lap();
+        return {};
+    }
+
+    std::string parameters_;
+    GeneratorRequest request_;
+    std::size_t expected_ = 0;
+    std::vector<WorkloadJob> jobs_;
+    LoadedWorkload found_;
+    Stopwatch watch_;
+};
+
 }  // namespace
 
 Result<std::unique_ptr<WorkloadStream>> WorkloadStream::open(const WorkloadSource& source) {
     if (Result<void> good = check_source(source); !good) return good.error();
     std::error_code ignored;
-    if (!source.where.empty() || source.load || source.estimate_factor || !source.flexibility.empty() ||
-        !std::filesystem::is_regular_file(source.trace, ignored))
+    const bool is_changed =
+        !source.where.empty() || source.load || source.estimate_factor || !source.flexibility.empty();
+    const bool is_model = !source.generate.empty();
+    if (is_changed || (!is_model && !std::filesystem::is_regular_file(source.trace, ignored)))
         return invalid("the workload has to be in memory as a whole");
+    if (is_model) {
+        auto stream = std::make_unique<ModelStream>();
+        if (Result<void> done = stream->begin(source); !done) return done.error();
+        return std::unique_ptr<WorkloadStream>(std::move(stream));
+    }
     const Result<formats::SwfCleaning> rules = cleaning_of(source);
     if (!rules) return rules.error();
     Result<std::unique_ptr<Input>> input = Input::open(source.trace);
