@@ -706,9 +706,11 @@ Result<Simulated> simulate_all(const SimulateCommand& command, const SimulationO
     }
     Result<LoadedWorkload> loaded = load_workload(command.source);
     if (!loaded) {
-        // A log can be too large to be in memory, and then no reason is found there why it has to be.
-        const bool too_large = !command.source.trace.empty() && loaded.error().code == ErrorCode::kTooLarge;
-        return too_large && why_whole ? *why_whole : loaded.error();
+        Error fault = loaded.error();
+        // Why a log that is too large to be in memory has to be.
+        if (fault.code == ErrorCode::kTooLarge && why_whole && !command.source.trace.empty())
+            fault.message += "; while it was read: " + text_with_pointer(*why_whole);
+        return fault;
     }
     found.loaded = *std::move(loaded);
     report(command, simulated, found.loaded);

@@ -74,6 +74,7 @@ class LogStream final : public WorkloadStream {
         const Result<std::size_t> used = reader_.read(text_, is_read_);
         if (!used) return used.error();
         text_.erase(0, *used);
+        if (text_.size() > formats::SwfTrace::kMaxLine) return invalid("a line is too long", path_);
         found_.parse_s += watch_.lap();
         return {};
     }

@@ -70,6 +70,29 @@ TEST(SimulateStream, JobsThatComeOneByOneHaveTheTimesOfAWorkload) {
             }
 }
 
+TEST(SimulateStream, JobsAreHandedOverAsSoonAsAllBeforeThemHaveEnded) {
+    WorkloadJob entry = workload(4, {{0, 1, 100, 5}}).jobs[0];
+    std::size_t ended = 0;
+    std::vector<std::size_t> ended_at_submission;
+    const Result<SimulationOutcome> outcome = simulate(
+        [&](const AddJob& add) {
+            for (int i = 0; i < 1000; ++i) {
+                entry.job.submit = at(2 * i);
+                entry.runtime = std::chrono::seconds{i == 0 ? 101 : 1};
+                entry.job.walltime = entry.runtime;
+                if (Result<void> done = add(entry); !done) return done;
+                ended_at_submission.push_back(ended);
+            }
+            return Result<void>{};
+        },
+        "log", *policy("fcfs"), {.processors = 4}, [&](const WorkloadJob&, Time, Time) { ++ended; });
+    ASSERT_TRUE(outcome.has_value());
+    EXPECT_EQ(ended, 1000U);
+    EXPECT_EQ(ended_at_submission[50], 0U);  // the first one runs until 101
+    EXPECT_EQ(ended_at_submission[51], 51U);
+    EXPECT_EQ(ended_at_submission[999], 999U);
+}
+
 TEST(SimulateStream, ErrorsNameTheJobAndEndTheStream) {
     Workload jobs = workload(4, {{5, 3, 10, 4}, {4, 2, 5}, {6, 1, 1}});
     std::size_t given = 0;
