@@ -192,55 +192,66 @@ std::optional<std::int64_t> SwfTrace::processors() const {
     return std::nullopt;
 }
 
-Result<SwfTrace> read_swf(std::string_view text, std::string_view source, const SwfReadOptions& options) {
-    SwfTrace trace;
-    // Lines of archived logs have 70 bytes or more; shorter ones make the vector grow, and so do very many.
-    trace.records.reserve(std::min(text.size() / 70 + 1, std::size_t{4'000'000}));
+/// Error: what is wrong with the line.
+std::optional<Error> SwfReader::read_line(std::string_view line) {
+    const char* first = line.data();
+    const char* const end = first + line.size();
+    while (first < end && is_blank(*first)) ++first;
+    if (first == end) return std::nullopt;
+    if (line.size() > SwfTrace::kMaxLine)
+        return invalid("the line has " + std::to_string(line.size()) + " bytes; at most " +
+                       std::to_string(SwfTrace::kMaxLine) + " are read: is this a workload log?");
+    if (*first == ';') {
+        std::string_view comment(first + 1, static_cast<std::size_t>(end - first - 1));
+        if (comment.ends_with('\r')) comment.remove_suffix(1);
+        trace_.comments.emplace_back(comment);
+        return std::nullopt;
+    }
+    SwfRecord& record = trace_.records.emplace_back();
+    record.line = line_number_;
+    LineNotes notes;
+    if (!scan_record(first, end, record, notes)) {
+        trace_.records.pop_back();
+        return fault_of(line);
+    }
+    ++records_;
+    if (notes.wide) trace_.wide_lines.add(line_number_);
+    if (notes.label) trace_.label_lines.add(line_number_);
+    return std::nullopt;
+}
+
+Result<std::size_t> SwfReader::read(std::string_view text, bool is_last) {
     constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
     const char* at = text.data();
     const char* const text_end = at + text.size();
-    std::uint32_t line_number = 0;
+    if (line_number_ == 0 && text.starts_with(kByteOrderMark)) at += kByteOrderMark.size();
     while (at < text_end) {
-        ++line_number;
         const void* const newline = std::memchr(at, '\n', static_cast<std::size_t>(text_end - at));
+        if (newline == nullptr && !is_last) break;
+        ++line_number_;
         const char* const end = newline == nullptr ? text_end : static_cast<const char*>(newline);
-        const char* const next = newline == nullptr ? text_end : end + 1;
-        const std::string_view line(at, static_cast<std::size_t>(end - at));
-        while (at < end && is_blank(*at)) ++at;
-        const char* const first = at;
-        at = next;
-        if (first == end) continue;
-        std::optional<Error> fault;
-        if (line.size() > SwfTrace::kMaxLine) {
-            fault = invalid("the line has " + std::to_string(line.size()) + " bytes; at most " +
-                            std::to_string(SwfTrace::kMaxLine) + " are read: is this a workload log?");
-        } else if (*first == ';') {
-            std::string_view comment(first + 1, static_cast<std::size_t>(end - first - 1));
-            if (comment.ends_with('\r')) comment.remove_suffix(1);
-            trace.comments.emplace_back(comment);
-        } else {
-            if (trace.records.size() == SwfTrace::kMaxRecords)
-                return Error{ErrorCode::kTooLarge,
-                             "more than " + std::to_string(SwfTrace::kMaxRecords) + " jobs; split the log",
-                             std::string(source) + ":" + std::to_string(line_number)};
-            SwfRecord& record = trace.records.emplace_back();
-            record.line = line_number;
-            LineNotes notes;
-            if (!scan_record(first, end, record, notes)) {
-                trace.records.pop_back();
-                fault = fault_of(line);
-            } else if (notes.wide || notes.label) [[unlikely]] {
-                if (notes.wide) trace.wide_lines.add(line_number);
-                if (notes.label) trace.label_lines.add(line_number);
-            }
-        }
-        if (!fault) continue;
-        fault->pointer = std::string(source) + ":" + std::to_string(line_number);
-        if (!options.lenient) return *fault;
-        if (++trace.skipped_lines == 1) trace.first_skipped = std::move(fault);
+        std::optional<Error> fault = read_line({at, static_cast<std::size_t>(end - at)});
+        at = newline == nullptr ? text_end : end + 1;
+        const bool too_many = records_ > SwfTrace::kMaxRecords;
+        if (too_many)
+            fault = Error{ErrorCode::kTooLarge,
+                          "more than " + std::to_string(SwfTrace::kMaxRecords) + " jobs; split the log",
+                          {}};
+        if (!fault) [[likely]]
+            continue;
+        fault->pointer = source_ + ":" + std::to_string(line_number_);
+        if (too_many || !options_.lenient) return *std::move(fault);
+        if (++trace_.skipped_lines == 1) trace_.first_skipped = std::move(fault);
     }
-    return trace;
+    return static_cast<std::size_t>(at - text.data());
+}
+
+Result<SwfTrace> read_swf(std::string_view text, std::string_view source, const SwfReadOptions& options) {
+    SwfReader reader(source, options);
+    // Lines of archived logs have 70 bytes or more; shorter ones make the vector grow, and so do very many.
+    reader.trace().records.reserve(std::min(text.size() / 70 + 1, std::size_t{4'000'000}));
+    if (const Result<std::size_t> done = reader.read(text, true); !done) return done.error();
+    return std::move(reader.trace());
 }
 
 std::string write_swf(const SwfTrace& trace) {

@@ -97,6 +97,27 @@ struct SwfReadOptions {
 /// (kInvalidArgument), more than kMaxRecords jobs (kTooLarge).
 Result<SwfTrace> read_swf(std::string_view text, std::string_view source, const SwfReadOptions& options = {});
 
+/// Reads the same log piece by piece.
+class SwfReader {
+  public:
+    SwfReader(std::string_view source, const SwfReadOptions& options) : source_(source), options_(options) {}
+
+    /// Adds the whole lines at the beginning of `text` to the trace; returns how many bytes those are. `is_last`: the
+    /// log ends with `text`, also in the middle of a line.
+    Result<std::size_t> read(std::string_view text, bool is_last);
+    /// What was read so far. Its records may be taken out between two calls.
+    SwfTrace& trace() { return trace_; }
+
+  private:
+    std::optional<Error> read_line(std::string_view line);
+
+    std::string source_;
+    SwfReadOptions options_;
+    SwfTrace trace_;
+    std::size_t records_ = 0;  ///< in all
+    std::uint32_t line_number_ = 0;
+};
+
 /// The log as text: what `read_swf` reads from it has the same comments and records.
 std::string write_swf(const SwfTrace& trace);
 

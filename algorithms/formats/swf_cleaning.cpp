@@ -13,119 +13,27 @@ constexpr std::int64_t kSecond = SwfRecord::kUnit;
 constexpr std::int64_t kMaxSubmit = 1'000'000'000'000 * kSecond, kMaxLength = 100'000'000'000 * kSecond;
 constexpr std::int64_t kMaxProcessors = 100'000'000;  // ZoneState's, too
 
+Error fault_of(const SwfRecord& record, std::string_view source, const std::string& message) {
+    return invalid("job " + std::to_string(record.whole(SwfField::kJob)) + " " + message,
+                   std::string(source) + ":" + std::to_string(record.line));
+}
+
+std::int64_t memory_kib(const SwfRecord& record) {
+    const std::int64_t memory = record.whole(SwfField::kRequestedMemory);
+    return memory > 0 ? memory : std::max<std::int64_t>(0, record.whole(SwfField::kUsedMemory));
+}
+std::int32_t small(const SwfRecord& record, SwfField field) {
+    return static_cast<std::int32_t>(std::clamp<std::int64_t>(record.whole(field), -1, 0x7fffffff));
+}
+
+/// Resolves what depends on all jobs of a log: repeated numbers and the order.
 struct Cleaner {
     const SwfTrace& trace;
     std::string_view source;
     const SwfCleaning& rules;
-    std::int64_t processors;
     CleanedSwf out;
-    std::int64_t first_partition = 0;  ///< of the first job that is taken
 
-    Error fault(const SwfRecord& record, const std::string& message) const {
-        return invalid("job " + std::to_string(record.whole(SwfField::kJob)) + " " + message,
-                       std::string(source) + ":" + std::to_string(record.line));
-    }
-    Result<void> drop(SwfDrop reason, SwfCleaning::Action action, const SwfRecord& record, const std::string& message) {
-        if (action == SwfCleaning::Action::kRefuse) return fault(record, message);
-        const auto at = static_cast<std::size_t>(reason);
-        if (out.dropped[at]++ == 0) out.first_line[at] = record.line;
-        return {};
-    }
-
-    void note_assumptions(const SwfRecord& record, bool no_estimate, bool zero_counts) {
-        const auto assume = [&](SwfAssumption assumption, bool holds) {
-            if (holds) out.assumed[static_cast<std::size_t>(assumption)].add(record.line);
-        };
-        if (out.record_of_job.empty()) first_partition = record.whole(SwfField::kPartition);
-        assume(SwfAssumption::kNoEstimate, no_estimate);
-        assume(SwfAssumption::kOtherSize, record.whole(rules.allocated_size ? SwfField::kAllocatedProcessors
-                                                                            : SwfField::kRequestedProcessors) <= 0);
-        assume(SwfAssumption::kFraction, record.millionth(SwfField::kAllocatedProcessors) % kSecond != 0 ||
-                                             record.millionth(SwfField::kRequestedProcessors) % kSecond != 0);
-        assume(SwfAssumption::kZeroRuntime, zero_counts);
-        assume(SwfAssumption::kPreceding, record.millionth(SwfField::kPrecedingJob) > 0);
-        assume(SwfAssumption::kPartition, record.whole(SwfField::kPartition) != first_partition);
-    }
-    static std::int64_t memory_kib(const SwfRecord& record) {
-        const std::int64_t memory = record.whole(SwfField::kRequestedMemory);
-        return memory > 0 ? memory : std::max<std::int64_t>(0, record.whole(SwfField::kUsedMemory));
-    }
-    static std::int32_t small(const SwfRecord& record, SwfField field) {
-        return static_cast<std::int32_t>(std::clamp<std::int64_t>(record.whole(field), -1, 0x7fffffff));
-    }
-
-    /// What becomes of a job that ran longer than its estimate.
-    void fit(std::int64_t& runtime, std::int64_t& estimate) {
-        if (runtime > estimate) {
-            if (rules.past_estimate == SwfCleaning::PastEstimate::kKilled) {
-                runtime = estimate;
-                ++out.cut_at_estimate;
-            } else if (rules.past_estimate == SwfCleaning::PastEstimate::kRaised) {
-                estimate = runtime;
-            }
-        }
-        if (rules.exact_estimates) estimate = runtime;
-    }
-
-    /// Takes one record, or drops it.
-    Result<void> take(std::uint32_t index) {
-        const SwfRecord& record = trace.records[index];
-        const std::int64_t status = record.whole(SwfField::kStatus);
-        if (status >= 2 && status <= 4) return drop(SwfDrop::kPartial, SwfCleaning::Action::kDrop, record, {});
-        const std::int64_t allocated = record.whole(SwfField::kAllocatedProcessors);
-        const std::int64_t requested = record.whole(SwfField::kRequestedProcessors);
-        const std::int64_t size =
-            rules.allocated_size ? (allocated > 0 ? allocated : requested) : (requested > 0 ? requested : allocated);
-        const std::int64_t id = rules.renumber ? static_cast<std::int64_t>(out.workload.jobs.size() + 1) * kSecond
-                                               : record.millionth(SwfField::kJob);
-        if (id < 0 || id % kSecond != 0)
-            return drop(
-                SwfDrop::kImpossible, rules.impossible, record,
-                "must have a whole number of 0 or more in field 1: correct it, or skip such lines with --lenient");
-        if (size <= 0)
-            return drop(SwfDrop::kNoSize, rules.no_size, record,
-                        "has no size: give requested (field 8) or allocated processors (field 5), or drop such jobs");
-        if (std::max(allocated, requested) > processors)
-            return drop(SwfDrop::kOversized, rules.oversized, record,
-                        "needs " + std::to_string(std::max(allocated, requested)) +
-                            " processors, but the machine has " + std::to_string(processors) +
-                            ": give a larger one, or drop such jobs");
-        std::int64_t runtime = record.millionth(SwfField::kRuntime);
-        const bool zero_counts = rules.zero_runtime_counts && runtime == 0 && status != 5;
-        if (zero_counts) runtime = kSecond;
-        if (runtime <= 0)
-            return drop(SwfDrop::kNoRuntime, rules.no_runtime, record,
-                        "has no run time above zero (field 4): correct it, or drop such jobs");
-        const std::int64_t submit = record.millionth(SwfField::kSubmit);
-        if (submit < 0)
-            return drop(SwfDrop::kNoSubmit, rules.no_submit, record,
-                        "has no submit time of zero or more (field 2): correct it, or drop such jobs");
-        if (rules.drop_cancelled && status == 5)
-            return drop(SwfDrop::kCancelled, SwfCleaning::Action::kDrop, record, {});
-        if (rules.drop_failed && status == 0) return drop(SwfDrop::kFailed, SwfCleaning::Action::kDrop, record, {});
-        std::int64_t estimate = record.millionth(SwfField::kRequestedTime);
-        const bool no_estimate = estimate <= 0;
-        if (no_estimate) estimate = runtime;
-        if (submit > kMaxSubmit || runtime > kMaxLength || estimate > kMaxLength)
-            return drop(
-                SwfDrop::kImpossible, rules.impossible, record,
-                "has a time out of range, beyond 1e12 s for submit times or 1e11 s for run and requested times: "
-                "correct it, or skip such lines with --lenient");
-        fit(runtime, estimate);
-        note_assumptions(record, no_estimate, zero_counts);
-        out.workload.jobs.push_back({.job = {.id = JobId{id / kSecond},
-                                             .submit = Time{Duration{submit}},
-                                             .walltime = Duration{estimate},
-                                             .processors = static_cast<std::int32_t>(size),
-                                             .user = small(record, SwfField::kUser),
-                                             .group = small(record, SwfField::kGroup),
-                                             .queue = small(record, SwfField::kQueue),
-                                             .memory_bytes = memory_kib(record) * 1024},
-                                     .runtime = Duration{runtime}});
-        out.record_of_job.push_back(index);
-        return {};
-    }
-
+    Error fault(const SwfRecord& record, const std::string& message) const { return fault_of(record, source, message); }
     /// Refuses or drops jobs whose number was seen further up.
     Result<void> resolve_ids() {
         std::vector<WorkloadJob>& jobs = out.workload.jobs;
@@ -154,8 +62,7 @@ struct Cleaner {
         for (std::size_t i = 0; i < jobs.size(); ++i) {
             if (next < repeated.size() && repeated[next] == i) {
                 ++next;
-                if (Result<void> done = drop(SwfDrop::kRepeatedId, rules.repeated_id, record_of(i), {}); !done)
-                    return done;
+                out.drop(SwfDrop::kRepeatedId, record_of(i).line);
                 continue;
             }
             jobs[kept] = jobs[i];
@@ -237,10 +144,99 @@ std::size_t CleanedSwf::dropped_in_all() const {
     return std::accumulate(dropped.begin(), dropped.end(), std::size_t{0});
 }
 
-Result<CleanedSwf> clean_swf(const SwfTrace& trace, std::string_view source, const SwfCleaning& rules) {
+void CleanedSwf::drop(SwfDrop reason, std::uint32_t line) {
+    const auto at = static_cast<std::size_t>(reason);
+    if (dropped[at]++ == 0) first_line[at] = line;
+}
+
+Result<const WorkloadJob*> SwfCleaner::drop(SwfDrop reason, SwfCleaning::Action action, const SwfRecord& record,
+                                            const std::string& message) {
+    if (action == SwfCleaning::Action::kRefuse) return fault_of(record, source_, message);
+    out_.drop(reason, record.line);
+    return nullptr;
+}
+
+void SwfCleaner::note_assumptions(const SwfRecord& record, bool no_estimate, bool zero_counts) {
+    const auto assume = [&](SwfAssumption assumption, bool holds) {
+        if (holds) out_.assumed[static_cast<std::size_t>(assumption)].add(record.line);
+    };
+    if (taken_ == 0) first_partition_ = record.whole(SwfField::kPartition);
+    assume(SwfAssumption::kNoEstimate, no_estimate);
+    assume(SwfAssumption::kOtherSize,
+           record.whole(rules_.allocated_size ? SwfField::kAllocatedProcessors : SwfField::kRequestedProcessors) <= 0);
+    assume(SwfAssumption::kFraction, record.millionth(SwfField::kAllocatedProcessors) % kSecond != 0 ||
+                                         record.millionth(SwfField::kRequestedProcessors) % kSecond != 0);
+    assume(SwfAssumption::kZeroRuntime, zero_counts);
+    assume(SwfAssumption::kPreceding, record.millionth(SwfField::kPrecedingJob) > 0);
+    assume(SwfAssumption::kPartition, record.whole(SwfField::kPartition) != first_partition_);
+}
+void SwfCleaner::fit(std::int64_t& runtime, std::int64_t& estimate) {
+    if (runtime > estimate) {
+        if (rules_.past_estimate == SwfCleaning::PastEstimate::kKilled) {
+            runtime = estimate;
+            ++out_.cut_at_estimate;
+        } else if (rules_.past_estimate == SwfCleaning::PastEstimate::kRaised) {
+            estimate = runtime;
+        }
+    }
+    if (rules_.exact_estimates) estimate = runtime;
+}
+
+Result<const WorkloadJob*> SwfCleaner::take(const SwfRecord& record) {
+    const std::int64_t status = record.whole(SwfField::kStatus);
+    if (status >= 2 && status <= 4) return drop(SwfDrop::kPartial, SwfCleaning::Action::kDrop, record, {});
+    const std::int64_t allocated = record.whole(SwfField::kAllocatedProcessors);
+    const std::int64_t requested = record.whole(SwfField::kRequestedProcessors);
+    const std::int64_t size =
+        rules_.allocated_size ? (allocated > 0 ? allocated : requested) : (requested > 0 ? requested : allocated);
+    const std::int64_t id =
+        rules_.renumber ? static_cast<std::int64_t>(taken_ + 1) * kSecond : record.millionth(SwfField::kJob);
+    if (id < 0 || id % kSecond != 0)
+        return drop(SwfDrop::kImpossible, rules_.impossible, record,
+                    "must have a whole number of 0 or more in field 1: correct it, or skip such lines with --lenient");
+    if (size <= 0)
+        return drop(SwfDrop::kNoSize, rules_.no_size, record,
+                    "has no size: give requested (field 8) or allocated processors (field 5), or drop such jobs");
+    if (std::max(allocated, requested) > processors_)
+        return drop(SwfDrop::kOversized, rules_.oversized, record,
+                    "needs " + std::to_string(std::max(allocated, requested)) + " processors, but the machine has " +
+                        std::to_string(processors_) + ": give a larger one, or drop such jobs");
+    std::int64_t runtime = record.millionth(SwfField::kRuntime);
+    const bool zero_counts = rules_.zero_runtime_counts && runtime == 0 && status != 5;
+    if (zero_counts) runtime = kSecond;
+    if (runtime <= 0)
+        return drop(SwfDrop::kNoRuntime, rules_.no_runtime, record,
+                    "has no run time above zero (field 4): correct it, or drop such jobs");
+    const std::int64_t submit = record.millionth(SwfField::kSubmit);
+    if (submit < 0)
+        return drop(SwfDrop::kNoSubmit, rules_.no_submit, record,
+                    "has no submit time of zero or more (field 2): correct it, or drop such jobs");
+    if (rules_.drop_cancelled && status == 5) return drop(SwfDrop::kCancelled, SwfCleaning::Action::kDrop, record, {});
+    if (rules_.drop_failed && status == 0) return drop(SwfDrop::kFailed, SwfCleaning::Action::kDrop, record, {});
+    std::int64_t estimate = record.millionth(SwfField::kRequestedTime);
+    const bool no_estimate = estimate <= 0;
+    if (no_estimate) estimate = runtime;
+    if (submit > kMaxSubmit || runtime > kMaxLength || estimate > kMaxLength)
+        return drop(SwfDrop::kImpossible, rules_.impossible, record,
+                    "has a time out of range, beyond 1e12 s for submit times or 1e11 s for run and requested times: "
+                    "correct it, or skip such lines with --lenient");
+    fit(runtime, estimate);
+    note_assumptions(record, no_estimate, zero_counts);
+    job_ = {.job = {.id = JobId{id / kSecond},
+                    .submit = Time{Duration{submit}},
+                    .walltime = Duration{estimate},
+                    .processors = static_cast<std::int32_t>(size),
+                    .user = small(record, SwfField::kUser),
+                    .group = small(record, SwfField::kGroup),
+                    .queue = small(record, SwfField::kQueue),
+                    .memory_bytes = memory_kib(record) * 1024},
+            .runtime = Duration{runtime}};
+    ++taken_;
+    return &job_;
+}
+
+Result<std::int32_t> machine_size(const SwfTrace& trace, std::string_view source, const SwfCleaning& rules) {
     const std::string file(source);
-    if (trace.records.empty())
-        return invalid("the log has no jobs: lines of 18 numbers, one a job, were expected", file);
     const std::int64_t processors = rules.processors > 0 ? rules.processors : trace.processors().value_or(0);
     if (processors <= 0)
         return invalid("the header does not say how many processors the machine has (MaxProcs): name the number", file);
@@ -248,14 +244,31 @@ Result<CleanedSwf> clean_swf(const SwfTrace& trace, std::string_view source, con
         return invalid("the machine has " + std::to_string(processors) + " processors, but at most " +
                            std::to_string(kMaxProcessors) + " are simulated: name another number",
                        file);
-    Cleaner cleaner{
-        .trace = trace, .source = source, .rules = rules, .processors = processors, .out = {}, .first_partition = 0};
-    cleaner.out.workload.name = file.substr(file.find_last_of('/') + 1);
-    cleaner.out.workload.processors = static_cast<std::int32_t>(processors);
-    cleaner.out.workload.jobs.reserve(trace.records.size());
-    cleaner.out.record_of_job.reserve(trace.records.size());
-    for (std::uint32_t i = 0; i < trace.records.size(); ++i)
-        if (Result<void> done = cleaner.take(i); !done) return done.error();
+    return static_cast<std::int32_t>(processors);
+}
+
+Result<CleanedSwf> clean_swf(const SwfTrace& trace, std::string_view source, const SwfCleaning& rules) {
+    const std::string file(source);
+    if (trace.records.empty())
+        return invalid("the log has no jobs: lines of 18 numbers, one a job, were expected", file);
+    const Result<std::int32_t> processors = machine_size(trace, source, rules);
+    if (!processors) return processors.error();
+    SwfCleaner one_by_one(source, rules, *processors);
+    std::vector<WorkloadJob> jobs;
+    std::vector<std::uint32_t> records;
+    jobs.reserve(trace.records.size());
+    records.reserve(trace.records.size());
+    for (std::uint32_t i = 0; i < trace.records.size(); ++i) {
+        const Result<const WorkloadJob*> job = one_by_one.take(trace.records[i]);
+        if (!job) return job.error();
+        if (*job == nullptr) continue;
+        jobs.push_back(**job);
+        records.push_back(i);
+    }
+    Cleaner cleaner{.trace = trace, .source = source, .rules = rules, .out = one_by_one.found()};
+    cleaner.out.workload = {
+        .name = file.substr(file.find_last_of('/') + 1), .processors = *processors, .jobs = std::move(jobs)};
+    cleaner.out.record_of_job = std::move(records);
     if (Result<void> done = cleaner.resolve_ids(); !done) return done.error();
     if (Result<void> done = cleaner.sort(); !done) return done.error();
     CleanedSwf& out = cleaner.out;

@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -99,7 +100,39 @@ struct CleanedSwf {
     std::array<SwfCount, kSwfAssumptions> assumed{};    ///< of jobs of the workload
 
     std::size_t dropped_in_all() const;
+    /// Counts one.
+    void drop(SwfDrop reason, std::uint32_t line);
     const SwfCount& of(SwfAssumption assumption) const { return assumed[static_cast<std::size_t>(assumption)]; }
+};
+
+/// The number of processors of the machine. Errors: not known, or beyond what is simulated.
+Result<std::int32_t> machine_size(const SwfTrace& trace, std::string_view source, const SwfCleaning& rules);
+
+/// Cleans records one by one. Numbers that repeat, the order of submission and `shift_to_zero` are the caller's matter.
+class SwfCleaner {
+  public:
+    SwfCleaner(std::string_view source, const SwfCleaning& rules, std::int32_t processors)
+        : source_(source), rules_(rules), processors_(processors) {}
+
+    /// The job of the next record, valid until the next call; nullptr: it was dropped. Errors as `clean_swf`.
+    Result<const WorkloadJob*> take(const SwfRecord& record);
+    /// What was dropped, cut and assumed so far; no jobs.
+    const CleanedSwf& found() const { return out_; }
+
+  private:
+    Result<const WorkloadJob*> drop(SwfDrop reason, SwfCleaning::Action action, const SwfRecord& record,
+                                    const std::string& message);
+    void note_assumptions(const SwfRecord& record, bool no_estimate, bool zero_counts);
+    /// What becomes of a job that ran longer than its estimate.
+    void fit(std::int64_t& runtime, std::int64_t& estimate);
+
+    std::string source_;
+    SwfCleaning rules_;
+    std::int32_t processors_;
+    CleanedSwf out_;
+    WorkloadJob job_;
+    std::size_t taken_ = 0;
+    std::int64_t first_partition_ = 0;  ///< of the first job that is taken
 };
 
 /// The workload of a log. O(n log n) where the log is not sorted, else linear.

@@ -55,6 +55,22 @@ struct JobMetrics {
     bool operator==(const JobMetrics&) const = default;
 };
 
+/// What metrics need to know of a job that has run.
+struct JobTimes {
+    Duration wait{};
+    Duration response{};
+    Duration runtime{};  ///< > 0, as in the workload
+    double processor_seconds = 0;
+    std::int32_t processors = 1;  ///< as asked for
+};
+/// Of a job that used what it asked for.
+JobTimes times_of(const WorkloadJob& entry, Time start, Time end);
+/// Of the jobs that the schedule counts, in the order of the workload.
+std::vector<JobTimes> job_times(const Workload& workload, const Schedule& schedule);
+
+/// Precondition of this and all below: tau > 0. Linear; memory for one number a job.
+JobMetrics job_metrics(std::span<const JobTimes> jobs, Duration tau = kDefaultTau);
+
 struct ScheduleMetrics {
     double makespan_s = 0;  ///< last end - first submission
     /// Processor seconds used / (processors of the machine x makespan), 0 .. 1; with `from` or `until` of the part of
@@ -65,7 +81,7 @@ struct ScheduleMetrics {
     bool operator==(const ScheduleMetrics&) const = default;
 };
 
-/// Preconditions: a schedule of this workload; tau > 0. The run time of a job is the one of the workload. Linear.
+/// Precondition: a schedule of this workload. The run time of a job is the one of the workload. Linear.
 ScheduleMetrics schedule_metrics(const Workload& workload, const Schedule& schedule, Duration tau = kDefaultTau);
 
 /// The jobs of one class.
@@ -75,10 +91,13 @@ struct ClassMetrics {
 
     bool operator==(const ClassMetrics&) const = default;
 };
-/// Sizes 1, 2-3, 4-7, ... up to the largest job; classes without jobs are there, too.
+/// Sizes 1, 2-3, 4-7, ... up to the largest job of the workload; classes without jobs are there, too.
+std::vector<ClassMetrics> metrics_by_size(std::span<const JobTimes> jobs, std::int32_t largest,
+                                          Duration tau = kDefaultTau);
 std::vector<ClassMetrics> metrics_by_size(const Workload& workload, const Schedule& schedule,
                                           Duration tau = kDefaultTau);
 /// Run times below 1 min, 10 min, 1 h, 4 h, 12 h, and of 12 h or more.
+std::vector<ClassMetrics> metrics_by_runtime(std::span<const JobTimes> jobs, Duration tau = kDefaultTau);
 std::vector<ClassMetrics> metrics_by_runtime(const Workload& workload, const Schedule& schedule,
                                              Duration tau = kDefaultTau);
 

@@ -1,8 +1,10 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "algorithms/base/result.hpp"
 #include "algorithms/model/job.hpp"
 
 namespace zbs {
@@ -24,5 +26,11 @@ struct Workload {
 
     bool operator==(const Workload&) const = default;
 };
+
+/// Receives a job; an error ends the stream.
+using AddJob = std::function<Result<void>(const WorkloadJob&)>;
+/// Jobs in the order of (submit, id) that are not in memory at once: calls its argument with one after the other, and
+/// returns the first error.
+using JobStream = std::function<Result<void>(const AddJob&)>;
 
 }  // namespace zbs

@@ -206,24 +206,23 @@ class Lister final : public OptionVisitor {
     }
 };
 
-/// Collects jobs in the order of submission, numbered from 1.
+/// Hands over jobs in the order of submission, numbered from 1.
 class Collector {
   public:
-    Collector(std::string name, const GeneratorOptions& common)
-        : common_(common), estimates_(common.seed ^ 0x5fd1c3a7e2b94d68ULL) {
-        workload_.name = std::move(name);
-        workload_.processors = common.processors;
-        workload_.jobs.reserve(static_cast<std::size_t>(common.jobs));
-    }
+    Collector(const GeneratorOptions& common, const AddJob& add)
+        : common_(common), add_(add), estimates_(common.seed ^ 0x5fd1c3a7e2b94d68ULL) {}
 
-    bool full() const { return std::ssize(workload_.jobs) >= common_.jobs; }
+    /// No more jobs are wanted, or possible.
+    bool full() const { return jobs_ >= common_.jobs || !result_; }
 
     /// `details` has what the job is besides its times. Submissions come in order; those of one second stay so.
     void add(double submit_s, double runtime_s, Job details) {
         if (full()) return;
         const double submit = std::floor(submit_s);
         if (!(submit <= kMaxSubmit_s)) {
-            too_late_ = true;
+            result_ = Error{ErrorCode::kTooLarge,
+                            "jobs would be submitted after more than 1e12 seconds: ask for fewer jobs or shorter gaps",
+                            {}};
             return;
         }
         const double runtime = std::clamp(std::round(runtime_s), 1.0, kMax);
@@ -231,28 +230,22 @@ class Collector {
         // A stream of its own: the jobs are the same with exact estimates.
         if (common_.most_overestimate > 1)
             walltime = std::ceil(runtime * (1 + (common_.most_overestimate - 1) * estimates_.uniform()));
-        details.id = JobId{std::ssize(workload_.jobs) + 1};
+        details.id = JobId{++jobs_};
         details.submit = Time{std::chrono::seconds{static_cast<std::int64_t>(submit)}};
         details.walltime = std::chrono::seconds{static_cast<std::int64_t>(walltime)};
-        ZBS_EXPECTS(workload_.jobs.empty() || workload_.jobs.back().job.submit <= details.submit);
-        workload_.jobs.push_back({details, std::chrono::seconds{static_cast<std::int64_t>(runtime)}});
+        ZBS_EXPECTS(last_submission_ <= details.submit);
+        last_submission_ = details.submit;
+        result_ = add_({details, std::chrono::seconds{static_cast<std::int64_t>(runtime)}});
     }
-    /// True once a job would be submitted too late: the workload is refused then.
-    bool too_late() const { return too_late_; }
-
-    Result<Workload> finish() && {
-        if (too_late_)
-            return Error{ErrorCode::kTooLarge,
-                         "jobs would be submitted after more than 1e12 seconds: ask for fewer jobs or shorter gaps",
-                         {}};
-        return std::move(workload_);
-    }
+    Result<void> finish() && { return std::move(result_); }
 
   private:
     const GeneratorOptions& common_;
+    const AddJob& add_;
     Rng estimates_;
-    Workload workload_;
-    bool too_late_ = false;
+    std::int64_t jobs_ = 0;
+    Time last_submission_{};
+    Result<void> result_;
 };
 
 /// Index i with probability weights[i] / sum.
@@ -276,9 +269,7 @@ std::int64_t draw_between(Rng& rng, std::int64_t least, std::int64_t most) {
     return least + static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(most - least + 1)));
 }
 
-}  // namespace
-
-Result<Workload> generate(const UniformWorkload& options) {
+Result<void> stream(const UniformWorkload& options, const AddJob& add) {
     if (const Result<void> good = check(options); !good) return good.error();
     const std::int32_t most_size = options.most_size == 0 ? options.common.processors : options.most_size;
     if (options.least_size > most_size || most_size > options.common.processors)
@@ -289,9 +280,9 @@ Result<Workload> generate(const UniformWorkload& options) {
         return invalid("min_runtime " + std::to_string(options.least_runtime_s) + " exceeds max_runtime " +
                        std::to_string(options.most_runtime_s));
     Rng rng(options.common.seed);
-    Collector collector("uniform", options.common);
+    Collector collector(options.common, add);
     double submit_s = 0;
-    while (!collector.full() && !collector.too_late()) {
+    while (!collector.full()) {
         submit_s += 2 * options.mean_gap_s * rng.uniform();
         const auto size = static_cast<std::int32_t>(draw_between(rng, options.least_size, most_size));
         const std::int64_t runtime_s = draw_between(rng, options.least_runtime_s, options.most_runtime_s);
@@ -300,7 +291,7 @@ Result<Workload> generate(const UniformWorkload& options) {
     return std::move(collector).finish();
 }
 
-Result<Workload> generate(const Feitelson96Workload& options) {
+Result<void> stream(const Feitelson96Workload& options, const AddJob& add) {
     if (const Result<void> good = check(options); !good) return good.error();
     const std::int32_t processors = options.common.processors;
     if (processors > kMaxHarmonicProcessors)
@@ -328,7 +319,7 @@ Result<Workload> generate(const Feitelson96Workload& options) {
     };
     std::priority_queue<Run, std::vector<Run>, std::greater<>> pending;
     Rng rng(options.common.seed);
-    Collector collector("feitelson96", options.common);
+    Collector collector(options.common, add);
     std::int64_t users = 0;
     const auto first_run = [&](double after_s) {
         Run run{.submit_s = after_s + options.mean_gap_s * draw_exponential(rng), .user = users++};
@@ -340,7 +331,7 @@ Result<Workload> generate(const Feitelson96Workload& options) {
         return run;
     };
     Run next = first_run(0);
-    while (!collector.full() && !collector.too_late()) {
+    while (!collector.full()) {
         Run run = next;
         if (!pending.empty() && next > pending.top()) {
             run = pending.top();
@@ -358,8 +349,6 @@ Result<Workload> generate(const Feitelson96Workload& options) {
     }
     return std::move(collector).finish();
 }
-
-namespace {
 
 /// Parameters of one kind of jobs [LublinFeitelson2003, tables 3, 4, 7], as in m_lublin99.
 struct LublinParameters {
@@ -503,14 +492,14 @@ class LublinStream {
 
 /// Emits from the stream whose next submission is the earliest, the first of equals.
 template <class Stream>
-Result<Workload> merge(std::vector<Stream>& streams, Rng& rng, Collector& collector) {
+Result<void> merge(std::vector<Stream>& streams, Rng& rng, Collector& collector) {
     using Next = std::pair<double, std::size_t>;
     std::priority_queue<Next, std::vector<Next>, std::greater<>> queue;
     for (std::size_t i = 0; i < streams.size(); ++i) {
         streams[i].advance(rng);
         queue.emplace(streams[i].submit_s(), i);
     }
-    while (!collector.full() && !collector.too_late()) {
+    while (!collector.full()) {
         Stream& stream = streams[queue.top().second];
         stream.emit(rng, collector);
         stream.advance(rng);
@@ -540,9 +529,7 @@ class HyperErlangStream {
     double submit_s_ = 0;
 };
 
-}  // namespace
-
-Result<Workload> generate(const LublinWorkload& options) {
+Result<void> stream(const LublinWorkload& options, const AddJob& add) {
     if (const Result<void> good = check(options); !good) return good.error();
     using Types = LublinWorkload::Types;
     std::vector<LublinStream> streams;
@@ -551,11 +538,11 @@ Result<Workload> generate(const LublinWorkload& options) {
         streams.emplace_back(kInteractiveJobs, options, 0);
     if (options.types == Types::kBatch || options.types == Types::kBoth) streams.emplace_back(kBatchJobs, options, 1);
     Rng rng(options.common.seed);
-    Collector collector("lublin", options.common);
+    Collector collector(options.common, add);
     return merge(streams, rng, collector);
 }
 
-Result<Workload> generate(const HyperErlangWorkload& options) {
+Result<void> stream(const HyperErlangWorkload& options, const AddJob& add) {
     if (const Result<void> good = check(options); !good) return good.error();
     if (options.classes.size() > kMaxSizeClasses)
         return invalid("a hyper-Erlang workload has at most " + std::to_string(kMaxSizeClasses) + " size classes");
@@ -574,11 +561,11 @@ Result<Workload> generate(const HyperErlangWorkload& options) {
     if (streams.empty())
         return invalid("no size class fits a machine of " + std::to_string(options.common.processors) + " processors");
     Rng rng(options.common.seed);
-    Collector collector("hyper-erlang", options.common);
+    Collector collector(options.common, add);
     return merge(streams, rng, collector);
 }
 
-Result<Workload> generate(const ScojoWorkload& options) {
+Result<void> stream(const ScojoWorkload& options, const AddJob& add) {
     if (const Result<void> good = check(options); !good) return good.error();
     struct Class {
         std::int32_t least_size, most_size;
@@ -606,9 +593,9 @@ Result<Workload> generate(const ScojoWorkload& options) {
     }
     const DiscreteVariable kinds(std::move(shares));
     Rng rng(options.common.seed);
-    Collector collector("scojo", options.common);
+    Collector collector(options.common, add);
     double submit_s = 0;
-    while (!collector.full() && !collector.too_late()) {
+    while (!collector.full()) {
         const std::size_t kind = kinds.draw(rng);
         const Class& c = classes[kind / 3];
         submit_s += 1 + std::max(0.0, 2 * gap_s - 1) * rng.uniform();
@@ -621,6 +608,28 @@ Result<Workload> generate(const ScojoWorkload& options) {
     }
     return std::move(collector).finish();
 }
+
+/// The same in memory.
+template <class Options>
+Result<Workload> collect(std::string name, const Options& options) {
+    Workload made{.name = std::move(name), .processors = options.common.processors};
+    Result<void> done = stream(options, [&](const WorkloadJob& entry) {
+        // The options are good by now.
+        if (made.jobs.empty()) made.jobs.reserve(static_cast<std::size_t>(options.common.jobs));
+        made.jobs.push_back(entry);
+        return Result<void>{};
+    });
+    if (!done) return done.error();
+    return made;
+}
+
+}  // namespace
+
+Result<Workload> generate(const UniformWorkload& options) { return collect("uniform", options); }
+Result<Workload> generate(const Feitelson96Workload& options) { return collect("feitelson96", options); }
+Result<Workload> generate(const LublinWorkload& options) { return collect("lublin", options); }
+Result<Workload> generate(const HyperErlangWorkload& options) { return collect("hyper-erlang", options); }
+Result<Workload> generate(const ScojoWorkload& options) { return collect("scojo", options); }
 
 namespace {
 
@@ -767,8 +776,8 @@ GeneratorInfo info_of(std::string_view name, std::string_view summary) {
     return {name, summary, std::move(lister.options)};
 }
 
-template <class Options>
-Result<Workload> generate_from_text(const GeneratorRequest& request, Options options) {
+template <class Options, class Use>
+Result<void> with_text(const GeneratorRequest& request, Options options, const Use& use) {
     Reader reader(request.options);
     visit(options, reader);
     options.common.seed = request.seed;
@@ -782,7 +791,28 @@ Result<Workload> generate_from_text(const GeneratorRequest& request, Options opt
                 return invalid("option " + name + " of generator " + request.name + " is given twice; keep one");
     }
     if (!reader.result) return reader.result.error();
-    return generate(options);
+    return use(options);
+}
+
+/// Calls `use` with the options of the generator that is named.
+template <class Use>
+Result<void> with_options(const GeneratorRequest& request, const Use& use) {
+    if (!request.parameters.empty() && request.name != "jann")
+        return invalid("only generator jann takes a parameter file");
+    if (request.name == "uniform") return with_text(request, UniformWorkload{}, use);
+    if (request.name == "feitelson96") return with_text(request, Feitelson96Workload{}, use);
+    if (request.name == "lublin") return with_text(request, LublinWorkload{}, use);
+    if (request.name == "scojo") return with_text(request, ScojoWorkload{}, use);
+    if (request.name == "jann") {
+        const bool given = !request.parameters.empty();
+        Result<std::vector<SizeClass>> classes =
+            parse_size_classes(given ? request.parameters : example_size_classes(), request.parameters_source);
+        if (!classes) return classes.error();
+        return with_text(request, HyperErlangWorkload{.classes = *std::move(classes)}, use);
+    }
+    std::vector<std::string_view> names;
+    for (const GeneratorInfo& known : workload_generators()) names.push_back(known.name);
+    return invalid("there is no workload generator '" + request.name + "'" + did_you_mean(request.name, names));
 }
 
 }  // namespace
@@ -799,22 +829,27 @@ std::span<const GeneratorInfo> workload_generators() {
 }
 
 Result<Workload> generate(const GeneratorRequest& request) {
-    if (!request.parameters.empty() && request.name != "jann")
-        return invalid("only generator jann takes a parameter file");
-    if (request.name == "uniform") return generate_from_text(request, UniformWorkload{});
-    if (request.name == "feitelson96") return generate_from_text(request, Feitelson96Workload{});
-    if (request.name == "lublin") return generate_from_text(request, LublinWorkload{});
-    if (request.name == "scojo") return generate_from_text(request, ScojoWorkload{});
-    if (request.name == "jann") {
-        const bool given = !request.parameters.empty();
-        Result<std::vector<SizeClass>> classes =
-            parse_size_classes(given ? request.parameters : example_size_classes(), request.parameters_source);
-        if (!classes) return classes.error();
-        return generate_from_text(request, HyperErlangWorkload{.classes = *std::move(classes)});
-    }
-    std::vector<std::string_view> names;
-    for (const GeneratorInfo& known : workload_generators()) names.push_back(known.name);
-    return invalid("there is no workload generator '" + request.name + "'" + did_you_mean(request.name, names));
+    Result<Workload> made = Workload{};
+    Result<void> done = with_options(request, [&](const auto& options) -> Result<void> {
+        made = generate(options);
+        return made ? Result<void>{} : made.error();
+    });
+    if (!done) return done.error();
+    return made;
+}
+
+Result<GeneratorOptions> common_options(const GeneratorRequest& request) {
+    GeneratorOptions found;
+    Result<void> done = with_options(request, [&](const auto& options) {
+        found = options.common;
+        return Result<void>{};
+    });
+    if (!done) return done.error();
+    return found;
+}
+
+Result<void> generate(const GeneratorRequest& request, const AddJob& add) {
+    return with_options(request, [&](const auto& options) { return stream(options, add); });
 }
 
 }  // namespace zbs

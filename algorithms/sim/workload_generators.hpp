@@ -150,5 +150,9 @@ struct GeneratorRequest {
     std::string_view parameters_source = "parameters";
 };
 Result<Workload> generate(const GeneratorRequest& request);
+/// The same jobs one after the other; besides errors of `add`, an error may come after some of them.
+Result<void> generate(const GeneratorRequest& request, const AddJob& add);
+/// What the request says of the machine and the number of jobs; errors as above.
+Result<GeneratorOptions> common_options(const GeneratorRequest& request);
 
 }  // namespace zbs

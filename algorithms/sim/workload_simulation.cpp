@@ -23,15 +23,97 @@ struct End {
     bool operator>(const End& other) const { return at != other.at ? at > other.at : order > other.order; }
 };
 
-std::string name_of(const Workload& workload, std::size_t index) {
-    return "job " + std::to_string(workload.jobs[index].job.id.value) + " of " +
-           (workload.name.empty() ? "the workload" : workload.name);
+std::string name_of(const WorkloadJob& entry, const std::string& workload) {
+    return "job " + std::to_string(entry.job.id.value) + " of " + (workload.empty() ? "the workload" : workload);
+}
+
+/// The jobs from the first one that has not ended to the last one submitted, by their place in the workload.
+class JobWindow {
+  public:
+    struct Entry {
+        WorkloadJob entry;
+        Time start = kNever;
+        Time end = kNever;
+    };
+    std::size_t begin() const { return begin_; }
+    std::size_t end() const { return end_; }
+    Entry& operator[](std::size_t place) { return ring_[place & (ring_.size() - 1)]; }
+    const Entry& operator[](std::size_t place) const { return ring_[place & (ring_.size() - 1)]; }
+
+    void push(const WorkloadJob& entry) {
+        if (end_ - begin_ == ring_.size()) {
+            std::vector<Entry> larger(2 * ring_.size());
+            for (std::size_t place = begin_; place < end_; ++place)
+                larger[place & (larger.size() - 1)] = (*this)[place];
+            ring_ = std::move(larger);
+        }
+        (*this)[end_++] = {entry, kNever, kNever};
+    }
+    void pop() { ++begin_; }
+
+  private:
+    std::vector<Entry> ring_ = std::vector<Entry>(256);  ///< a power of two; an entry is at its place modulo the size
+    std::size_t begin_ = 0, end_ = 0;
+};
+
+/// What is wrong with a job, the one before it was submitted at `previous`.
+Result<void> check_job(const WorkloadJob& entry, Time previous, const std::string& workload, const Policy& policy,
+                       const SimulationOptions& options) {
+    if (entry.job.submit < previous)
+        return invalid(name_of(entry, workload) +
+                       " is submitted before the job ahead of it: sort the workload by submit time");
+    if (entry.runtime <= Duration::zero())
+        return invalid(name_of(entry, workload) + " must have a run time above zero");
+    if (entry.runtime > entry.job.walltime &&
+        (options.rules == EventRules::kReference || policy.sharing() != ZoneState::Sharing::kSpace))
+        return invalid(name_of(entry, workload) +
+                       " runs longer than its walltime, which needs batched rules and a policy whose jobs have "
+                       "their processors alone");
+    if (to_microseconds(entry.job.submit) < 0 || to_microseconds(entry.job.submit) > ZoneState::kMaxTimeUs / 2)
+        return invalid(name_of(entry, workload) + ": its submit time is out of range");
+    if (policy.sharing() == ZoneState::Sharing::kTime && options.memory_bytes > 0 &&
+        entry.job.memory_bytes > options.memory_bytes)
+        return invalid(name_of(entry, workload) + " needs " + std::to_string(entry.job.memory_bytes) +
+                       " bytes of memory a task, a processor has " + std::to_string(options.memory_bytes));
+    if (options.allocator != nullptr)
+        if (Result<void> good = options.allocator->accepts({.processors = entry.job.processors}); !good)
+            return invalid(name_of(entry, workload) + " can never be placed: " + good.error().message);
+    return {};
+}
+
+constexpr std::size_t kMostJobs = 0xffffffff;
+Error too_many_jobs() { return {ErrorCode::kTooLarge, "a simulation takes at most 4,294,967,295 jobs", {}}; }
+
+/// The number of processors; refuses options that do not fit the machine or the policy.
+Result<std::int32_t> machine_of(std::int32_t of_workload, const Policy& policy, const SimulationOptions& options) {
+    const std::int32_t processors = options.processors > 0 ? options.processors : of_workload;
+    if (processors <= 0)
+        return invalid("the workload does not say how many processors its machine has: name the number");
+    if (processors > ZoneState::kMaxProcessors)
+        return invalid("a machine has at most " + std::to_string(ZoneState::kMaxProcessors) + " processors");
+    if (options.slice <= Duration::zero()) return invalid("a slice must be longer than nothing");
+    if (options.resize_cost < Duration::zero()) return invalid("a change of size must not cost less than nothing");
+    if (options.memory_bytes < 0) return invalid("the memory of a processor must not be negative");
+    if (Result<void> served = policy.serves(processors); !served) return served.error();
+    if (options.allocator == nullptr) return processors;
+    if (policy.sharing() != ZoneState::Sharing::kSpace)
+        return invalid(
+            "jobs of this policy take turns or share processors; an allocator places jobs that have theirs alone: "
+            "leave one of the two out");
+    if (options.allocator->capacity() != processors)
+        return invalid("the allocator is made for " + std::to_string(options.allocator->capacity()) +
+                       " processors, the machine has " + std::to_string(processors));
+    return processors;
 }
 
 class Run {
   public:
-    Run(const Workload& workload, Policy& policy, const SimulationOptions& options, std::int32_t processors)
-        : workload_(workload),
+    /// `workload`: all jobs; nullptr: they are not known beforehand, and only their times are recorded, by `ended`.
+    Run(const std::string& name, const Workload* workload, Policy& policy, const SimulationOptions& options,
+        std::int32_t processors, const JobEndedCall& ended)
+        : name_(name),
+          workload_(workload),
+          ended_call_(ended),
           policy_(policy),
           options_(options),
           zone_({.processors = processors,
@@ -39,71 +121,99 @@ class Run {
                      options.rules == EventRules::kReference ? ZoneState::Overdue::kGone : ZoneState::Overdue::kHolds,
                  .sharing = policy.sharing(),
                  .memory_bytes = options.memory_bytes}) {
+        const std::size_t jobs = workload == nullptr ? 0 : workload->jobs.size();
         if (policy.sharing() == ZoneState::Sharing::kTime) {
             rotation_.emplace(options.slice, processors);
             outcome_.time_with_rows.assign(1, {});
-            left_.assign(workload.jobs.size(), {});
+            left_.assign(jobs, {});
         }
         if (has_shares() || by_rank()) shared_.emplace();
-        if (rotation_ || has_shares()) outcome_.processor_seconds.assign(workload.jobs.size(), 0);
-        if (rotation_ || by_rank()) outcome_.first_service.assign(workload.jobs.size(), kNever);
+        if (rotation_ || has_shares()) outcome_.processor_seconds.assign(jobs, 0);
+        if (rotation_ || by_rank()) outcome_.first_service.assign(jobs, kNever);
         if (options.allocator != nullptr) allocator_ = options.allocator->unused();
         outcome_.processors = processors;
-        outcome_.start.assign(workload.jobs.size(), kNever);
-        outcome_.end.assign(workload.jobs.size(), kNever);
+        outcome_.start.assign(jobs, kNever);
+        outcome_.end.assign(jobs, kNever);
     }
 
-    Result<SimulationOutcome> run() {
-        const bool one_by_one = options_.rules == EventRules::kReference;
-        for (;;) {
-            const Time submission = submitted_ < workload_.jobs.size() ? workload_.jobs[submitted_].job.submit : kNever;
-            const Time end = next_end();
-            const Time now = std::min({submission, end, plan_.wake_at});
-            if (now == kNever) break;
-            Result<void> done;
-            if (one_by_one) {
-                if (submission == now)
-                    done = submit(now);
-                else if (end == now)
-                    done = finish(now);
-                else
-                    done = wake(now);
-                const bool complete = submission != now && end != now;
-                if (done) done = decide(now, complete);
-            } else {
-                if (plan_.wake_at == now) done = wake(now);
-                while (done && next_end() == now) done = finish(now);
-                while (done && submitted_ < workload_.jobs.size() && workload_.jobs[submitted_].job.submit == now)
-                    done = submit(now);
-                if (done) done = decide(now, true);
-            }
-            if (!done) return done.error();
+    /// Everything up to the submission of this job, and that.
+    Result<void> add(const WorkloadJob& entry) {
+        const Time now = entry.job.submit;
+        if (workload_ == nullptr) {
+            if (submitted_ == kMostJobs) return too_many_jobs();
+            if (Result<void> good = check_job(entry, last_submission_, name_, policy_, options_); !good) return good;
         }
-        if (ended_ < workload_.jobs.size()) return left_waiting();
+        if (open_ && now == last_submission_) return submit(now, entry);
+        Result<void> done = complete_instant();
+        while (done && next_event() < now) done = pass(next_event());
+        last_submission_ = now;
+        if (done && one_by_one()) {
+            done = submit(now, entry);
+            return done ? decide(now, false) : done;
+        }
+        open_ = true;
+        if (done) done = begin_instant(now);
+        return done ? submit(now, entry) : done;
+    }
+
+    /// The rest, after the last submission.
+    Result<SimulationOutcome> finish() {
+        Result<void> done = complete_instant();
+        while (done && next_event() != kNever) done = pass(next_event());
+        if (!done) return done.error();
+        if (ended_ < submitted_) return left_waiting();
         return std::move(outcome_);
     }
 
   private:
-    Result<void> submit(Time now) {
-        Job job = workload_.jobs[submitted_].job;
+    bool one_by_one() const { return options_.rules == EventRules::kReference; }
+    Time next_event() { return std::min(next_end(), plan_.wake_at); }
+
+    /// An instant without submissions; under reference rules the first event of it.
+    Result<void> pass(Time now) {
+        if (!one_by_one()) {
+            Result<void> done = begin_instant(now);
+            return done ? decide(now, true) : done;
+        }
+        const bool ends = next_end() == now;
+        Result<void> done = ends ? finish(now) : wake(now);
+        return done ? decide(now, !ends) : done;
+    }
+    Result<void> begin_instant(Time now) {
+        Result<void> done;
+        if (plan_.wake_at == now) done = wake(now);
+        while (done && next_end() == now) done = finish(now);
+        return done;
+    }
+    /// Plans for the instant of the last submission, under batched rules.
+    Result<void> complete_instant() {
+        if (!open_) return {};
+        open_ = false;
+        return decide(last_submission_, true);
+    }
+
+    Result<void> submit(Time now, const WorkloadJob& entry) {
+        Job job = entry.job;
         // All that is here ends by now plus these walltimes; promises and sums of two instants stay in range.
         if (job.walltime.count() > ZoneState::kMaxTimeUs / 4 - work_.count())
-            return invalid(name_of(workload_, submitted_) + ": the walltimes of the " +
-                           std::to_string(submitted_ - ended_ + 1) +
+            return invalid(name_of(entry, name_) + ": the walltimes of the " + std::to_string(submitted_ - ended_ + 1) +
                            " jobs that run or wait when it is submitted sum up to more than 18,000 years: give shorter "
                            "ones");
         work_ += job.walltime;
         // Inside, a job goes by its place in the workload.
         job.id = JobId{static_cast<std::int64_t>(submitted_)};
+        jobs_.push(entry);
         ++submitted_;
         ++outcome_.events;
         Result<void> taken = zone_.apply(now, JobSubmitted{job});
-        if (!taken) return invalid(name_of(workload_, submitted_ - 1) + ": " + taken.error().message);
+        if (!taken) return invalid(name_of(entry, name_) + ": " + taken.error().message);
         return taken;
     }
 
     /// So that memory stays linear in jobs.
-    std::size_t most_changes() const { return 1'000'000 + 1'000 * workload_.jobs.size(); }
+    std::size_t most_changes() const {
+        return 1'000'000 + 1'000 * (workload_ == nullptr ? submitted_ : workload_->jobs.size());
+    }
 
     Time next_end() {
         if (rotation_) return rotation_->next_end();
@@ -132,7 +242,7 @@ class Run {
 
     Result<void> finish(Time now) {
         const std::uint32_t job = pop_end();
-        outcome_.end[job] = now;
+        jobs_[job].end = now;
         if (rotation_) outcome_.first_service[job] = rotation_->first_service(job);
         if (by_rank()) book_top(now);
         if (rotation_) use(job, zone_.find(JobId{job})->allocated, left_[job]);
@@ -142,16 +252,30 @@ class Run {
         }
         ++outcome_.events;
         ++ended_;
-        work_ -= workload_.jobs[job].job.walltime;
+        work_ -= jobs_[job].entry.job.walltime;
         if (options_.progress && ended_ % 4096 == 0) options_.progress(ended_);
         free_place(job);
+        record_ended();
         return zone_.apply(now, JobEnded{JobId{static_cast<std::int64_t>(job)}});
     }
 
+    /// Takes the times of jobs that ended out of the window, in the order of submission.
+    void record_ended() {
+        for (; jobs_.begin() < jobs_.end() && jobs_[jobs_.begin()].end != kNever; jobs_.pop()) {
+            const auto& [entry, start, end] = jobs_[jobs_.begin()];
+            if (workload_ == nullptr) {
+                ended_call_(entry, start, end);
+                continue;
+            }
+            outcome_.start[jobs_.begin()] = start;
+            outcome_.end[jobs_.begin()] = end;
+        }
+    }
+
     void start(Time now, std::uint32_t job) {
-        if (outcome_.start[job] == kNever) outcome_.start[job] = now;
-        Duration left = workload_.jobs[job].runtime;
-        const Job& wanted = workload_.jobs[job].job;
+        if (jobs_[job].start == kNever) jobs_[job].start = now;
+        Duration left = jobs_[job].entry.runtime;
+        const Job& wanted = jobs_[job].entry.job;
         if (wanted.flexibility != Flexibility::kRigid) {
             const std::int32_t size = zone_.find(JobId{job})->allocated;
             if (size != wanted.processors) {
@@ -175,8 +299,9 @@ class Run {
     }
 
     void start_on(std::uint32_t job, std::int32_t processors) {
+        if (workload_ == nullptr) return;
         if (outcome_.started_on.empty())
-            for (const WorkloadJob& entry : workload_.jobs) outcome_.started_on.push_back(entry.job.processors);
+            for (const WorkloadJob& entry : workload_->jobs) outcome_.started_on.push_back(entry.job.processors);
         outcome_.started_on[job] = processors;
     }
 
@@ -184,7 +309,7 @@ class Run {
         free_place(job);
         const auto [found, first] = cut_short_.try_emplace(job);
         CutShort& cut = found->second;
-        if (first) cut = {.left = workload_.jobs[job].runtime, .resumed = outcome_.start[job]};
+        if (first) cut = {.left = jobs_[job].entry.runtime, .resumed = jobs_[job].start};
         cut.left -= now - cut.resumed;
         cut.order = started_;
         cut.interruption = outcome_.interruptions.size();
@@ -209,8 +334,8 @@ class Run {
 
     /// Whether the allocator has a place for the job, which is then taken.
     bool place(Time now, std::uint32_t job) {
-        const Result<const Placement*> placed = allocator_->allocate(
-            JobId{static_cast<std::int64_t>(job)}, {.processors = workload_.jobs[job].job.processors});
+        const Result<const Placement*> placed = allocator_->allocate(JobId{static_cast<std::int64_t>(job)},
+                                                                     {.processors = jobs_[job].entry.job.processors});
         ZBS_EXPECTS(placed.has_value());  // tried on an unused machine before the run
         if (*placed == nullptr) return false;
         if (options_.record_places) {
@@ -260,9 +385,9 @@ class Run {
         });
         for (const JobId id : candidates) {
             const auto job = static_cast<std::uint32_t>(id.value);
-            if (workload_.jobs[job].job.processors > free || !place(now, job)) continue;
+            if (jobs_[job].entry.job.processors > free || !place(now, job)) continue;
             if (Result<void> started = zone_.apply(now, JobStarted{id}); !started) return refused(id, started.error());
-            free -= workload_.jobs[job].job.processors;
+            free -= jobs_[job].entry.job.processors;
             start(now, job);
         }
         return {};
@@ -308,7 +433,7 @@ class Run {
             Result<void> reserved = zone_.apply(now, JobReserved{reservation.id, reservation.at, reservation.latest});
             if (!reserved) return refused(reservation.id, reserved.error());
             if (options_.record_promises) {
-                outcome_.promised.resize(workload_.jobs.size(), kNever);
+                outcome_.promised.resize(workload_->jobs.size(), kNever);
                 Time& first = outcome_.promised[static_cast<std::size_t>(reservation.id.value)];
                 if (first == kNever) first = reservation.at;
             }
@@ -394,7 +519,7 @@ class Run {
             now, place, speed(job, before) / speed(job, resize.processors), options_.resize_cost * difference);
         use(place, before, left_[place] - left.before);
         left_[place] = left.after;
-        if (now == outcome_.start[place])
+        if (now == jobs_[place].start)
             start_on(place, resize.processors);
         else
             outcome_.size_changes.push_back({now, place, resize.processors});
@@ -421,7 +546,7 @@ class Run {
     void share_out(Time now) {
         std::vector<std::int32_t> programs;
         for (const ShareOfProcessors& share : plan_.shares)
-            programs.push_back(workload_.jobs[static_cast<std::size_t>(share.id.value)].job.application);
+            programs.push_back(jobs_[static_cast<std::size_t>(share.id.value)].entry.job.application);
         std::vector<SharedMachine::Rate> rates;
         std::vector<std::int32_t> others;
         for (std::size_t i = 0; i < programs.size(); ++i) {
@@ -435,7 +560,7 @@ class Run {
         parts_.clear();
         for (const ShareOfProcessors& share : plan_.shares) {
             const auto job = static_cast<std::uint32_t>(share.id.value);
-            parts_.push_back({job, workload_.jobs[job].job.processors * share.percent / 100.0});
+            parts_.push_back({job, jobs_[job].entry.job.processors * share.percent / 100.0});
         }
     }
 
@@ -478,29 +603,34 @@ class Run {
 
     Error refused(JobId id, const Error& why) const {
         return {ErrorCode::kInternal,
-                "the policy's plan for " + name_of(workload_, static_cast<std::size_t>(id.value)) +
+                "the policy's plan for " + name_of(jobs_[static_cast<std::size_t>(id.value)].entry, name_) +
                     " cannot be carried out: " + why.message,
                 {}};
     }
 
     Error left_waiting() const {
-        std::size_t first = 0;
-        while (outcome_.start[first] != kNever) ++first;
+        std::size_t first = jobs_.begin();
+        while (jobs_[first].start != kNever) ++first;
         if (allocator_refused_)
             return {ErrorCode::kRejected,
                     std::to_string(zone_.waiting_count()) + " jobs never started, the first of them " +
-                        name_of(workload_, first) +
+                        name_of(jobs_[first].entry, name_) +
                         ": nothing runs any more, but the allocator has no place for the next "
                         "one; it cannot join the parts that were given back: take another allocator, or other options "
                         "of it",
                     {}};
         return {ErrorCode::kRejected,
                 "the policy never started " + std::to_string(zone_.waiting_count()) + " jobs, the first of them " +
-                    name_of(workload_, first),
+                    name_of(jobs_[first].entry, name_),
                 {}};
     }
 
-    const Workload& workload_;
+    const std::string& name_;
+    const Workload* workload_;
+    const JobEndedCall& ended_call_;
+    JobWindow jobs_;
+    Time last_submission_ = Time::min();
+    bool open_ = false;  ///< ends of the instant of the last submission have been dealt with; its plan is to be made
     Policy& policy_;
     const SimulationOptions& options_;
     ZoneState zone_;
@@ -542,49 +672,30 @@ class Run {
 }  // namespace
 
 Result<SimulationOutcome> simulate(const Workload& workload, Policy& policy, const SimulationOptions& options) {
-    const std::int32_t processors = options.processors > 0 ? options.processors : workload.processors;
-    if (processors <= 0)
-        return invalid("the workload does not say how many processors its machine has: name the number");
-    if (processors > ZoneState::kMaxProcessors)
-        return invalid("a machine has at most " + std::to_string(ZoneState::kMaxProcessors) + " processors");
-    if (workload.jobs.size() > 0xffffffffULL)
-        return Error{ErrorCode::kTooLarge, "a simulation takes at most 4,294,967,295 jobs", {}};
-    if (options.slice <= Duration::zero()) return invalid("a slice must be longer than nothing");
-    if (options.resize_cost < Duration::zero()) return invalid("a change of size must not cost less than nothing");
-    if (options.memory_bytes < 0) return invalid("the memory of a processor must not be negative");
-    if (Result<void> served = policy.serves(processors); !served) return served.error();
-    if (options.allocator != nullptr) {
-        if (policy.sharing() != ZoneState::Sharing::kSpace)
-            return invalid(
-                "jobs of this policy take turns or share processors; an allocator places jobs that have theirs alone: "
-                "leave one of the two out");
-        if (options.allocator->capacity() != processors)
-            return invalid("the allocator is made for " + std::to_string(options.allocator->capacity()) +
-                           " processors, the machine has " + std::to_string(processors));
+    const Result<std::int32_t> processors = machine_of(workload.processors, policy, options);
+    if (!processors) return processors.error();
+    if (workload.jobs.size() > kMostJobs) return too_many_jobs();
+    Time previous = Time::min();
+    for (const WorkloadJob& entry : workload.jobs) {
+        if (Result<void> good = check_job(entry, previous, workload.name, policy, options); !good) return good.error();
+        previous = entry.job.submit;
     }
-    for (std::size_t i = 0; i < workload.jobs.size(); ++i) {
-        const WorkloadJob& entry = workload.jobs[i];
-        if (i > 0 && entry.job.submit < workload.jobs[i - 1].job.submit)
-            return invalid(name_of(workload, i) +
-                           " is submitted before the job ahead of it: sort the workload by submit time");
-        if (entry.runtime <= Duration::zero())
-            return invalid(name_of(workload, i) + " must have a run time above zero");
-        if (entry.runtime > entry.job.walltime &&
-            (options.rules == EventRules::kReference || policy.sharing() != ZoneState::Sharing::kSpace))
-            return invalid(name_of(workload, i) +
-                           " runs longer than its walltime, which needs batched rules and a policy whose jobs have "
-                           "their processors alone");
-        if (to_microseconds(entry.job.submit) < 0 || to_microseconds(entry.job.submit) > ZoneState::kMaxTimeUs / 2)
-            return invalid(name_of(workload, i) + ": its submit time is out of range");
-        if (policy.sharing() == ZoneState::Sharing::kTime && options.memory_bytes > 0 &&
-            entry.job.memory_bytes > options.memory_bytes)
-            return invalid(name_of(workload, i) + " needs " + std::to_string(entry.job.memory_bytes) +
-                           " bytes of memory a task, a processor has " + std::to_string(options.memory_bytes));
-        if (options.allocator != nullptr)
-            if (Result<void> good = options.allocator->accepts({.processors = entry.job.processors}); !good)
-                return invalid(name_of(workload, i) + " can never be placed: " + good.error().message);
-    }
-    return Run(workload, policy, options, processors).run();
+    const JobEndedCall unused;
+    Run run(workload.name, &workload, policy, options, *processors, unused);
+    for (const WorkloadJob& entry : workload.jobs)
+        if (Result<void> done = run.add(entry); !done) return done.error();
+    return run.finish();
+}
+
+Result<SimulationOutcome> simulate(const JobStream& jobs, const std::string& name, Policy& policy,
+                                   const SimulationOptions& options, const JobEndedCall& ended) {
+    ZBS_EXPECTS(policy.sharing() == ZoneState::Sharing::kSpace && !options.record_places && !options.record_promises);
+    const Result<std::int32_t> processors = machine_of(0, policy, options);
+    if (!processors) return processors.error();
+    Run run(name, nullptr, policy, options, *processors, ended);
+    Result<void> done = jobs([&run](const WorkloadJob& entry) { return run.add(entry); });
+    if (!done) return done.error();
+    return run.finish();
 }
 
 }  // namespace zbs

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "algorithms/allocation/allocator.hpp"
@@ -124,5 +125,15 @@ struct SimulationOutcome {
 /// the next one though nothing ran any more (kRejected); a plan that cannot be carried out (kInternal); preemptions or
 /// changes of size without end (kTooLarge).
 Result<SimulationOutcome> simulate(const Workload& workload, Policy& policy, const SimulationOptions& options);
+
+/// A job that has ended, and when it ran.
+using JobEndedCall = std::function<void(const WorkloadJob&, Time start, Time end)>;
+
+/// The same for jobs that come one after the other: the jobs and times of the schedule, `name` in errors,
+/// memory linear in the jobs between the first that has not ended and the last submitted. `ended` gets the jobs in the
+/// order of submission; the outcome has no arrays by job. Errors of a job, and of the stream, come when they are met.
+/// Preconditions: `options.processors` > 0; jobs have their processors alone; no places or promises are recorded.
+Result<SimulationOutcome> simulate(const JobStream& jobs, const std::string& name, Policy& policy,
+                                   const SimulationOptions& options, const JobEndedCall& ended);
 
 }  // namespace zbs

@@ -130,8 +130,8 @@ OrderedJson encode(const ScheduleSettings& settings, const LoadedWorkload& loade
     }
     out["assumptions"] = std::move(assumed);
     const Duration tau = seconds_to_duration(settings.tau_s);
-    out["by_size"] = json_of(metrics_by_size(loaded.workload, schedule.view(), tau));
-    out["by_runtime"] = json_of(metrics_by_runtime(loaded.workload, schedule.view(), tau));
+    out["by_size"] = json_of(classes_by_size(loaded.workload, schedule, tau));
+    out["by_runtime"] = json_of(classes_by_runtime(loaded.workload, schedule, tau));
     return out;
 }
 
@@ -144,7 +144,7 @@ OrderedJson encode_document(std::vector<OrderedJson> schedules, bool is_comparis
 std::string dump(const OrderedJson& json) { return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace); }
 
 double jobs_per_second(const SimulatedSchedule& schedule) {
-    return static_cast<double>(schedule.start.size()) / std::max(schedule.seconds, 1e-9);
+    return static_cast<double>(schedule.jobs) / std::max(schedule.seconds, 1e-9);
 }
 
 }  // namespace zbs::cli

@@ -23,6 +23,7 @@
 #include "client/cli/simulation/simulate_options.hpp"
 #include "client/cli/simulation/simulate_output.hpp"
 #include "client/cli/simulation/workload_changes.hpp"
+#include "client/cli/simulation/workload_stream.hpp"
 #include "services/common/adapters/command_line/values.hpp"
 
 namespace zbs::cli {
@@ -257,13 +258,14 @@ Result<std::unique_ptr<Allocator>> allocator_of(const SimulateCommand& command, 
 /// On standard error, where that is a terminal, once it takes more than a second.
 class ProgressBar {
   public:
-    ProgressBar(std::string label, std::size_t jobs) : label_(std::move(label)), jobs_(jobs), shown_(isatty(2) != 0) {}
+    explicit ProgressBar(std::string label) : label_(std::move(label)), shown_(isatty(2) != 0) {}
     ~ProgressBar() {
         if (drawn_) std::cerr << "\r\x1b[K" << std::flush;
     }
     ProgressBar(const ProgressBar&) = delete;
     ProgressBar& operator=(const ProgressBar&) = delete;
-    void update(std::size_t ended) {
+    /// `jobs`: how many there are in all, or are expected.
+    void update(std::size_t ended, std::size_t jobs) {
         using std::chrono::milliseconds;
         if (!shown_) return;
         const auto now = std::chrono::steady_clock::now();
@@ -271,14 +273,13 @@ class ProgressBar {
         next_ = now + milliseconds{100};
         drawn_ = true;
         constexpr std::size_t kWidth = 40;
-        const std::size_t done = jobs_ == 0 ? kWidth : ended * kWidth / jobs_;
+        const std::size_t done = jobs <= ended ? kWidth : ended * kWidth / jobs;
         std::cerr << "\r" << printable(label_) << " [" << std::string(done, '#') << std::string(kWidth - done, '.')
-                  << "] " << ended << "/" << jobs_ << " jobs\x1b[K" << std::flush;
+                  << "] " << ended << "/" << jobs << " jobs\x1b[K" << std::flush;
     }
 
   private:
     std::string label_;
-    std::size_t jobs_;
     bool shown_;
     bool drawn_ = false;
     std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + std::chrono::seconds{1};
@@ -343,11 +344,11 @@ Result<SimulatedSchedule> run(const SimulateCommand& command, SimulationOptions 
     const Result<std::unique_ptr<Allocator>> allocator = allocator_of(command, processors);
     if (!allocator) return allocator.error();
     options.allocator = allocator->get();
-    ProgressBar bar(policy.label, loaded.workload.jobs.size());
+    ProgressBar bar(policy.label);
     options.record_places =
         !command.gantt.empty() || !command.events.empty() || !command.schedule.empty() || !command.export_csv.empty();
     options.record_promises = !command.export_csv.empty();
-    options.progress = [&bar](std::size_t ended) { bar.update(ended); };
+    options.progress = [&](std::size_t ended) { bar.update(ended, loaded.jobs); };
     const auto begin = std::chrono::steady_clock::now();
     Result<SimulationOutcome> outcome = simulate(loaded.workload, **made, options);
     const auto seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -366,7 +367,8 @@ Result<SimulatedSchedule> run(const SimulateCommand& command, SimulationOptions 
         .promised = std::move(outcome->promised),
         .refused_starts = outcome->refused_starts,
         .overlapping = (*made)->sharing() != ZoneState::Sharing::kSpace,
-        .seconds = seconds};
+        .seconds = seconds,
+        .jobs = loaded.jobs};
     settle_instants(loaded.workload, schedule);
     if (Result<void> good = set_window(command, loaded.workload, schedule); !good) return good.error();
     schedule.metrics = schedule_metrics(loaded.workload, schedule.view(), seconds_to_duration(command.tau_s));
@@ -377,6 +379,53 @@ Result<SimulatedSchedule> run(const SimulateCommand& command, SimulationOptions 
                                                         .resized_processors = outcome->resized_processors,
                                                         .makespan_s = schedule.metrics.makespan_s});
     schedule.resizes = outcome->resizes;
+    return schedule;
+}
+
+/// Whether the metrics of one schedule are asked for, under a policy whose jobs have a start and an end.
+bool needs_times_only(const SimulateCommand& command, const std::vector<NamedPolicy>& policies) {
+    if (policies.size() != 1 || is_recorded(policies[0]) || !command.files().empty() || !command.window.empty())
+        return false;
+    const Result<std::unique_ptr<Policy>> made = make_policy(policies[0].named.name, policies[0].named.options);
+    return made && (*made)->sharing() == ZoneState::Sharing::kSpace && !(*made)->needs().stops;
+}
+
+/// Simulates jobs while they are read, so that memory holds those that wait or run, and the times of the others. Errors
+/// say that the workload has to be loaded as a whole, where the same faults are reported with all that was noted.
+Result<SimulatedSchedule> run_stream(const SimulateCommand& command, SimulationOptions options,
+                                     const NamedPolicy& policy, LoadedWorkload& loaded) {
+    const Result<std::unique_ptr<WorkloadStream>> stream = WorkloadStream::open(command.source);
+    if (!stream) return stream.error();
+    const Result<std::unique_ptr<Policy>> made = make_policy(policy.named.name, policy.named.options);
+    if (!made) return made.error();
+    options.processors = (*stream)->found().workload.processors;
+    const Result<std::unique_ptr<Allocator>> allocator = allocator_of(command, options.processors);
+    if (!allocator) return allocator.error();
+    options.allocator = allocator->get();
+    ProgressBar bar(policy.label);
+    options.progress = [&](std::size_t ended) { bar.update(ended, (*stream)->expected_jobs()); };
+    SimulatedSchedule schedule{.policy = policy.label, .processors = options.processors};
+    Time first = kNever, last{};
+    const double read_s = (*stream)->found().read_s + (*stream)->found().parse_s;
+    Stopwatch watch;
+    const Result<SimulationOutcome> outcome = simulate([&](const AddJob& add) { return (*stream)->run(add); },
+                                                       (*stream)->found().workload.name, **made, options,
+                                                       [&](const WorkloadJob& entry, Time start, Time end) {
+                                                           first = std::min(first, entry.job.submit);
+                                                           last = std::max(last, end);
+                                                           schedule.times.push_back(times_of(entry, start, end));
+                                                       });
+    if (!outcome) return outcome.error();
+    Result<LoadedWorkload> found = (*stream)->finish();
+    if (!found) return found.error();
+    loaded = *std::move(found);
+    schedule.seconds = watch.lap() - (loaded.read_s + loaded.parse_s - read_s);
+    schedule.jobs = loaded.jobs;
+    schedule.refused_starts = outcome->refused_starts;
+    schedule.metrics.all = job_metrics(schedule.times, seconds_to_duration(command.tau_s));
+    schedule.metrics.makespan_s = to_seconds(last - first);
+    schedule.metrics.utilization =
+        schedule.metrics.all.processor_seconds / (options.processors * schedule.metrics.makespan_s);
     return schedule;
 }
 
@@ -439,8 +488,8 @@ void report_cleaning(const LoadedWorkload& loaded) {
                  std::to_string(loaded.cleaned.first_line[i]) + ")";
     }
     if (!kinds.empty())
-        std::cerr << "zbs: note: " << loaded.cleaned.dropped_in_all() - partial << " of "
-                  << trace.records.size() - partial << " jobs were dropped: " << kinds << "\n";
+        std::cerr << "zbs: note: " << loaded.cleaned.dropped_in_all() - partial << " of " << loaded.records - partial
+                  << " jobs were dropped: " << kinds << "\n";
     if (loaded.cleaned.cut_at_estimate > 0)
         std::cerr << "zbs: note: " << loaded.cleaned.cut_at_estimate
                   << " jobs ran past their estimate and were cut there\n";
@@ -490,7 +539,7 @@ void print_classes(Context& context, const char* title, const std::vector<ClassM
 
 void print_tables(Context& context, const SimulateCommand& command, const LoadedWorkload& loaded,
                   const std::vector<SimulatedSchedule>& schedules) {
-    std::cout << "trace        " << printable(loaded.name) << ", " << loaded.workload.jobs.size() << " jobs; ";
+    std::cout << "trace        " << printable(loaded.name) << ", " << loaded.jobs << " jobs; ";
     if (loaded.trace)
         std::cout << human_bytes(static_cast<double>(loaded.bytes)) << " read in " << fixed(loaded.read_s, 3)
                   << " s, parsed in " << fixed(loaded.parse_s, 3) << " s ("
@@ -527,9 +576,8 @@ void print_tables(Context& context, const SimulateCommand& command, const Loaded
                                 fixed(d->max, decimals)});
     print(context, listing);
     const Duration tau = seconds_to_duration(command.tau_s);
-    print_classes(context, "SIZE", metrics_by_size(loaded.workload, schedule.view(), tau), jobs.processor_seconds);
-    print_classes(context, "RUN_TIME", metrics_by_runtime(loaded.workload, schedule.view(), tau),
-                  jobs.processor_seconds);
+    print_classes(context, "SIZE", classes_by_size(loaded.workload, schedule, tau), jobs.processor_seconds);
+    print_classes(context, "RUN_TIME", classes_by_runtime(loaded.workload, schedule, tau), jobs.processor_seconds);
 }
 
 /// Text of each file, in memory before the first is written.
@@ -562,7 +610,7 @@ Result<void> write_files(const SimulateCommand& command, const LoadedWorkload& l
 }
 
 /// Where a policy is to order by priority and no job has one: all jobs; else 0.
-std::size_t jobs_without_priority(const NamedPolicy& policy, const Workload& workload) {
+std::size_t jobs_without_priority(const NamedPolicy& policy, const LoadedWorkload& loaded) {
     bool by_priority = false;
     for (const auto& [name, value] : policy.named.options)
         by_priority = by_priority || (name == "order" && value == "priority");
@@ -572,8 +620,8 @@ std::size_t jobs_without_priority(const NamedPolicy& policy, const Workload& wor
             by_priority && (option.name != "order" ||
                             std::ranges::find(option.choices, std::string_view("arrival")) != option.choices.end());
     const bool none =
-        std::ranges::all_of(workload.jobs, [](const WorkloadJob& entry) { return entry.job.priority == 0; });
-    return by_priority && none ? workload.jobs.size() : 0;
+        std::ranges::all_of(loaded.workload.jobs, [](const WorkloadJob& entry) { return entry.job.priority == 0; });
+    return by_priority && none ? loaded.jobs : 0;
 }
 
 /// Where processors have limited memory: jobs that are taken to need none, because their need is unknown.
@@ -585,12 +633,12 @@ std::size_t jobs_without_memory(const SimulateCommand& command, const Workload& 
 
 /// What policies and machine need to know of jobs, and do not.
 void report_unknown(const SimulateCommand& command, const std::vector<NamedPolicy>& policies,
-                    const Workload& workload) {
+                    const LoadedWorkload& loaded) {
     for (const NamedPolicy& policy : policies)
-        if (jobs_without_priority(policy, workload) > 0)
+        if (jobs_without_priority(policy, loaded) > 0)
             std::cerr << "zbs: note: " << printable(policy.label)
                       << " goes by priority, but no job has one: the order is that of arrival\n";
-    if (const std::size_t unknown = jobs_without_memory(command, workload); unknown > 0)
+    if (const std::size_t unknown = jobs_without_memory(command, loaded.workload); unknown > 0)
         std::cerr << "zbs: note: --memory: of " << counted(unknown, "job")
                   << " the memory is unknown: they are taken to need none\n";
 }
@@ -633,6 +681,48 @@ void report_fixed_sizes(const std::vector<SimulatedSchedule>& schedules) {
                       << ": every job had the size that it asked for\n";
 }
 
+struct Simulated {
+    LoadedWorkload loaded;
+    std::vector<SimulatedSchedule> schedules;
+};
+void report(const SimulateCommand& command, const std::vector<NamedPolicy>& simulated, const LoadedWorkload& loaded) {
+    report_cleaning(loaded);
+    report_losses(command, loaded.workload);
+    report_unknown(command, simulated, loaded);
+}
+
+Result<Simulated> simulate_all(const SimulateCommand& command, const SimulationOptions& machine,
+                               const std::vector<NamedPolicy>& policies, const std::vector<NamedPolicy>& simulated) {
+    Simulated found;
+    std::optional<Error> why_whole;
+    if (needs_times_only(command, policies)) {
+        Result<SimulatedSchedule> schedule = run_stream(command, machine, policies[0], found.loaded);
+        if (schedule) {
+            report(command, simulated, found.loaded);
+            found.schedules.push_back(*std::move(schedule));
+            return found;
+        }
+        why_whole = schedule.error();
+    }
+    Result<LoadedWorkload> loaded = load_workload(command.source);
+    if (!loaded) {
+        Error fault = loaded.error();
+        // Why a log that is too large to be in memory has to be.
+        if (fault.code == ErrorCode::kTooLarge && why_whole && !command.source.trace.empty())
+            fault.message += "; while it was read: " + text_with_pointer(*why_whole);
+        return fault;
+    }
+    found.loaded = *std::move(loaded);
+    report(command, simulated, found.loaded);
+    for (const NamedPolicy& policy : policies) {
+        Result<SimulatedSchedule> schedule =
+            is_recorded(policy) ? recorded(command, found.loaded) : run(command, machine, found.loaded, policy);
+        if (!schedule) return schedule.error();
+        found.schedules.push_back(*std::move(schedule));
+    }
+    return found;
+}
+
 void simulate_workload(Context& context, const SimulateCommand& command) {
     if (command.list) return list_all(context);
     if (command.list_policies) return list_policies(context);
@@ -645,28 +735,19 @@ void simulate_workload(Context& context, const SimulateCommand& command) {
     std::erase_if(simulated, is_recorded);
     const Result<SimulationOptions> machine = machine_of(command, simulated);
     if (!machine) return context.fail(machine.error());
-    const Result<LoadedWorkload> loaded = load_workload(command.source);
-    if (!loaded) return context.fail(loaded.error());
-    report_cleaning(*loaded);
-    report_losses(command, loaded->workload);
-    report_unknown(command, simulated, loaded->workload);
-    std::vector<SimulatedSchedule> schedules;
-    for (const NamedPolicy& policy : *policies) {
-        Result<SimulatedSchedule> schedule =
-            is_recorded(policy) ? recorded(command, *loaded) : run(command, *machine, *loaded, policy);
-        if (!schedule) return context.fail(schedule.error());
-        schedules.push_back(*std::move(schedule));
-    }
+    const Result<Simulated> found = simulate_all(command, *machine, *policies, simulated);
+    if (!found) return context.fail(found.error());
+    const auto& [loaded, schedules] = *found;
     if (!command.source.flexibility.empty()) report_fixed_sizes(schedules);
-    if (Result<void> done = write_files(command, *loaded, schedules); !done) return context.fail(done.error());
+    if (Result<void> done = write_files(command, loaded, schedules); !done) return context.fail(done.error());
     if (schedules.empty()) return;
-    if (context.for_people()) return print_tables(context, command, *loaded, schedules);
+    if (context.for_people()) return print_tables(context, command, loaded, schedules);
     if (context.output == "csv" || context.output == "name") return print(context, comparison(schedules, true));
     ScheduleSettings settings{.rules = command.rules,
                               .tau_s = command.tau_s,
                               .coscheduling = command.coscheduling,
                               .allocator = command.allocator,
-                              .has_seed = !loaded->trace || command.source.flexibility == "mix",
+                              .has_seed = !loaded.trace || command.source.flexibility == "mix",
                               .seed = command.source.seed,
                               .with_details = command.details,
                               .all = {},
@@ -675,10 +756,9 @@ void simulate_workload(Context& context, const SimulateCommand& command) {
     std::vector<OrderedJson> items;
     for (std::size_t i = 0; i < schedules.size(); ++i) {
         settings.all = settings_of(command, *machine, (*policies)[i].named.name);
-        settings.without_priority =
-            is_recorded((*policies)[i]) ? 0 : jobs_without_priority((*policies)[i], loaded->workload);
-        settings.without_memory = jobs_without_memory(command, loaded->workload);
-        items.push_back(encode(settings, *loaded, schedules[i]));
+        settings.without_priority = is_recorded((*policies)[i]) ? 0 : jobs_without_priority((*policies)[i], loaded);
+        settings.without_memory = jobs_without_memory(command, loaded.workload);
+        items.push_back(encode(settings, loaded, schedules[i]));
     }
     if (context.output == "jsonl") {
         for (const OrderedJson& item : items) std::cout << dump(item) << "\n";
@@ -695,7 +775,10 @@ void add_simulate_command(CLI::App& app, Context& context) {
         "simulate",
         "simulate the queue of a zone: a log or a generated workload under a scheduling policy, offline\n\n"
         "Logs are in the Standard Workload Format (.swf, .swf.gz). Jobs without size or run time and those larger than "
-        "the machine are dropped and counted (--refuse makes them errors); a job is killed at its estimate.\n\n"
+        "the machine are dropped and counted (--refuse makes them errors); a job is killed at its estimate. "
+        "Without --compare, --window, files to write and changes of the jobs, a log in the order of submission and of "
+        "job numbers is simulated while it is read, with 40 bytes of memory a job that has ended; policies that "
+        "preempt, time sharing and all else keep the whole workload in memory.\n\n"
         "Example: zbs simulate --trace log.swf.gz --policy easy\n"
         "Example: zbs simulate --generate lublin:jobs=5000,processors=128 --compare fcfs,easy,conservative\n"
         "Example: zbs simulate --from-sacct year.txt --slurm-conf slurm.conf --compare easy,conservative");

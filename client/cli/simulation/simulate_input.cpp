@@ -1,7 +1,6 @@
 #include "client/cli/simulation/simulate_input.hpp"
 
 #include <algorithm>
-#include <chrono>
 
 #include "algorithms/base/suggestion.hpp"
 #include "algorithms/base/text.hpp"
@@ -18,90 +17,6 @@ namespace {
 constexpr std::size_t kMaxTraceBytes = std::size_t{2} << 30;
 constexpr std::size_t kMaxConfBytes = std::size_t{16} << 20;
 constexpr std::size_t kMaxParameterBytes = std::size_t{1} << 20;
-
-class Stopwatch {
-  public:
-    /// Seconds since the last call, or since the beginning.
-    double lap() {
-        const auto now = std::chrono::steady_clock::now();
-        return std::chrono::duration<double>(now - std::exchange(begin_, now)).count();
-    }
-
-  private:
-    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
-
-Result<void> check_source(const WorkloadSource& source) {
-    const int sources = !source.trace.empty() + !source.sacct.empty() + !source.generate.empty();
-    const bool log = source.generate.empty();
-    if (sources != 1)
-        return sources > 1 ? invalid("the jobs come from one of --trace, --from-sacct and --generate, not from several")
-                           : invalid(
-                                 "where do the jobs come from? give --trace FILE, --from-sacct FILE or --generate "
-                                 "NAME; --list-generators names them");
-    if (!source.slurm_conf.empty() && source.sacct.empty()) return invalid("goes with --from-sacct", "--slurm-conf");
-    if (source.processors < 0) return invalid("must be 1 or more", "--processors");
-    if (log && !source.parameters.empty()) return invalid("goes with --generate jann, not with a log", "--params");
-    if (log) return {};
-    for (const auto& [given, option] :
-         {std::pair{source.lenient, "--lenient"}, std::pair{!source.refuse.empty(), "--refuse"},
-          std::pair{!source.drop.empty(), "--drop"}, std::pair{!source.size.empty(), "--size"},
-          std::pair{!source.estimates.empty(), "--estimates"},
-          std::pair{!source.zero_runtime.empty(), "--zero-runtime"}, std::pair{source.shift, "--shift"},
-          std::pair{source.renumber, "--renumber"}})
-        if (given) return invalid("says how a log is cleaned, and goes with --trace or --from-sacct only", option);
-    return {};
-}
-
-Result<formats::SwfCleaning> cleaning_of(const WorkloadSource& source) {
-    using Action = formats::SwfCleaning::Action;
-    formats::SwfCleaning rules;
-    rules.processors = source.processors;
-    rules.allocated_size = source.size == "allocated";
-    using Past = formats::SwfCleaning::PastEstimate;
-    rules.past_estimate = source.estimates == "raise"     ? Past::kRaised
-                          : source.estimates == "overrun" ? Past::kRunsOn
-                                                          : Past::kKilled;
-    rules.exact_estimates = source.estimates == "exact";
-    rules.shift_to_zero = source.shift;
-    rules.renumber = source.renumber;
-    rules.zero_runtime_counts = source.zero_runtime == "second";
-    if (source.lenient) rules.repeated_id = rules.impossible = Action::kDrop;
-    static constexpr std::string_view kRefused[] = {"no-size",   "oversized", "no-runtime", "no-submit",
-                                                    "duplicate", "unsorted",  "all"};
-    for (const std::string& kind : source.refuse) {
-        if (std::ranges::find(kRefused, kind) == std::end(kRefused))
-            return invalid("there is no kind of jobs '" + kind + "'" + did_you_mean(kind, kRefused), "--refuse");
-        const bool all = kind == "all";
-        if (all || kind == "no-size") rules.no_size = Action::kRefuse;
-        if (all || kind == "oversized") rules.oversized = Action::kRefuse;
-        if (all || kind == "no-runtime") rules.no_runtime = Action::kRefuse;
-        if (all || kind == "no-submit") rules.no_submit = Action::kRefuse;
-        if (all || kind == "unsorted") rules.out_of_order = false;
-        if (all || kind == "duplicate") {
-            if (source.lenient) return invalid("refuses duplicate jobs, but --lenient drops them", "--refuse " + kind);
-            if (source.renumber && !all)
-                return invalid("refuses duplicate jobs, but --renumber leaves none", "--refuse " + kind);
-            rules.repeated_id = Action::kRefuse;
-        }
-    }
-    static constexpr std::string_view kDropped[] = {"cancelled", "failed", "duplicate"};
-    for (const std::string& kind : source.drop) {
-        if (std::ranges::find(kDropped, kind) == std::end(kDropped))
-            return invalid("there is no kind of jobs '" + kind + "'" + did_you_mean(kind, kDropped), "--drop");
-        if (kind == "cancelled") rules.drop_cancelled = true;
-        if (kind == "failed") rules.drop_failed = true;
-        if (kind == "duplicate") {
-            if (source.renumber) return invalid("drops duplicate jobs, but --renumber leaves none", "--drop duplicate");
-            for (const std::string& refused : source.refuse)
-                if (refused == "duplicate" || refused == "all")
-                    return invalid("drops duplicate jobs, but --refuse " + refused + " refuses them",
-                                   "--drop duplicate");
-            rules.repeated_id = Action::kDrop;
-        }
-    }
-    return rules;
-}
 
 /// The file of the log.
 const std::string& log_path(const WorkloadSource& source) { return source.sacct.empty() ? source.trace : source.sacct; }
@@ -176,31 +91,18 @@ Result<LoadedWorkload> load_log(const WorkloadSource& source) {
     loaded.workload = std::move(cleaned->workload);
     cleaned->workload = {};
     loaded.cleaned = *std::move(cleaned);
+    loaded.records = trace->records.size();
     loaded.trace = *std::move(trace);
     loaded.name = loaded.workload.name;
     return loaded;
 }
 
 Result<LoadedWorkload> load_generated(const WorkloadSource& source) {
-    Result<NamedOptions> named = parse_named_options(source.generate, ',', "--generate");
-    if (!named) return named.error();
-    GeneratorRequest request{.name = named->name, .options = std::move(named->options), .seed = source.seed};
-    if (source.processors > 0) {
-        for (const auto& [name, value] : request.options)
-            if (name == "processors") return invalid("is given here and as an option of --generate", "--processors");
-        request.options.emplace_back("processors", std::to_string(source.processors));
-    }
     std::string parameters;
-    if (!source.parameters.empty()) {
-        Result<std::string> text = read_all(source.parameters, kMaxParameterBytes);
-        if (!text) return text.error();
-        parameters = *std::move(text);
-        if (parameters.empty()) return invalid("the parameter file is empty", source.parameters);
-        request.parameters = parameters;
-        request.parameters_source = source.parameters;
-    }
+    const Result<GeneratorRequest> request = request_of(source, parameters);
+    if (!request) return request.error();
     Stopwatch watch;
-    Result<Workload> made = generate(request);
+    Result<Workload> made = generate(*request);
     if (!made) {
         Error fault = made.error();
         if (fault.pointer.empty()) fault.pointer = "--generate";
@@ -255,6 +157,98 @@ std::string text(std::string_view first, const char* word, std::string_view seco
 
 }  // namespace
 
+Result<void> check_source(const WorkloadSource& source) {
+    const int sources = !source.trace.empty() + !source.sacct.empty() + !source.generate.empty();
+    const bool log = source.generate.empty();
+    if (sources != 1)
+        return sources > 1 ? invalid("the jobs come from one of --trace, --from-sacct and --generate, not from several")
+                           : invalid(
+                                 "where do the jobs come from? give --trace FILE, --from-sacct FILE or --generate "
+                                 "NAME; --list-generators names them");
+    if (!source.slurm_conf.empty() && source.sacct.empty()) return invalid("goes with --from-sacct", "--slurm-conf");
+    if (source.processors < 0) return invalid("must be 1 or more", "--processors");
+    if (log && !source.parameters.empty()) return invalid("goes with --generate jann, not with a log", "--params");
+    if (log) return {};
+    for (const auto& [given, option] :
+         {std::pair{source.lenient, "--lenient"}, std::pair{!source.refuse.empty(), "--refuse"},
+          std::pair{!source.drop.empty(), "--drop"}, std::pair{!source.size.empty(), "--size"},
+          std::pair{!source.estimates.empty(), "--estimates"},
+          std::pair{!source.zero_runtime.empty(), "--zero-runtime"}, std::pair{source.shift, "--shift"},
+          std::pair{source.renumber, "--renumber"}})
+        if (given) return invalid("says how a log is cleaned, and goes with --trace or --from-sacct only", option);
+    return {};
+}
+
+Result<formats::SwfCleaning> cleaning_of(const WorkloadSource& source) {
+    using Action = formats::SwfCleaning::Action;
+    formats::SwfCleaning rules;
+    rules.processors = source.processors;
+    rules.allocated_size = source.size == "allocated";
+    using Past = formats::SwfCleaning::PastEstimate;
+    rules.past_estimate = source.estimates == "raise"     ? Past::kRaised
+                          : source.estimates == "overrun" ? Past::kRunsOn
+                                                          : Past::kKilled;
+    rules.exact_estimates = source.estimates == "exact";
+    rules.shift_to_zero = source.shift;
+    rules.renumber = source.renumber;
+    rules.zero_runtime_counts = source.zero_runtime == "second";
+    if (source.lenient) rules.repeated_id = rules.impossible = Action::kDrop;
+    static constexpr std::string_view kRefused[] = {"no-size",   "oversized", "no-runtime", "no-submit",
+                                                    "duplicate", "unsorted",  "all"};
+    for (const std::string& kind : source.refuse) {
+        if (std::ranges::find(kRefused, kind) == std::end(kRefused))
+            return invalid("there is no kind of jobs '" + kind + "'" + did_you_mean(kind, kRefused), "--refuse");
+        const bool all = kind == "all";
+        if (all || kind == "no-size") rules.no_size = Action::kRefuse;
+        if (all || kind == "oversized") rules.oversized = Action::kRefuse;
+        if (all || kind == "no-runtime") rules.no_runtime = Action::kRefuse;
+        if (all || kind == "no-submit") rules.no_submit = Action::kRefuse;
+        if (all || kind == "unsorted") rules.out_of_order = false;
+        if (all || kind == "duplicate") {
+            if (source.lenient) return invalid("refuses duplicate jobs, but --lenient drops them", "--refuse " + kind);
+            if (source.renumber && !all)
+                return invalid("refuses duplicate jobs, but --renumber leaves none", "--refuse " + kind);
+            rules.repeated_id = Action::kRefuse;
+        }
+    }
+    static constexpr std::string_view kDropped[] = {"cancelled", "failed", "duplicate"};
+    for (const std::string& kind : source.drop) {
+        if (std::ranges::find(kDropped, kind) == std::end(kDropped))
+            return invalid("there is no kind of jobs '" + kind + "'" + did_you_mean(kind, kDropped), "--drop");
+        if (kind == "cancelled") rules.drop_cancelled = true;
+        if (kind == "failed") rules.drop_failed = true;
+        if (kind == "duplicate") {
+            if (source.renumber) return invalid("drops duplicate jobs, but --renumber leaves none", "--drop duplicate");
+            for (const std::string& refused : source.refuse)
+                if (refused == "duplicate" || refused == "all")
+                    return invalid("drops duplicate jobs, but --refuse " + refused + " refuses them",
+                                   "--drop duplicate");
+            rules.repeated_id = Action::kDrop;
+        }
+    }
+    return rules;
+}
+
+Result<GeneratorRequest> request_of(const WorkloadSource& source, std::string& parameters) {
+    Result<NamedOptions> named = parse_named_options(source.generate, ',', "--generate");
+    if (!named) return named.error();
+    GeneratorRequest request{.name = named->name, .options = std::move(named->options), .seed = source.seed};
+    if (source.processors > 0) {
+        for (const auto& [name, value] : request.options)
+            if (name == "processors") return invalid("is given here and as an option of --generate", "--processors");
+        request.options.emplace_back("processors", std::to_string(source.processors));
+    }
+    if (!source.parameters.empty()) {
+        Result<std::string> text = read_all(source.parameters, kMaxParameterBytes);
+        if (!text) return text.error();
+        parameters = *std::move(text);
+        if (parameters.empty()) return invalid("the parameter file is empty", source.parameters);
+        request.parameters = parameters;
+        request.parameters_source = source.parameters;
+    }
+    return request;
+}
+
 Result<std::pair<std::string, std::string>> parse_assignment(const std::string& text, const std::string& option) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0)
@@ -287,6 +281,7 @@ Result<LoadedWorkload> load_workload(const WorkloadSource& source) {
     if (!loaded) return loaded;
     if (Result<void> done = change_workload(source, *loaded); !done) return done.error();
     if (Result<void> done = make_flexible(source, loaded->workload); !done) return done.error();
+    loaded->jobs = loaded->workload.jobs.size();
     return loaded;
 }
 

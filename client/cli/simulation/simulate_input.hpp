@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include "algorithms/formats/swf_cleaning.hpp"
 #include "algorithms/model/workload.hpp"
 #include "algorithms/policy/registry.hpp"
+#include "algorithms/sim/workload_generators.hpp"
 #include "client/cli/context.hpp"
 
 // What `zbs simulate` can be given by name.
@@ -48,7 +50,27 @@ struct LoadedWorkload {
     double read_s = 0;               ///< wall time of reading and unpacking the file
     double parse_s = 0;              ///< of parsing and cleaning the text, or of generating
     std::size_t bytes = 0;           ///< of text
+    std::size_t jobs = 0;            ///< of the workload
+    std::size_t records = 0;         ///< of the log
 };
+
+class Stopwatch {
+  public:
+    /// Seconds since the last call, or since the beginning.
+    double lap() {
+        const auto now = std::chrono::steady_clock::now();
+        return std::chrono::duration<double>(now - std::exchange(begin_, now)).count();
+    }
+
+  private:
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+/// Refuses what does not go together.
+Result<void> check_source(const WorkloadSource& source);
+Result<formats::SwfCleaning> cleaning_of(const WorkloadSource& source);
+/// The request has a view of `parameters`, which receives the parameter file.
+Result<GeneratorRequest> request_of(const WorkloadSource& source, std::string& parameters);
 
 /// Errors name the option, or the file and line.
 Result<LoadedWorkload> load_workload(const WorkloadSource& source);

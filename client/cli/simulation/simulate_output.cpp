@@ -218,6 +218,18 @@ std::string jobs_csv(const Workload& workload, const SimulatedSchedule* schedule
     return out;
 }
 
+std::vector<ClassMetrics> classes_by_size(const Workload& workload, const SimulatedSchedule& schedule, Duration tau) {
+    if (schedule.times.empty()) return metrics_by_size(workload, schedule.view(), tau);
+    const auto largest = std::ranges::max_element(schedule.times, {}, &JobTimes::processors);
+    return metrics_by_size(schedule.times, largest->processors, tau);
+}
+
+std::vector<ClassMetrics> classes_by_runtime(const Workload& workload, const SimulatedSchedule& schedule,
+                                             Duration tau) {
+    if (schedule.times.empty()) return metrics_by_runtime(workload, schedule.view(), tau);
+    return metrics_by_runtime(schedule.times, tau);
+}
+
 std::size_t flexible_jobs(const Workload& workload) {
     return static_cast<std::size_t>(std::ranges::count_if(
         workload.jobs, [](const WorkloadJob& entry) { return entry.job.flexibility != Flexibility::kRigid; }));

@@ -26,6 +26,8 @@ struct SimulatedSchedule {
     std::uint64_t refused_starts = 0;         ///< by the allocator
     bool overlapping = false;                 ///< jobs share processors, by turns or by shares
     double seconds = 0;                       ///< wall time of the simulation
+    std::size_t jobs = 0;
+    std::vector<JobTimes> times;  ///< of a workload that was not in memory; else empty, as those by job are then
     ScheduleMetrics metrics;
     std::optional<TurnMetrics> turns;              ///< where jobs take turns
     std::uint64_t resizes = 0;                     ///< of running jobs
@@ -51,6 +53,8 @@ std::string waits_text(const Workload& workload, const SimulatedSchedule& schedu
 /// Under a policy that promises starts there is a column "promised": the first one that a job was promised while it
 /// waited, empty where it got none.
 std::string jobs_csv(const Workload& workload, const SimulatedSchedule* schedule);
+std::vector<ClassMetrics> classes_by_size(const Workload& workload, const SimulatedSchedule& schedule, Duration tau);
+std::vector<ClassMetrics> classes_by_runtime(const Workload& workload, const SimulatedSchedule& schedule, Duration tau);
 /// How many jobs can run on other sizes than they ask for.
 std::size_t flexible_jobs(const Workload& workload);
 /// The log with the schedule's waits; of a generated workload a new log. A comment says how many jobs are flexible,

@@ -120,7 +120,8 @@ Result<void> change_workload(const WorkloadSource& source, LoadedWorkload& loade
 Result<SimulatedSchedule> recorded_schedule(const LoadedWorkload& loaded) {
     if (!loaded.trace)
         return invalid("is the schedule that a log recorded; these jobs come from a model", std::string(kRecorded));
-    SimulatedSchedule schedule{.policy = std::string(kRecorded), .processors = loaded.workload.processors};
+    SimulatedSchedule schedule{
+        .policy = std::string(kRecorded), .processors = loaded.workload.processors, .jobs = loaded.jobs};
     for (std::size_t i = 0; i < loaded.workload.jobs.size(); ++i) {
         const WorkloadJob& entry = loaded.workload.jobs[i];
         const formats::SwfRecord& record = loaded.trace->records[loaded.cleaned.record_of_job[i]];

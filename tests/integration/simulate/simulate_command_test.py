@@ -69,6 +69,13 @@ class Simulate(unittest.TestCase):
         self.assertEqual((list(answer)[0], answer.pop("version")), ("version", 1))
         return answer
 
+    def untimed(self, *arguments):
+        done = self.good(*arguments, "--json", "--details")
+        answer = json.loads(done.stdout)
+        for measured in ("seconds", "jobs_per_second", "read_seconds", "parse_seconds"):
+            answer.pop(measured)
+        return answer, done.stderr
+
     def trace(self, name):
         path = os.path.join(TRACES, name)
         if not os.path.exists(path):
@@ -77,6 +84,23 @@ class Simulate(unittest.TestCase):
 
 
 class Schedules(Simulate):
+    def test_a_workload_that_is_not_in_memory_has_the_same_metrics(self):
+        holes = HEADER + "".join(
+            job(n, n // 3, 1 + n * 7 % 90, 1 + n % 11, n % 5 * 20, status=n % 6, cpu="x" if n % 50 == 0 else "1.5") for n in range(1, 3000))
+        lines = holes.splitlines(keepends=True)
+        swapped = lines[:900] + lines[901:1500] + [lines[900]] + lines[1500:]
+        logs = {"holes.swf": holes, "crlf.swf": holes.replace("\n", "\r\n"), "swapped.swf": "".join(swapped), "late.swf": "".join(lines[2:] + lines[:2]),
+                "cut.swf": holes + "1 2 3\n", "packed.swf.gz": gzip.compress(holes.encode()), "numbers.swf": HEADER + job(5, 0) + job(4, 0) + job(5, 1)}
+        for name, text in logs.items():
+            self.write(name, text)
+        for source in [["--trace", name, "--lenient", *more] for name in logs for more in ([], ["--shift", "--renumber", "--estimates", "overrun"])] + \
+                [["--generate", f"{model}:jobs=2000,processors=64"] for model in ("lublin", "uniform", "feitelson96", "scojo")]:
+            for policy in ("easy", "conservative", "easy:order=priority"):
+                arguments = [*source, "--policy", policy, "--tau", "60"]
+                with self.subTest(arguments=arguments):
+                    # What writes a file has all jobs in memory.
+                    self.assertEqual(self.untimed(*arguments), self.untimed(*arguments, "--waits", "waits.txt"))
+
     def test_small_schedules_are_those_made_by_hand(self):
         self.write("log.swf", SMALL)
         for policy, starts in (("fcfs", (0, 100, 150, 150)), ("easy", (0, 100, 2, 150))):

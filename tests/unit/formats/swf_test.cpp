@@ -38,6 +38,29 @@ TEST(ReadSwf, ALastLineNeedsNoLineFeed) {
     EXPECT_EQ(read_swf(text, "log")->records, read_swf(kLine, "log")->records);
 }
 
+TEST(SwfReader, PiecesOfALogAreTheLog) {
+    const std::string text = "\xEF\xBB\xBF; MaxProcs: 8\n" +
+                             join({kLine, "\r\n", kLine, "cut 1\n", kLine, "; Note: last\n", kLine.substr(0, 54)});
+    const SwfReadOptions lenient{.lenient = true};
+    const SwfTrace whole = read_swf(text, "log", lenient).value();
+    ASSERT_EQ(whole.records.size(), 4U);
+    for (std::size_t piece = 4; piece < text.size(); ++piece) {
+        SwfReader reader("log", lenient);
+        std::string left;
+        for (std::size_t at = 0; at < text.size(); at += piece) {
+            left += text.substr(at, piece);
+            left.erase(0, reader.read(left, at + piece >= text.size()).value());
+        }
+        EXPECT_EQ(left, "");
+        const SwfTrace& trace = reader.trace();
+        EXPECT_EQ(trace.records, whole.records) << piece;
+        EXPECT_EQ(trace.records.back().line, whole.records.back().line);
+        EXPECT_EQ(trace.comments, whole.comments);
+        EXPECT_EQ(trace.skipped_lines, 1U);
+        EXPECT_EQ(trace.first_skipped, whole.first_skipped);
+    }
+}
+
 TEST(ReadSwf, NumbersKeepSixDecimals) {
     struct Case {
         std::string_view text;

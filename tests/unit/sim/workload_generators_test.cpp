@@ -31,6 +31,19 @@ class EveryGenerator : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(, EveryGenerator, testing::Values("uniform", "feitelson96", "lublin", "jann", "scojo"),
                          [](const auto& param_info) { return param_info.param; });
 
+TEST_P(EveryGenerator, MakesTheSameJobsOneAfterTheOther) {
+    const GeneratorRequest wanted = request(GetParam(), {{"jobs", "300"}, {"overestimate", "2"}});
+    EXPECT_EQ(common_options(wanted)->jobs, 300);
+    std::vector<WorkloadJob> jobs;
+    const Result<void> done = generate(wanted, [&](const WorkloadJob& entry) {
+        jobs.push_back(entry);
+        return jobs.size() < 300 ? Result<void>{} : invalid("enough");
+    });
+    EXPECT_EQ(jobs, generate(wanted)->jobs);
+    ASSERT_FALSE(done.has_value());
+    EXPECT_EQ(done.error().message, "enough");
+}
+
 TEST_P(EveryGenerator, MakesJobsInOrderThatFitTheMachine) {
     for (const std::string processors : {"32", "100", "128"}) {
         SCOPED_TRACE(processors);

@@ -37,6 +37,79 @@ TEST(Simulate, JobsStartAndEndWhenTheyShould) {
     EXPECT_EQ(outcome->events, 6u);
 }
 
+TEST(SimulateStream, JobsThatComeOneByOneHaveTheTimesOfAWorkload) {
+    for (const char* const name : {"fcfs", "easy", "conservative", "los"})
+        for (const EventRules rules : {EventRules::kBatched, EventRules::kReference})
+            for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+                SCOPED_TRACE(std::string(name) + ", seed " + std::to_string(seed));
+                UniformWorkload model{.most_runtime_s = 100, .mean_gap_s = 20};
+                model.common = {.jobs = 500, .processors = 32, .most_overestimate = 3, .seed = seed};
+                const Workload jobs = generate(model).value();
+                const SimulationOptions options{.processors = 32, .rules = rules};
+                const Result<SimulationOutcome> whole = simulate(jobs, *policy(name), options);
+                std::vector<WorkloadJob> ended;
+                std::vector<Time> start, end;
+                const Result<SimulationOutcome> stream = simulate(
+                    [&](const AddJob& add) {
+                        for (const WorkloadJob& entry : jobs.jobs)
+                            if (Result<void> done = add(entry); !done) return done;
+                        return Result<void>{};
+                    },
+                    "log", *policy(name), options,
+                    [&](const WorkloadJob& entry, Time from, Time until) {
+                        ended.push_back(entry);
+                        start.push_back(from);
+                        end.push_back(until);
+                    });
+                ASSERT_TRUE(whole && stream);
+                EXPECT_EQ(ended, jobs.jobs);
+                EXPECT_EQ(start, whole->start);
+                EXPECT_EQ(end, whole->end);
+                EXPECT_EQ(stream->events, whole->events);
+                EXPECT_EQ(stream->plans, whole->plans);
+            }
+}
+
+TEST(SimulateStream, JobsAreHandedOverAsSoonAsAllBeforeThemHaveEnded) {
+    WorkloadJob entry = workload(4, {{0, 1, 100, 5}}).jobs[0];
+    std::size_t ended = 0;
+    std::vector<std::size_t> ended_at_submission;
+    const Result<SimulationOutcome> outcome = simulate(
+        [&](const AddJob& add) {
+            for (int i = 0; i < 1000; ++i) {
+                entry.job.submit = at(2 * i);
+                entry.runtime = std::chrono::seconds{i == 0 ? 101 : 1};
+                entry.job.walltime = entry.runtime;
+                if (Result<void> done = add(entry); !done) return done;
+                ended_at_submission.push_back(ended);
+            }
+            return Result<void>{};
+        },
+        "log", *policy("fcfs"), {.processors = 4}, [&](const WorkloadJob&, Time, Time) { ++ended; });
+    ASSERT_TRUE(outcome.has_value());
+    EXPECT_EQ(ended, 1000U);
+    EXPECT_EQ(ended_at_submission[50], 0U);  // the first one runs until 101
+    EXPECT_EQ(ended_at_submission[51], 51U);
+    EXPECT_EQ(ended_at_submission[999], 999U);
+}
+
+TEST(SimulateStream, ErrorsNameTheJobAndEndTheStream) {
+    Workload jobs = workload(4, {{5, 3, 10, 4}, {4, 2, 5}, {6, 1, 1}});
+    std::size_t given = 0;
+    const Result<SimulationOutcome> outcome = simulate(
+        [&](const AddJob& add) {
+            for (const WorkloadJob& entry : jobs.jobs) {
+                ++given;
+                if (Result<void> done = add(entry); !done) return done;
+            }
+            return Result<void>{};
+        },
+        "log", *policy("easy"), {.processors = 4}, [](const WorkloadJob&, Time, Time) {});
+    ASSERT_FALSE(outcome.has_value());
+    EXPECT_EQ(given, 2U);
+    EXPECT_THAT(outcome.error().message, HasSubstr("of log is submitted before the job ahead of it"));
+}
+
 TEST(Simulate, BatchedRulesSeeAnInstantWhole) {
     // At 10 job 1 ends and job 3 comes. One by one, submissions come first, and job 1, past its walltime, counts as
     // gone: either way job 2 starts, but under batched rules in one plan with job 3.
