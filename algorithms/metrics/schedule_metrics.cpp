@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "algorithms/base/expects.hpp"
 
@@ -25,6 +26,7 @@ Distribution distribution_in(std::span<double> values) {
     // The median lies below, or is the same.
     if (middle < high) std::nth_element(values.begin(), at(middle), at(high));
     found.median = values[middle];
+    if (n % 2 == 0) found.median = std::midpoint(found.median, *std::max_element(values.begin(), at(middle)));
     return found;
 }
 

@@ -13,7 +13,7 @@ namespace zbs {
 /// Statistics of one quantity over many jobs. All zero where there are none.
 struct Distribution {
     double mean = 0;
-    double median = 0;  ///< sorted number floor(n / 2), counted from 0: the upper one of an even count
+    double median = 0;  ///< of an even count the mean of the two in the middle
     double p95 = 0;     ///< sorted number floor(0.95 n), counted from 0
     double max = 0;
 

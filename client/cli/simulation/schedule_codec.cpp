@@ -9,11 +9,13 @@
 namespace zbs::cli {
 namespace {
 
-OrderedJson json_of(const Distribution& d) {
-    return {{"mean", d.mean}, {"median", d.median}, {"p95", d.p95}, {"max", d.max}};
-}
-
+/// Of no job nothing is known.
 void add_jobs(OrderedJson& out, const JobMetrics& jobs) {
+    const auto json_of = [&](const Distribution& d) {
+        const auto known = [&](double value) { return jobs.jobs > 0 ? OrderedJson(value) : OrderedJson(); };
+        return OrderedJson{
+            {"mean", known(d.mean)}, {"median", known(d.median)}, {"p95", known(d.p95)}, {"max", known(d.max)}};
+    };
     out["wait_s"] = json_of(jobs.wait_s);
     out["response_s"] = json_of(jobs.response_s);
     out["slowdown"] = json_of(jobs.slowdown);

@@ -327,7 +327,7 @@ Result<void> set_window(const SimulateCommand& command, const Workload& workload
         if (!since) return invalid(since.error().message + "; " + how, "--window");
         *at = first + *since;
     }
-    if (schedule.from >= schedule.until) return invalid("ends before it begins", "--window");
+    if (schedule.from >= schedule.until) return invalid("is empty: END must be later than BEGIN", "--window");
     if (std::ranges::none_of(workload.jobs, [&](const auto& entry) { return schedule.view().counts(entry); }))
         return invalid("no job is submitted in it; the last is submitted " +
                            number_text("%.0f", to_seconds(workload.jobs.back().job.submit - first)) +
@@ -529,10 +529,14 @@ void print_classes(Context& context, const char* title, const std::vector<ClassM
     Listing listing{"classes",
                     {title, "JOBS", "WORK_%", "WAIT_MEAN_S", "WAIT_P95_S", "RESPONSE_MEAN_S", "SLOWDOWN_MEAN",
                      "BOUNDED_SLOWDOWN_MEAN"}};
-    for (const auto& [name, jobs] : classes)
+    for (const auto& [name, jobs] : classes) {
+        const auto known = [count = jobs.jobs](double value, int decimals) {
+            return count > 0 ? fixed(value, decimals) : "-";
+        };
         listing.rows.push_back({name, std::to_string(jobs.jobs), fixed(100 * jobs.processor_seconds / area, 1),
-                                fixed(jobs.wait_s.mean, 1), fixed(jobs.wait_s.p95, 0), fixed(jobs.response_s.mean, 1),
-                                fixed(jobs.slowdown.mean, 2), fixed(jobs.bounded_slowdown.mean, 4)});
+                                known(jobs.wait_s.mean, 1), known(jobs.wait_s.p95, 0), known(jobs.response_s.mean, 1),
+                                known(jobs.slowdown.mean, 2), known(jobs.bounded_slowdown.mean, 4)});
+    }
     std::cout << "\n";
     print(context, listing);
 }
@@ -740,7 +744,8 @@ void simulate_workload(Context& context, const SimulateCommand& command) {
     const auto& [loaded, schedules] = *found;
     if (!command.source.flexibility.empty()) report_fixed_sizes(schedules);
     if (Result<void> done = write_files(command, loaded, schedules); !done) return context.fail(done.error());
-    if (schedules.empty()) return;
+    const auto is_standard_output = [](const OutputFile& file) { return file.path == "-"; };
+    if (schedules.empty() || std::ranges::any_of(command.files(), is_standard_output)) return;
     if (context.for_people()) return print_tables(context, command, loaded, schedules);
     if (context.output == "csv" || context.output == "name") return print(context, comparison(schedules, true));
     ScheduleSettings settings{.rules = command.rules,

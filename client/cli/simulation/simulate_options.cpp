@@ -96,9 +96,10 @@ void add_policy_options(CLI::App& command, SimulateCommand& options) {
                        "policies whose jobs have shares: how much they slow each other down in truth, whatever the "
                        "policy expects: the slowdown of one job, two, three and so on, or application: measured pairs "
                        "of programs (default: 1,1.2,1.3)");
-    command.add_option("--window", options.window,
-                       "metrics of the jobs submitted from BEGIN to END only, BEGIN:END since the first submission, as "
-                       "1d:30d, or 1d: for all but a warm-up of a day; all jobs are simulated");
+    command.add_option(
+        "--window", options.window,
+        "metrics of the jobs submitted from BEGIN to END only, BEGIN:END since the first submission, as "
+        "1d:30d, or 1d: for all but a warm-up of a day; all jobs are simulated, and the makespan is that of all");
     command.add_option("--tau", options.tau_s, "seconds that a run time counts for at least in the bounded slowdown")
         ->capture_default_str();
 }
@@ -134,7 +135,9 @@ void add_log_options(CLI::App& command, WorkloadSource& source) {
 
 void add_export_options(CLI::App& command, SimulateCommand& options) {
     command.add_flag("--details", options.details, "JSON: also rules, parse time, dropped jobs, and tables by class");
-    command.add_option("--gantt", options.gantt, "draw the schedule into this file, SVG");
+    command.add_option(
+        "--gantt", options.gantt,
+        "draw the schedule into this file, SVG; - as the name of one file to write: it alone is printed");
     command.add_option("--events", options.events, "write every submission, start and end, CSV");
     command.add_option("--schedule", options.schedule, "write when each job started and ended, CSV");
     command.add_option("--waits", options.waits, "write job number and wait in seconds, by job number");
