@@ -25,47 +25,53 @@ class FederationWorld::Bus : public ZoneTransport {
             const bool is_own = caller().organisation == n.config.organisation;
             if (!is_own && n.peerings->state_of(caller().organisation) != PeeringState::kAccepted)  // as the routes do
                 return Error{ErrorCode::kDenied, "only accepted zones may ask capacity", {}};
-            return n.parts->capacity(caller(), q);
+            return n.domain->parts.capacity(caller(), q);
         });
     }
     void hold_part(const ServiceAddress& to, const PartRequest& q, Respond<PartStatus> r) override {
-        send<PartStatus>("hold", to, r, [this, q](Node& n) { return n.parts->hold(caller(), q); });
+        send<PartStatus>("hold", to, r, [this, q](Node& n) { return n.domain->parts.hold(caller(), q); });
     }
     void commit_part(const ServiceAddress& to, const PartId& id, std::uint64_t token, Respond<PartStatus> r) override {
-        send<PartStatus>("commit", to, r, [this, id, token](Node& n) { return n.parts->commit(caller(), id, token); });
+        send<PartStatus>("commit", to, r,
+                         [this, id, token](Node& n) { return n.domain->parts.of(id).commit(caller(), id, token); });
     }
     void launch_part(const ServiceAddress& to, const PartId& id, const LaunchRequest& q,
                      Respond<PartStatus> r) override {
-        send<PartStatus>("launch", to, r, [this, id, q](Node& n) { return n.parts->launch(caller(), id, q); });
+        send<PartStatus>("launch", to, r,
+                         [this, id, q](Node& n) { return n.domain->parts.of(id).launch(caller(), id, q); });
     }
     void part_status(const ServiceAddress& to, const PartId& id, Respond<PartStatus> r) override {
-        send<PartStatus>("status", to, r, [this, id](Node& n) { return n.parts->status(caller(), id); });
+        send<PartStatus>("status", to, r, [this, id](Node& n) { return n.domain->parts.of(id).status(caller(), id); });
     }
     void release_part(const ServiceAddress& to, const PartId& id, const std::string& reason,
                       Respond<PartStatus> r) override {
         send<PartStatus>("release", to, r,
-                         [this, id, reason](Node& n) { return n.parts->release(caller(), id, reason); });
+                         [this, id, reason](Node& n) { return n.domain->parts.of(id).release(caller(), id, reason); });
     }
     void part_profile(const ServiceAddress& to, const PartId& id, Respond<ApplicationModel> r) override {
-        send<ApplicationModel>("profile", to, r, [this, id](Node& n) { return n.parts->profile(caller(), id); });
+        send<ApplicationModel>("profile", to, r,
+                               [this, id](Node& n) { return n.domain->parts.of(id).profile(caller(), id); });
     }
     void stage_part(const ServiceAddress& to, const PartId& id, const StagingRequest& q,
                     Respond<StagingStatus> r) override {
-        send<StagingStatus>("stage", to, r, [this, id, q](Node& n) { return n.parts->stage(caller(), id, q); });
+        send<StagingStatus>("stage", to, r,
+                            [this, id, q](Node& n) { return n.domain->parts.of(id).stage(caller(), id, q); });
     }
     void put_part_file(const ServiceAddress& to, const PartId& id, const std::string& digest, const FileChunk& chunk,
                        Respond<FilePresence> r) override {
         send<FilePresence>("file", to, r, [this, id, digest, chunk](Node& n) {
-            return n.parts->put_file(caller(), id, digest, chunk);
+            return n.domain->parts.of(id).put_file(caller(), id, digest, chunk);
         });
     }
     void part_results(const ServiceAddress& to, const PartId& id, Respond<StagedResults> r) override {
-        send<StagedResults>("results", to, r, [this, id](Node& n) { return n.parts->results(caller(), id); });
+        send<StagedResults>("results", to, r,
+                            [this, id](Node& n) { return n.domain->parts.of(id).results(caller(), id); });
     }
     void part_result(const ServiceAddress& to, const PartId& id, const std::string& name, std::uint64_t offset,
                      Respond<FileChunk> r) override {
-        send<FileChunk>("result", to, r,
-                        [this, id, name, offset](Node& n) { return n.parts->result(caller(), id, name, offset); });
+        send<FileChunk>("result", to, r, [this, id, name, offset](Node& n) {
+            return n.domain->parts.of(id).result(caller(), id, name, offset);
+        });
     }
     void request_peering(const ServiceAddress& to, const PeeringRequest& q, Respond<PeeringAnswer> r) override {
         send<PeeringAnswer>("peering", to, r, [this, q](Node& n) { return n.peerings->request(caller(), q); });
@@ -261,6 +267,7 @@ Result<void> FederationWorld::try_restart(const std::string& name) {
                       .files = *fresh.files,
                       .drains = [&fresh] { return fresh.drains(); },
                       .queue_observer = fresh.queue_observer,
+                      .queue_observer_of = fresh.queue_observer_of,
                       .part_observer = fresh.part_observer,
                       .application_observer = fresh.application_observer,
                       .conduct_noted =
@@ -271,7 +278,7 @@ Result<void> FederationWorld::try_restart(const std::string& name) {
     fresh.domain = std::make_unique<ZoneDomain>(std::move(ports));
     fresh.peerings = &fresh.domain->peerings;
     fresh.filter = &fresh.domain->filter;
-    fresh.parts = &fresh.domain->parts;
+    fresh.parts = &fresh.domain->parts.front();
     fresh.peers = &fresh.domain->peers;
     fresh.applications = &fresh.domain->applications;
     if (auto resumed = fresh.domain->resume(); !resumed) return resumed;

@@ -74,10 +74,11 @@ class FederationWorld {
         MemoryDepot depot;
         std::unique_ptr<FileLibrary> files;
         SilentLog log;
-        ZoneQueue::Observer queue_observer;        ///< from the next start on
-        part::Observer part_observer;              ///< likewise
-        ApplicationObserver application_observer;  ///< likewise
-        std::unique_ptr<Clock> clock;              ///< the common one, but timers of a crashed service never fire
+        ZoneQueue::Observer queue_observer;                                                  ///< from the next start on
+        std::function<ZoneQueue::Observer(const std::string& partition)> queue_observer_of;  ///< likewise
+        part::Observer part_observer;                                                        ///< likewise
+        ApplicationObserver application_observer;                                            ///< likewise
+        std::unique_ptr<Clock> clock;  ///< the common one, but timers of a crashed service never fire
         std::unique_ptr<VirtualBackground> background;
         std::unique_ptr<ZoneTransport> transport;
         CountingSecrets secrets;

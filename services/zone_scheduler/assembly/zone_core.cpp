@@ -131,7 +131,7 @@ DomainPorts ZoneCore::domain_ports() {
                      .files = files_,
                      .drains = [this] { return registry_.draining(); },
                      .observer = observers_,
-                     .queue_observer = std::move(ports_.queue_observer),
+                     .queue_observer_of = std::move(ports_.queue_observer_of),
                      .part_observer = std::move(ports_.part_observer),
                      .application_observer = std::move(ports_.application_observer),
                      .check_address = std::move(ports_.check_address),

@@ -43,7 +43,8 @@ struct ZonePorts {
     Log& log;
     /// The storage has failed: nothing gets out any more, and the process should end.
     std::function<void(const Error&)> storage_failed;
-    ZoneQueue::Observer queue_observer{};        ///< receives all that happens to the queue; empty: nobody does
+    /// By partition: receives all that happens to its queue; empty: nobody does.
+    std::function<ZoneQueue::Observer(const std::string& partition)> queue_observer_of{};
     part::Observer part_observer{};              ///< receives all steps of parts; likewise
     ApplicationObserver application_observer{};  ///< and of applications
     /// Whether jobs may be made to connect to a host that another organisation names; empty: nobody looks.
@@ -93,7 +94,9 @@ class ZoneCore {
     void set_asks(std::vector<AskedOrganisation> asks) { domain_.peers.set_asks(std::move(asks)); }
     /// Another queue discipline from now on, as `ZoneConfig::queue`. Errors: `queue_discipline`'s.
     Result<void> set_queue(const std::string& discipline) { return domain_.parts.use_queue(discipline); }
-    void restate_queue() { domain_.parts.restate_queue(); }
+    /// Takes what `config` says now of a partition; `Partitions::refresh`.
+    Result<void> refresh(const std::string& partition) { return domain_.parts.refresh(partition); }
+    void restate_queue(const std::string& partition) { domain_.parts.restate_queue(partition); }
     void restate_parts() const {
         domain_.parts.restate_parts();
         domain_.applications.restate_applications();
@@ -115,7 +118,7 @@ class ZoneCore {
     }
 
     const ApplicationService& applications() const { return domain_.applications; }
-    const PartService& parts() const { return domain_.parts; }
+    const PartService& parts() const { return domain_.parts.front(); }
     const NodeDirectory& nodes() const { return nodes_; }
 
   private:

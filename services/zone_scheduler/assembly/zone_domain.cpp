@@ -29,7 +29,8 @@ ZoneDomain::ZoneDomain(DomainPorts ports)
     filter.use_blocks([this](const Caller& subject) { return membership.is_blocked(subject); });
     peerings.use_blocks([this](const Caller& subject) { return membership.is_blocked(subject); });
     peerings.use_accounts([this] { return filter.accounts(); });
-    peerings.use_usage([this](const OrganisationName& organisation) { return parts.table().usage_of(organisation); });
+    peerings.use_usage(
+        [this](const OrganisationName& organisation) { return parts.front().table().usage_of(organisation); });
 }
 
 Result<void> ZoneDomain::resume() {
@@ -37,7 +38,6 @@ Result<void> ZoneDomain::resume() {
     if (auto resumed = peerings.resume(); !resumed) return resumed;
     if (auto resumed = filter.resume(); !resumed) return resumed;
     if (auto resumed = delegations.resume(); !resumed) return resumed;
-    if (auto set = parts.use_queue(ports_.config.queue); !set) return set;
     if (auto resumed = parts.resume(); !resumed) return resumed;
     if (auto resumed = peers.resume(); !resumed) return resumed;
     return applications.resume();
@@ -56,6 +56,7 @@ PartPorts ZoneDomain::part_ports() {
         .decode = decode_model_text,
         .observer = ports_.observer,
         .queue_observer = std::move(ports_.queue_observer),
+        .queue_observer_of = std::move(ports_.queue_observer_of),
         .part_observer = std::move(ports_.part_observer),
         .files = &ports_.files,
         .allocations = ports_.allocations,

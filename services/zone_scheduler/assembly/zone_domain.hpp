@@ -4,7 +4,7 @@
 #include "services/common/ports/storage/site_store.hpp"
 #include "services/common/ports/trust.hpp"
 #include "services/zone_scheduler/home/application_service.hpp"
-#include "services/zone_scheduler/peer/part_service.hpp"
+#include "services/zone_scheduler/peer/partitions.hpp"
 #include "services/zone_scheduler/trust/delegation_service.hpp"
 #include "services/zone_scheduler/trust/membership_service.hpp"
 #include "services/zone_scheduler/trust/peer_service.hpp"
@@ -31,6 +31,7 @@ struct DomainPorts {
     std::function<bool()> drains;  ///< whether the zone takes no new work now
     ZoneObserver& observer = no_observer();
     ZoneQueue::Observer queue_observer{};
+    std::function<ZoneQueue::Observer(const std::string& partition)> queue_observer_of{};  ///< as `PartPorts`
     part::Observer part_observer{};
     ApplicationObserver application_observer{};
     Allocations* allocations = nullptr;  ///< of the site's own scheduler; null: the machines are the zone's own
@@ -62,7 +63,7 @@ class ZoneDomain {
     PeerService peers;
     MembershipService membership;
     DelegationService delegations;
-    PartService parts;
+    Partitions parts;
     ApplicationService applications;
 
   private:

@@ -200,16 +200,22 @@ void ZoneMetrics::read(const ZoneServices& services) {
         open_.at({to_string(static_cast<ApplicationState>(state))});
     for (const auto& [state, count] : services.applications.open_by_state())
         open_.at({to_string(state)}).set(static_cast<double>(count));
-    const ProcessorLedger::Use use = services.parts.table().use();
+    ProcessorLedger::Use use;
+    std::array<std::size_t, 3> parts{};  // those not ended, by state
+    for (const PartTable* table : services.parts.tables()) {
+        const ProcessorLedger::Use own = table->use();
+        use.used += own.used;
+        use.held += own.held;
+        use.unavailable += own.unavailable;
+        use.free += own.free;
+        for (const PartRecord* part : table->records()) ++parts.at(static_cast<std::size_t>(part->status.state));
+    }
     for (const auto& [word, count] : {std::pair{"used", use.used}, std::pair{"held", use.held},
                                       std::pair{"free", use.free}, std::pair{"unavailable", use.unavailable}})
         processors_.at({word}).set(static_cast<double>(count));
-    std::array<std::size_t, 3> parts{};  // those not ended, by state
-    for (const PartRecord* part : services.parts.table().records())
-        ++parts.at(static_cast<std::size_t>(part->status.state));
     for (const PartState state : {PartState::kHeld, PartState::kCommitted, PartState::kRunning})
         parts_.at({to_string(state)}).set(static_cast<double>(parts.at(static_cast<std::size_t>(state))));
-    waiting_parts_.at().set(static_cast<double>(services.parts.table().waiting_count()));
+    waiting_parts_.at().set(static_cast<double>(services.parts.waiting_count()));
     staged_bytes_.at().set(static_cast<double>(services.files.kept_bytes()));
     if (resources_.store_bytes) store_bytes_.at().set(static_cast<double>(resources_.store_bytes()));
     const std::optional<Time> end = resources_.certificate_until ? resources_.certificate_until() : std::nullopt;

@@ -64,6 +64,7 @@ constexpr std::array kSettings = {
     Setting{"mapper", kRestart, same_in_zone<&ZoneConfig::level_two_mapper>},
     Setting{"max_overcommit", kReload, same_in_zone<&ZoneConfig::max_overcommit>},
     Setting{"queue", kReload, same_in_zone<&ZoneConfig::queue>},
+    Setting{"partition", kReload, same_in_zone<&ZoneConfig::partitions>},
     Setting{"queue_log", kRestart, same<&ZoneSettings::queue_log>},
     Setting{"part_log", kRestart, same<&ZoneSettings::part_log>},
     Setting{"reservations", kRestart, same_in_zone<&ZoneConfig::max_reservations>},

@@ -64,6 +64,10 @@ void read_slurm(system::ConfigFile& file, ZoneSettings& settings) {
                         .submit_options = file.texts("slurm.submit_options")};
     for (const std::string& folder : slurm.folders)
         if (!folder.starts_with('/')) file.fail("slurm.folders", "'folders' of [slurm] must be absolute paths");
+    if (file.table_count("partition") > 0)
+        file.fail("partition",
+                  "Slurm has the queues of this zone's machines, and policies that share processors take node agents: "
+                  "leave [[partition]] out, or [slurm]");
     if (file.table_count("machine") > 0)
         file.fail("machine", "Slurm's nodes are the machines of this zone: leave [[machine]] out, or [slurm]");
     if (!file.text("queue", "").empty())
@@ -94,18 +98,43 @@ void read_database(system::ConfigFile& file, ZoneSettings& settings) {
     settings.database = std::move(database);
 }
 
-/// What goes with a policy of the queue whose parts share processors, or are stopped. To be read after the machines.
-void read_sharing(system::ConfigFile& file, const Discipline& discipline, ZoneConfig& zone) {
-    if (zone.agents.size() < zone.zone.machines.size() || zone.agents.empty())
-        file.fail("queue",
-                  "parts of this policy share processors by node agents, also not in front of Slurm: each "
-                  "[[machine]] needs agent = true, or 'queue' a policy such as easy or conservative");
-    if (zone.concurrent_gang && discipline.sharing != ZoneState::Sharing::kTime)
-        file.fail("time_sharing.concurrent_gang",
-                  "jobs do not take turns under the policy in 'queue': leave 'concurrent_gang' out, or write gang or "
-                  "adaptive-scojo there");
-    zone.slots = discipline.rows;
-    zone.sharing = discipline.sharing;
+/// Where the settings of a queue are in the file.
+struct QueueKeys {
+    std::string queue, concurrent_gang;
+    std::vector<std::string> sharing;  ///< those that only policies whose jobs share processors have
+    std::string partition;             ///< empty: the zone's own
+    std::string partition_name;        ///< where it is called so
+};
+
+/// What the policy of a queue makes of its machines. To be called after both are read.
+void check_queue(system::ConfigFile& file, const QueueKeys& keys, const ZoneConfig& machines, int& slots,
+                 ZoneState::Sharing& sharing) {
+    const std::string of = keys.partition.empty() ? "" : "[[partition]] '" + keys.partition + "': ";
+    const auto count = static_cast<std::int32_t>(std::max<std::size_t>(machines.zone.processor_count(), 1));
+    const Result<Discipline> made = queue_discipline(machines.queue.empty() ? "fcfs" : machines.queue, count);
+    if (!made) return file.fail(keys.queue, of + made.error().message);
+    const bool inherits = !keys.partition.empty() && !file.has(keys.queue);
+    if (!made->needs_agents()) {
+        const char* const remedy =
+            keys.partition.empty() ? "[time_sharing]" : "'slice_s' and 'concurrent_gang' of the partition";
+        for (const std::string& key : keys.sharing)
+            if (file.has(key))
+                file.fail(key, of + "jobs have their processors alone here: leave " + remedy +
+                                   " out, or write a policy whose jobs share them, such as queue = \"gang:slices=2\"");
+        return;
+    }
+    // A zone all of whose machines are in partitions of their own has a policy for these to take over.
+    const bool is_empty = machines.zone.machines.empty() && machines.processors_of_zone > 0;
+    if (!is_empty && (machines.agents.size() < machines.zone.machines.size() || machines.agents.empty()))
+        file.fail(inherits ? keys.partition_name : keys.queue,
+                  of + "parts of this policy share processors by node agents, also not in front of Slurm: each "
+                       "[[machine]] needs agent = true, or 'queue' a policy such as easy or conservative");
+    if (file.has(keys.concurrent_gang) && machines.concurrent_gang && made->sharing != ZoneState::Sharing::kTime)
+        file.fail(keys.concurrent_gang,
+                  of + "jobs do not take turns under the policy in 'queue': leave 'concurrent_gang' out, or write gang "
+                       "or adaptive-scojo there");
+    slots = made->rows;
+    sharing = made->sharing;
 }
 
 void read_staging(system::ConfigFile& file, ZoneConfig& zone) {
@@ -200,30 +229,69 @@ void read_links(system::ConfigFile& file, ZoneConfig& zone) {
     }
 }
 
-void read_planning(system::ConfigFile& file, ZoneConfig& zone) {
-    zone.level_two_mapper = file.text("mapper", zone.level_two_mapper);
-    if (find_mapper(zone.level_two_mapper) == nullptr) {
-        std::string names;
-        for (const auto& name : mapper_names()) names += " " + std::string(name);
-        file.fail("mapper", "'mapper' must be one of" + names);
+std::string mapper_of(system::ConfigFile& file, const std::string& key, const std::string& usual) {
+    std::string mapper = file.text(key, usual);
+    if (find_mapper(mapper) != nullptr) return mapper;
+    std::string names;
+    for (const auto& name : mapper_names()) names += " " + std::string(name);
+    file.fail(key, "'mapper' must be one of" + names);
+    return usual;
+}
+
+/// The queues of the zone and of its partitions; all that these may leave out is read.
+void read_partitions(system::ConfigFile& file, ZoneConfig& zone) {
+    const std::size_t count = std::min<std::size_t>(file.table_count("partition"), limits::kMaxPeeringPartitions);
+    if (count < file.table_count("partition"))
+        file.fail("partition", "more than " + std::to_string(count) + " [[partition]] tables; leave some out");
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::string at = "partition." + std::to_string(i) + ".";
+        PartitionConfig partition{.name = name_of(file, at + "name")};
+        if (std::ranges::find(zone.partitions, partition.name, &PartitionConfig::name) != zone.partitions.end())
+            file.fail(at + "name", "a [[partition]] is called '" + partition.name +
+                                       "' already: give this one another name, or leave one of them out");
+        if (file.has(at + "queue")) partition.queue = file.text(at + "queue", "");
+        if (file.has(at + "mapper")) partition.mapper = mapper_of(file, at + "mapper", zone.level_two_mapper);
+        if (file.has(at + "slice_s"))
+            partition.slice = seconds_to_duration(file.number(at + "slice_s", to_seconds(zone.slice), 0.05, 60));
+        if (file.has(at + "concurrent_gang")) partition.concurrent_gang = file.boolean(at + "concurrent_gang", false);
+        if (file.has(at + "max_walltime_s"))
+            partition.max_walltime = seconds_to_duration(
+                file.number(at + "max_walltime_s", 0, 1, static_cast<double>(limits::kMaxWalltimeSeconds)));
+        zone.partitions.push_back(std::move(partition));
     }
+    bool shares = false;
+    for (std::size_t i = 0; i < count; ++i) {
+        PartitionConfig& partition = zone.partitions[i];
+        const std::string at = "partition." + std::to_string(i) + ".";
+        const ZoneConfig machines = config_of(zone, &partition);
+        if (machines.zone.machines.empty())
+            file.fail(at + "name", "[[partition]] '" + partition.name + "' has no machines: set partition = \"" +
+                                       partition.name + "\" in a [[machine]], or leave the table out");
+        else
+            check_queue(file,
+                        {at + "queue",
+                         at + "concurrent_gang",
+                         {at + "slice_s", at + "concurrent_gang"},
+                         partition.name,
+                         at + "name"},
+                        machines, partition.slots, partition.sharing);
+        shares = shares || partition.sharing != ZoneState::Sharing::kSpace;
+    }
+    const ZoneConfig others = zone.partitions.empty() ? zone : config_of(zone, nullptr);
+    std::vector<std::string> sharing;
+    if (!shares) sharing = {"time_sharing"};  // else it is what the partitions inherit
+    check_queue(file, {"queue", "time_sharing.concurrent_gang", sharing, {}, {}}, others, zone.slots, zone.sharing);
+}
+
+void read_planning(system::ConfigFile& file, ZoneConfig& zone) {
+    zone.level_two_mapper = mapper_of(file, "mapper", zone.level_two_mapper);
     zone.max_overcommit = static_cast<int>(file.integer("max_overcommit", 1, 1, limits::kMaxOvercommit));
     zone.queue = file.text("queue", zone.queue);
-    const bool has_sharing = file.has("time_sharing");
-    if (has_sharing) {
+    if (file.has("time_sharing")) {
         zone.slice = seconds_to_duration(file.number("time_sharing.slice_s", to_seconds(zone.slice), 0.05, 60));
         zone.concurrent_gang = file.boolean("time_sharing.concurrent_gang", false);
     }
-    const auto count = static_cast<std::int32_t>(std::max<std::size_t>(zone.zone.processor_count(), 1));
-    const Result<Discipline> made = queue_discipline(zone.queue.empty() ? "fcfs" : zone.queue, count);
-    if (!made)
-        file.fail("queue", made.error().message);
-    else if (made->needs_agents())
-        read_sharing(file, *made, zone);
-    else if (has_sharing)
-        file.fail("time_sharing",
-                  "jobs have their processors alone here: leave [time_sharing] out, or write a policy whose jobs share "
-                  "them, such as queue = \"gang:slices=2\"");
+    read_partitions(file, zone);
 }
 
 void read_mpi(system::ConfigFile& file, const std::string& program_folder, ZoneConfig& zone) {

@@ -28,12 +28,14 @@ std::string status_text(const ZoneServices& services) {
                                                : "starts or ends");
     if (config.public_metrics) {
         int processors = 0, used = 0;
-        for (const ProcessorLedger::NodeView& node : services.parts.table().nodes()) {
+        std::size_t parts = 0;
+        for (const PartTable* table : services.parts.tables()) parts += table->all().size();
+        for (const ProcessorLedger::NodeView& node : services.parts.nodes()) {
             processors += node.machine.processors;
             used += node.used;
         }
         line("Processors in use", std::to_string(used) + " of " + std::to_string(processors));
-        line("Parts held or running", std::to_string(services.parts.table().all().size()));
+        line("Parts held or running", std::to_string(parts));
     }
     return text;
 }

@@ -58,7 +58,7 @@ Result<Object> object_of(Action action, const http::Call& call, const ZoneServic
         case Action::kListPartResults:
         case Action::kReadPartResult:
             return object_with_id<PartId>(ObjectKind::kPart, call,
-                                          [&](const PartId& id) { return services.parts.home_of(id); });
+                                          [&](const PartId& id) { return services.parts.of(id).home_of(id); });
         case Action::kPutDelegation:
         case Action::kGetDelegation:
         case Action::kDeleteDelegation:

@@ -45,7 +45,7 @@ Reply put_part_file(const Request& request, ZoneServices& services) {
     if (!digest) return http::problem(digest.error());
     const Result<FileChunk> chunk = codec::decode_file_chunk(request.json);
     if (!chunk) return http::problem(chunk.error());
-    return file_reply(services.parts.put_file(request.call.caller(), *id, *digest, *chunk));
+    return file_reply(services.parts.of(*id).put_file(request.call.caller(), *id, *digest, *chunk));
 }
 
 Reply stage(const Request& request, ZoneServices& services) {
@@ -53,7 +53,7 @@ Reply stage(const Request& request, ZoneServices& services) {
     if (!id) return http::problem(id.error());
     const Result<StagingRequest> wanted = codec::decode_staging_request(request.json);
     if (!wanted) return http::problem(wanted.error());
-    return http::reply(services.parts.stage(request.call.caller(), *id, *wanted),
+    return http::reply(services.parts.of(*id).stage(request.call.caller(), *id, *wanted),
                        [](const StagingStatus& status) { return codec::encode(status); });
 }
 
@@ -87,12 +87,12 @@ void add_staging_routes(http::Router& router, ZoneServices& services) {
                     [&services](const Request& request) {
                         const Result<PartId> id = codec::decode_id<PartId>(request.call.parameters.at("id"), "id");
                         if (!id) return http::problem(id.error());
-                        return results_reply(services.parts.results(request.call.caller(), *id));
+                        return results_reply(services.parts.of(*id).results(request.call.caller(), *id));
                     });
     router.add_sync("GET", "/v1/parts/{id}/results/{name...}", Action::kReadPartResult, Body::kNone,
                     [&services](const Request& request) {
                         return piece_reply<PartId>(request, [&](const auto& id, const auto& name, auto offset) {
-                            return services.parts.result(request.call.caller(), id, name, offset);
+                            return services.parts.of(id).result(request.call.caller(), id, name, offset);
                         });
                     });
 }

@@ -19,6 +19,7 @@ Json encode_row(const QueueRow& row) {
                  {"walltime_s", to_seconds(part.request.walltime)},
                  {"places", std::move(places)}};
     if (part.starts_at) json["start_us"] = to_microseconds(*part.starts_at);
+    if (!part.partition.empty()) json["partition"] = part.partition;
     if (row.slice) json["slice"] = *row.slice;
     if (row.outlook) json["queue"] = encode(*row.outlook);
     if (is_final(part.status.state)) json["end_us"] = to_microseconds(part.ended);

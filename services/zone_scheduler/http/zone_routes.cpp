@@ -177,11 +177,11 @@ void hold(const Request& request, ZoneServices& services, Respond respond) {
     if (!part) return respond(http::problem(part.error()));
     if (const Result<PartStatus> held = services.parts.hold(request.call.caller(), *part); !held)
         return respond(http::problem(held.error()));
-    services.parts.when_settled(request.call.caller(), part->id,
-                                [id = part->id, respond = std::move(respond)](const Result<PartStatus>& held) {
-                                    if (!held) return respond(http::problem(held.error()));
-                                    respond(http::created("/v1/parts/" + to_string(id), codec::encode(*held)));
-                                });
+    services.parts.of(part->id).when_settled(
+        request.call.caller(), part->id, [id = part->id, respond = std::move(respond)](const Result<PartStatus>& held) {
+            if (!held) return respond(http::problem(held.error()));
+            respond(http::created("/v1/parts/" + to_string(id), codec::encode(*held)));
+        });
 }
 
 void add_part_routes(http::Router& router, ZoneServices& services) {
@@ -202,23 +202,23 @@ void add_part_routes(http::Router& router, ZoneServices& services) {
     };
     router.add_sync("GET", "/v1/parts/{id}", Action::kGetPart, Body::kNone,
                     with_id([&services](const Request& request, const PartId& id) {
-                        return part_reply(services.parts.status(request.call.caller(), id));
+                        return part_reply(services.parts.of(id).status(request.call.caller(), id));
                     }));
     router.add_sync("POST", "/v1/parts/{id}/commit", Action::kCommitPart, Body::kJson,
                     with_id([&services](const Request& request, const PartId& id) {
                         const Result<std::uint64_t> token = codec::decode_commit(request.json);
                         if (!token) return http::problem(token.error());
-                        return part_reply(services.parts.commit(request.call.caller(), id, *token));
+                        return part_reply(services.parts.of(id).commit(request.call.caller(), id, *token));
                     }));
     router.add_sync("POST", "/v1/parts/{id}/launch", Action::kLaunchPart, Body::kLargeJson,
                     with_id([&services](const Request& request, const PartId& id) {
                         const Result<LaunchRequest> launch = codec::decode_launch_request(request.json);
                         if (!launch) return http::problem(launch.error());
-                        return part_reply(services.parts.launch(request.call.caller(), id, *launch));
+                        return part_reply(services.parts.of(id).launch(request.call.caller(), id, *launch));
                     }));
     router.add_sync("GET", "/v1/parts/{id}/profile", Action::kGetPartProfile, Body::kNone,
                     with_id([&services](const Request& request, const PartId& id) {
-                        return http::reply(services.parts.profile(request.call.caller(), id),
+                        return http::reply(services.parts.of(id).profile(request.call.caller(), id),
                                            [](const ApplicationModel& m) { return codec::encode(m); });
                     }));
     router.add_sync(
@@ -228,7 +228,7 @@ void add_part_routes(http::Router& router, ZoneServices& services) {
             const std::string reason = http::text_parameter(request.call, "reason", "");
             if (reason.size() > kMaxReasonBytes)
                 return http::problem(invalid("is longer than " + std::to_string(kMaxReasonBytes) + " bytes", "reason"));
-            return part_reply(services.parts.release(request.call.caller(), id, reason));
+            return part_reply(services.parts.of(id).release(request.call.caller(), id, reason));
         }));
 }
 
@@ -243,12 +243,14 @@ Reply list_queue(const Request& request, const ZoneServices& services) {
     if (!after) return http::problem(after.error());
     if (*after > INT64_MAX) return http::problem(invalid("is later than any time", "ended_after"));
     std::vector<codec::QueueRow> rows, past;
-    for (const auto& [id, part] : services.parts.table().all()) rows.push_back(queue_row(part->record, services.parts));
+    for (const PartTable* table : services.parts.tables())
+        for (const PartRecord* part : table->records())
+            rows.push_back(queue_row(*part, services.parts.of(part->request.id)));
     if (!request.call.query.contains("ended_after")) return http::ok(codec::encode_queue(rows, std::nullopt));
     const Result<std::vector<PartRecord>> ended =
-        services.parts.ended_since(time_from_microseconds(static_cast<std::int64_t>(*after)), kMaxEnded);
+        services.parts.front().ended_since(time_from_microseconds(static_cast<std::int64_t>(*after)), kMaxEnded);
     if (!ended) return http::problem(ended.error());
-    for (const PartRecord& part : *ended) past.push_back(queue_row(part, services.parts));
+    for (const PartRecord& part : *ended) past.push_back({part, std::nullopt, std::nullopt});
     return http::ok(codec::encode_queue(rows, std::move(past)));
 }
 
@@ -271,12 +273,12 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
         return http::ok(
             codec::encode(codec::NodeList{.zone = services.config.name(),
                                           .organisation = services.config.organisation,
-                                          .nodes = services.parts.table().nodes(),
+                                          .nodes = services.parts.nodes(),
                                           .agents = services.nodes.nodes(),
                                           .has_addresses = request.call.caller().kind == CallerKind::kOperator,
                                           .categories = categories_of(services.config),
                                           .sharing = services.parts.sharing_mode(),
-                                          .slices = services.config.slots}));
+                                          .slices = services.parts.slots()}));
     });
     router.add_sync("GET", "/v1/queue", Action::kListQueue, Body::kNone,
                     [&services](const Request& request) { return list_queue(request, services); });

@@ -6,7 +6,7 @@
 #include "services/common/ports/storage/audit.hpp"
 #include "services/zone_scheduler/home/application_output.hpp"
 #include "services/zone_scheduler/home/application_service.hpp"
-#include "services/zone_scheduler/peer/part_service.hpp"
+#include "services/zone_scheduler/peer/partitions.hpp"
 #include "services/zone_scheduler/records/event_log.hpp"
 #include "services/zone_scheduler/records/file_library.hpp"
 #include "services/zone_scheduler/records/registry_session.hpp"
@@ -27,7 +27,7 @@ struct ZoneServices {
     const ZoneConfig& config;
     ApplicationService& applications;
     const ApplicationOutput& output;
-    PartService& parts;
+    Partitions& parts;
     PeerService& peers;
     PeeringService& peerings;
     MembershipService& membership;

@@ -29,10 +29,15 @@ Result<Capacity> PartService::capacity(const Caller& caller, const CapacityReque
     return capacity;
 }
 
+PartService& PartService::owner_of(const PartId& id) {
+    PartService* const owner = ports_.owner ? ports_.owner(id) : nullptr;
+    return owner != nullptr ? *owner : *this;
+}
+
 /// The part that a request wants to replace; null where there is none any more. Errors: kConflict for one that runs or
 /// is of another application.
 Result<PartService::Shared> PartService::find_replaced(const Caller& caller, const PartRequest& request) {
-    const Shared old = request.replaces ? table_.find(*request.replaces) : nullptr;
+    const Shared old = request.replaces ? owner_of(*request.replaces).table_.find(*request.replaces) : nullptr;
     if (!old || old->record.home_caller != caller) return Shared{};
     if (old->record.request.application != request.application || old->record.status.state == PartState::kRunning)
         return Error{
@@ -133,7 +138,7 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
         part::interval_of(config_, clock_.steady_now(), request.start_in, request.walltime, request.grace);
     const Entitlement entitlement =
         ports_.filter.find({caller, request.user, request.groups, request.walltime,
-                            table_.usage_in(caller.organisation, when, without), request.start_in});
+                            table_.usage_in(caller.organisation, when, without), request.start_in, &config_});
     const auto refuse = [&](const std::string& why) {
         log_.info("part_refused", {{"home", to_uri(caller)}, {"user", to_uri(request.user)}, {"reason", why}});
         return refusal(caller, why);
@@ -161,7 +166,7 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
                                                             : redact_for(caller, account.error());
     const Result<std::uint64_t> token = store_.next_token();
     if (!token) return redact_for(caller, token.error());
-    PartRecord record{.home_caller = caller, .request = request, .account = *account};
+    PartRecord record{.home_caller = caller, .request = request, .account = *account, .partition = ports_.partition};
     record.status = {.id = request.id,
                      .zone = config_.name(),
                      .token = *token,
@@ -184,7 +189,8 @@ Result<PartService::Shared> PartService::enter(part::State part, const Shared& r
     const PartRequest& request = part.record.request;
     if (replaced) {
         const std::string why = "part " + to_string(request.id) + " takes its place";
-        if (auto ok = apply(replaced, part::Withdraw{why}); !ok) return ok.error();
+        PartService& owner = owner_of(replaced->record.request.id);
+        if (auto ok = owner.apply(replaced, part::Withdraw{why}); !ok) return ok.error();
     }
     if (auto ok = store_.save(part.record); !ok) return ok.error();
     ports_.filter.begin_use(part.record.account);
@@ -193,6 +199,7 @@ Result<PartService::Shared> PartService::enter(part::State part, const Shared& r
                             {"home", request.home},
                             {"ranks", std::to_string(request.ranks.size())},
                             {"start_in_s", std::to_string(to_seconds(request.start_in))},
+                            {"partition", ports_.partition},
                             {"token", std::to_string(part.record.status.token)}});
     ports_.observer.part_entered(part.record);
     const auto live = std::make_shared<part::State>(std::move(part));

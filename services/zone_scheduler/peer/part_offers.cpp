@@ -21,9 +21,9 @@ StartWindow PartOffers::count_free(const Question& question, Duration start, boo
     const CapacityRequest& request = question.request;
     const ProcessorCalendar::Interval when = part::interval_of(config_, now, start_in, request.walltime, request.grace);
     const ProcessorLedger::Promised promised = table_.promised(when, question.without, by_estimate);
-    const Entitlement entitlement =
-        filter_.find({question.caller, request.user, request.groups, request.walltime,
-                      table_.usage_in(question.caller.organisation, when, question.without, by_estimate), start_in});
+    const Entitlement entitlement = filter_.find(
+        {question.caller, request.user, request.groups, request.walltime,
+         table_.usage_in(question.caller.organisation, when, question.without, by_estimate), start_in, &config_});
     const ProcessorSet usable = table_.ledger().free_on(entitlement.machines, promised);
     StartWindow window = table_.ledger().count_free(usable, promised,
                                                     {.processors = entitlement.processors,
@@ -44,7 +44,7 @@ std::vector<StartWindow> PartOffers::find_windows(const Question& question, int 
     const auto look = [&](bool by_estimate) {
         std::vector<Duration> at = table_.queue().promised().changes(now, length, question.without, by_estimate);
         const Entitlement today =
-            filter_.find({question.caller, request.user, request.groups, request.walltime, {}, {}});
+            filter_.find({question.caller, request.user, request.groups, request.walltime, {}, {}, &config_});
         if (today.opens_in && *today.opens_in > Duration{0}) at.insert(at.begin() + 1, now + *today.opens_in);
         std::sort(at.begin(), at.end());
         std::erase_if(at, [&](Duration t) { return t - now > config_.reserve_ahead; });
@@ -73,7 +73,8 @@ Capacity PartOffers::find(const Caller& caller, const CapacityRequest& request) 
     const Question question{caller, request,
                             request.without ? not_started(caller, *request.without) : std::set<PartId>{}};
     const StartWindow free = count_free(question, clock_.steady_now(), false);
-    const Entitlement entitlement = filter_.find({caller, request.user, request.groups, request.walltime, {}, {}});
+    const Entitlement entitlement =
+        filter_.find({caller, request.user, request.groups, request.walltime, {}, {}, &config_});
     Capacity capacity{.processors = free.processors,
                       .total_processors = entitlement.total_processors,
                       .speed_sum = free.speed_sum,

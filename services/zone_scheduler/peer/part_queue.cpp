@@ -65,11 +65,11 @@ void PartQueue::add(const part::State& part) {
     table_.note_change();
 }
 
-Result<void> PartQueue::resume(PartStore& store) {
+Result<void> PartQueue::resume(PartStore& store, const std::string& partition) {
     Result<std::vector<QueueRecord>> stored = store.queues().load();
     if (!stored) return stored.error();
     for (QueueRecord& queue : *stored) {
-        if (queue.policy != config_.queue || !table_.queue().shares()) continue;
+        if (queue.partition != partition || queue.policy != config_.queue || !table_.queue().shares()) continue;
         // The steady clock may be that of another host, or of another time that it is up.
         const Duration since = std::max(clock_.now() - queue.at, Duration{0});
         const Duration later = clock_.steady_now() - since - queue.state.at;

@@ -39,7 +39,7 @@ class PartQueue {
     void add(const part::State& part);
     /// Goes on with what an earlier life of the zone stored of a queue with the same policy. To be called when all
     /// parts are known again.
-    Result<void> resume(PartStore& store);
+    Result<void> resume(PartStore& store, const std::string& partition);
     /// One cycle, if one is due.
     void run();
     /// One cycle: starts whom the discipline wants started, and takes down what the others can expect.

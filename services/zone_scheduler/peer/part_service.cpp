@@ -41,8 +41,8 @@ PartService::PartService(PartPorts ports)
       clock_(ports_.clock),
       store_(ports_.store),
       log_(ports_.log),
-      table_(config_, clock_, ports_.queue_observer),
-      sharing_(config_, table_.queue(), clock_, store_, log_, ports_.slices,
+      table_(config_, clock_, ports_.queue_observer, ports_.tables),
+      sharing_(config_, ports_.partition, table_.queue(), clock_, store_, log_, ports_.slices,
                [this] {
                    std::vector<const PartRecord*> running = table_.records();
                    std::erase_if(running, [](const auto* part) { return part->status.state != PartState::kRunning; });
@@ -58,7 +58,7 @@ PartService::PartService(PartPorts ports)
                   [this](const PartRecord& part, const PeeringUsage& usage) {
                       const PartRequest& request = part.request;
                       return ports_.filter.find(
-                          {part.home_caller, request.user, request.groups, request.walltime, usage, {}});
+                          {part.home_caller, request.user, request.groups, request.walltime, usage, {}, &config_});
                   },
               .share_of = [this](const OrganisationName& party) -> std::optional<double> {
                   const std::optional<PeeringRights> rights = ports_.peerings.rights_now(party);
@@ -80,11 +80,31 @@ PartService::PartService(PartPorts ports)
     });
 }
 
+/// Where the zone has partitions: whether a stored part lies in this one. Errors: kConflict.
+Result<void> PartService::check_machines(const PartRecord& record) const {
+    for (const RankPlace& place : record.status.assignment) {
+        const auto& machines = config_.zone.machines;
+        if (!ports_.is_here ||
+            std::ranges::find(machines, std::string(place.machine), &Machine::name) != machines.end())
+            continue;
+        return Error{
+            ErrorCode::kConflict,
+            "part " + to_string(record.request.id) + " in the database lies on machine '" + place.machine +
+                "', too, which has another queue now, or is gone; restore [[machine]] and [[partition]] of the "
+                "configuration until it has ended",
+            {}};
+    }
+    return {};
+}
+
 Result<void> PartService::resume() {
     Result<std::vector<PartRecord>> records = store_.load_open_parts();
     if (!records) return records.error();
     std::vector<Shared> parts;
     for (PartRecord& record : *records) {
+        if (ports_.is_here && !ports_.is_here(record)) continue;
+        record.partition = ports_.partition;
+        if (auto inside = check_machines(record); !inside) return inside;
         record.processors = table_.ledger().processors_of(record.status.assignment, record.processors);
         Result<part::State> part = part::resume(config_, std::move(record), now());
         if (!part) return part.error();
@@ -116,7 +136,7 @@ Result<void> PartService::resume() {
         log_.info("part_resumed", {{"part", to_string(id)}, {"state", to_string(record.status.state)}});
     }
     for (const auto& [token, part] : queued) queue_.add(*part);
-    if (auto known = queue_.resume(store_); !known)  // rows and shares are made anew
+    if (auto known = queue_.resume(store_, ports_.partition); !known)  // rows and shares are made anew
         log_.warn("queue_not_resumed", {{"reason", known.error().message}});
     watch();
     return {};

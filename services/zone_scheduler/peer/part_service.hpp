@@ -27,9 +27,11 @@
 
 namespace zbs {
 
+class PartService;
+
 /// What a zone works with as a peer; all must outlive it. What is left out: as where there is nothing of the kind.
 struct PartPorts {
-    const ZoneConfig& config;
+    std::reference_wrapper<const ZoneConfig> config;
     Clock& clock;
     PartStore& store;
     Executor& executor;
@@ -39,8 +41,10 @@ struct PartPorts {
     PartRunner::DecodeModel decode;
     ZoneObserver& observer = no_observer();  ///< receives events of parts and decisions of the queue
     ZoneQueue::Observer queue_observer{};    ///< receives all that happens to the queue
-    part::Observer part_observer{};          ///< receives each new part, and each step that changes one or fails
-    FileLibrary* files = nullptr;            ///< where files of users are; null: the zone takes none
+    /// In place of it where partitions have their own: by partition.
+    std::function<ZoneQueue::Observer(const std::string& partition)> queue_observer_of{};
+    part::Observer part_observer{};  ///< receives each new part, and each step that changes one or fails
+    FileLibrary* files = nullptr;    ///< where files of users are; null: the zone takes none
     /// The site's own scheduler, that is asked for the processors of each part; null: they are the zone's own.
     Allocations* allocations = nullptr;
     SliceSink* slices = nullptr;  ///< receives the slices of the machines, in a zone of several slots
@@ -61,6 +65,12 @@ struct PartPorts {
     std::function<bool(const Caller&)> is_blocked = [](const Caller&) { return false; };  ///< their work is stopped
     /// While it returns true, no new part is held, and the capacity is that of a zone without a free processor.
     std::function<bool()> drains = [] { return false; };
+    std::string partition{};                          ///< the one of `config`, as `PartRecord::partition`
+    std::vector<const PartTable*>* tables = nullptr;  ///< of all partitions; null: there is one
+    /// Whether a stored part is in this partition; empty: all are.
+    std::function<bool(const PartRecord&)> is_here{};
+    /// The service that has a part of this zone that has not ended; null where none has. Empty: this one may.
+    std::function<PartService*(const PartId&)> owner{};
 };
 
 /// The zone as a peer: says what it can give, holds processors for a part, commits, launches, watches and releases it.
@@ -87,6 +97,11 @@ class PartService {
     /// The discipline of the queue from now on; `PartQueue::use`.
     Result<void> use_queue(const std::string& discipline) { return queue_.use(discipline); }
     void restate_queue() { table_.queue().restate(); }
+    /// Mapper and slices from now on, as the configuration has them.
+    void take_settings() {
+        table_.ledger().use_mapper(config_.level_two_mapper);
+        sharing_.note_change();
+    }
     void restate_parts() const;  ///< to the observer of parts: all that there are now
 
     /// Errors: kDenied for a zone whose organisation is not accepted, or that asks for another organisation's user.
@@ -139,11 +154,14 @@ class PartService {
     /// For what only who holds the part may do now. Errors: kConflict for another token, kDenied for who is blocked.
     Result<Shared> find_to_change(const Caller& caller, const PartId& id, std::uint64_t token);
     Result<Shared> find_to_stage(const Caller& caller, const PartId& id, std::uint64_t token);
+    /// The service that has a part that has not ended; this one where none has.
+    PartService& owner_of(const PartId& id);
     Result<Shared> find_replaced(const Caller& caller, const PartRequest& request);
     Result<void> check_caller(const Caller& caller, const Caller& user) const;
     Result<void> check_delegation(const Caller& caller, const PartRequest& request);
     Result<void> check_hold(const Caller& caller, const PartRequest& request);
     Result<void> check_launcher(const Caller& caller, const LaunchRequest& request);
+    Result<void> check_machines(const PartRecord& record) const;
     bool is_blocked(const PartRecord& record) const;
     bool is_ready(const part::State& part) const;
 

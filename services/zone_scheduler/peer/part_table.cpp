@@ -16,13 +16,16 @@ constexpr double kLearning = 0.2;                       ///< weight of the last 
 
 }  // namespace
 
-PartTable::PartTable(const ZoneConfig& config, const Clock& clock, ZoneQueue::Observer observer)
+PartTable::PartTable(const ZoneConfig& config, const Clock& clock, ZoneQueue::Observer observer,
+                     std::vector<const PartTable*>* of_zone)
     : config_(config),
       clock_(clock),
+      of_zone_(of_zone != nullptr ? *of_zone : own_),
       queue_(
           config.zone.processor_count() * static_cast<std::size_t>(config.slots),
           [] { return std::move(make_policy("fcfs")).value(); }, static_cast<std::size_t>(config.slots)),
       ledger_({config.zone, config.slots, config.level_two_mapper}) {
+    of_zone_.push_back(this);
     if (observer) queue_.observe(std::move(observer));
 }
 
@@ -51,11 +54,13 @@ std::vector<const PartRecord*> PartTable::records() const {
 
 PeeringUsage PartTable::usage_of(const OrganisationName& organisation) const {
     PeeringUsage usage;
-    for (const auto& [id, part] : parts_) {
-        const PartRecord& record = part->record;
-        if (record.home_caller.organisation != organisation) continue;
-        ++usage.parts;
-        usage.processors += static_cast<int>(record.processors.size());
+    for (const PartTable* table : of_zone_) {
+        for (const auto& [id, part] : table->parts_) {
+            const PartRecord& record = part->record;
+            if (record.home_caller.organisation != organisation) continue;
+            ++usage.parts;
+            usage.processors += static_cast<int>(record.processors.size());
+        }
     }
     return usage;
 }
@@ -111,11 +116,13 @@ ProcessorLedger::Promised PartTable::promised(const ProcessorCalendar::Interval&
 PeeringUsage PartTable::usage_in(const OrganisationName& organisation, const ProcessorCalendar::Interval& when,
                                  const std::set<PartId>& without, bool by_estimate) const {
     PeeringUsage usage;
-    for (const auto& [id, promise] : queue_.calendar().promises()) {
-        if (!promise.taken(by_estimate).meets(when) || without.contains(id)) continue;
-        if (parts_.at(id)->record.home_caller.organisation != organisation) continue;
-        ++usage.parts;
-        usage.processors += static_cast<int>(promise.processors.size());
+    for (const PartTable* table : of_zone_) {
+        for (const auto& [id, promise] : table->queue_.calendar().promises()) {
+            if (!promise.taken(by_estimate).meets(when) || without.contains(id)) continue;
+            if (table->parts_.at(id)->record.home_caller.organisation != organisation) continue;
+            ++usage.parts;
+            usage.processors += static_cast<int>(promise.processors.size());
+        }
     }
     return usage;
 }

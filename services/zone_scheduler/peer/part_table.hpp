@@ -19,7 +19,10 @@ namespace zbs {
 class PartTable {
   public:
     using Shared = std::shared_ptr<part::State>;
-    PartTable(const ZoneConfig& config, const Clock& clock, ZoneQueue::Observer observer);
+    /// `of_zone`: gets the table; the limits of an organisation are for all of these together. Null: it is the only
+    /// one.
+    PartTable(const ZoneConfig& config, const Clock& clock, ZoneQueue::Observer observer,
+              std::vector<const PartTable*>* of_zone = nullptr);
 
     // Parts
     void add(Shared part);
@@ -27,7 +30,7 @@ class PartTable {
     Shared find(const PartId& id) const;  ///< null where it has ended, or there is none
     const std::map<PartId, Shared>& all() const { return parts_; }
     std::vector<const PartRecord*> records() const;  ///< valid until the strand is left
-    /// What the organisation has held, committed or running here.
+    /// What the organisation has held, committed or running in the zone.
     PeeringUsage usage_of(const OrganisationName& organisation) const;
 
     // Promises
@@ -43,7 +46,7 @@ class PartTable {
     /// In that interval, also to what waits.
     ProcessorLedger::Promised promised(const ProcessorCalendar::Interval& when, std::set<PartId> without,
                                        bool by_estimate = false) const;
-    /// Of the organisation, by what is promised in that interval.
+    /// Of the organisation in the zone, by what is promised in that interval.
     PeeringUsage usage_in(const OrganisationName& organisation, const ProcessorCalendar::Interval& when,
                           const std::set<PartId>& without, bool by_estimate = false) const;
     static constexpr Duration kNoLimit{std::numeric_limits<std::int64_t>::max()};
@@ -77,6 +80,8 @@ class PartTable {
   private:
     const ZoneConfig& config_;
     const Clock& clock_;
+    std::vector<const PartTable*> own_;
+    std::vector<const PartTable*>& of_zone_;  ///< whose parts count as in use
     std::map<PartId, Shared> parts_;
     ZoneQueue queue_;         ///< what is promised to them, and who waits
     ProcessorLedger ledger_;  ///< which of them are free, and where a part lies

@@ -78,6 +78,8 @@ class ProcessorLedger {
     /// Precondition: at least one processor and one row, and a known mapper.
     explicit ProcessorLedger(Setup setup);
 
+    /// Places by this one from now on. Precondition: it is known.
+    void use_mapper(const std::string& name) { mapper_ = find_mapper(name); }
     std::size_t row_size() const { return machine_of_.size(); }  ///< processors that there are
     /// The processors that a part was given under these names of machines, which stay when others come or go before
     /// them; `old` where a machine is gone, or there are several rows.

@@ -136,7 +136,7 @@ Result<void> TimeSharing::store_queue() const {
     if (!queue_.shares()) return {};
     QueueContinued state = queue_.continued();
     const Time at = clock_.now() - (clock_.steady_now() - state.at);
-    return store_.queues().save({config_.queue, at, std::move(state)});
+    return store_.queues().save({config_.queue, at, std::move(state), partition_});
 }
 
 void TimeSharing::send() {

@@ -28,9 +28,10 @@ class TimeSharing {
     /// Returns the parts that run, in order of their ids; valid until the strand is left.
     using RunningParts = std::function<std::vector<const PartRecord*>()>;
     /// `slices`: receives the slices of the machines; null where they get none.
-    TimeSharing(const ZoneConfig& config, const ZoneQueue& queue, Clock& clock, PartStore& store, Log& log,
-                SliceSink* slices, RunningParts running)
+    TimeSharing(const ZoneConfig& config, std::string partition, const ZoneQueue& queue, Clock& clock, PartStore& store,
+                Log& log, SliceSink* slices, RunningParts running)
         : config_(config),
+          partition_(std::move(partition)),
           queue_(queue),
           clock_(clock),
           store_(store),
@@ -64,6 +65,7 @@ class TimeSharing {
     ShareTable shares_of(const MachineName& machine) const;
 
     const ZoneConfig& config_;
+    const std::string partition_;  ///< whose machines these are, as the store has it
     const ZoneQueue& queue_;
     Clock& clock_;
     PartStore& store_;

@@ -56,11 +56,13 @@ Result<std::shared_ptr<LineLogFile>> open_log(const LineLogKind& kind, const std
 
 /// The logs that can be replayed; null where there is none.
 struct Logs {
-    std::shared_ptr<LineLogFile> queue, parts;
+    std::map<std::string, std::shared_ptr<LineLogFile>> queues;  ///< by partition
+    std::shared_ptr<LineLogFile> parts;
 
-    ZoneQueue::Observer queue_observer() const {
-        if (!queue) return {};
-        return [file = queue](const QueueEvent& event) {
+    ZoneQueue::Observer queue_observer(const std::string& partition) const {
+        const auto queue = queues.find(partition);
+        if (queue == queues.end()) return {};
+        return [file = queue->second](const QueueEvent& event) {
             // Only between two decisions the events so far give the whole state of the queue.
             file->write(codec::encode(event), std::holds_alternative<Decided>(event));
         };
@@ -85,7 +87,8 @@ struct Logs {
         };
     }
     void begin_anew_with(ZoneCore& zone, const ZoneConfig& config) const {
-        if (queue) queue->on_full([&zone] { zone.restate_queue(); });
+        for (const auto& [partition, queue] : queues)
+            queue->on_full([&zone, name = partition] { zone.restate_queue(name); });
         if (!parts) return;
         parts->on_full([&zone, &config, file = parts.get()] {
             file->write(codec::encode_step_settings(config), false);
@@ -95,11 +98,19 @@ struct Logs {
 };
 
 Result<Logs> open_logs(const ZoneSettings& settings, Log& log) {
-    Result<std::shared_ptr<LineLogFile>> queue = open_log(kQueueLog, settings.queue_log, settings, log);
-    if (!queue) return queue.error();
+    Logs logs;
+    std::vector<std::string> queues{""};  // of the machines that are in no partition of their own
+    for (const PartitionConfig& partition : settings.zone.partitions) queues.push_back(partition.name);
+    for (const std::string& name : queues) {
+        const std::string path = settings.queue_log + (settings.queue_log.empty() || name.empty() ? "" : "." + name);
+        Result<std::shared_ptr<LineLogFile>> queue = open_log(kQueueLog, path, settings, log);
+        if (!queue) return queue.error();
+        if (*queue) logs.queues.emplace(name, *std::move(queue));
+    }
     Result<std::shared_ptr<LineLogFile>> parts = open_log(kPartLog, settings.part_log, settings, log);
     if (!parts) return parts.error();
-    return Logs{*std::move(queue), *std::move(parts)};
+    logs.parts = *std::move(parts);
+    return logs;
 }
 
 }  // namespace
@@ -157,7 +168,7 @@ Result<std::unique_ptr<ActiveZone>> ActiveZone::make(ServiceHost& host, ZoneSett
                   .audit = *made->storage.audit,
                   .log = log,
                   .storage_failed = lost,
-                  .queue_observer = logs->queue_observer(),
+                  .queue_observer_of = [logs = *logs](const std::string& name) { return logs.queue_observer(name); },
                   .part_observer = logs->part_observer(settings.zone),
                   .application_observer = logs->application_observer(),
                   .check_address = settings.allow_private_addresses ? nullptr : cpprest::check_public_address,

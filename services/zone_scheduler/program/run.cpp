@@ -30,6 +30,27 @@
 namespace zbs::zone_program {
 namespace {
 
+/// After all other settings, which partitions inherit. One that cannot be changed now stays as it is.
+void reload_partitions(ZoneCore& zone, ZoneConfig& running, const ZoneConfig& read, Log& log) {
+    const auto refresh = [&](const std::string& name) {
+        auto done = zone.refresh(name);
+        if (!done)
+            log.warn("setting_not_reloaded", {{"key", "[[partition]] " + name}, {"reason", done.error().message}});
+        return done.has_value();
+    };
+    refresh({});
+    for (PartitionConfig& partition : running.partitions) {
+        const auto wanted = std::ranges::find(read.partitions, partition.name, &PartitionConfig::name);
+        PartitionConfig before = partition;
+        if (wanted != read.partitions.end()) partition = *wanted;
+        if (!refresh(partition.name)) partition = std::move(before);
+    }
+    if (!std::ranges::equal(running.partitions, read.partitions, {}, &PartitionConfig::name, &PartitionConfig::name))
+        log.warn("setting_not_reloaded",
+                 {{"key", "[[partition]]"},
+                  {"reason", "tables came, went or changed places, which takes effect after a restart"}});
+}
+
 /// On the strand, as all that reads `running`.
 void reload_settings(const std::string& config_path, ServiceHost& host, ZoneCore& zone, Edge& edge,
                      ZoneSettings& running, Log& log) {
@@ -52,9 +73,9 @@ void reload_settings(const std::string& config_path, ServiceHost& host, ZoneCore
         log.warn("grid_users_not_reloaded", {{"reason", named.error().message}});
     else
         running.grid_users = again->grid_users;
-    bool new_entry = running.zone.contact != again->zone.contact;
+    const bool new_contact = running.zone.contact != again->zone.contact;
+    const std::vector<std::string> offered = categories_of(running.zone);
     if (auto set = zone.set_queue(again->zone.queue); set) {
-        new_entry = new_entry || running.zone.queue != again->zone.queue;
         running.zone.queue = again->zone.queue;
         running.zone.sharing = again->zone.sharing;
     } else
@@ -70,7 +91,8 @@ void reload_settings(const std::string& config_path, ServiceHost& host, ZoneCore
     running.zone.asks = again->zone.asks;
     running.zone.results_kept = again->zone.results_kept;
     running.rates = again->rates;
-    if (new_entry) zone.sign_anew();
+    reload_partitions(zone, running.zone, again->zone, log);
+    if (new_contact || offered != categories_of(running.zone)) zone.sign_anew();
     edge.door.set_rates(again->rates);
     zone.set_accounts(again->zone.accounts);
     zone.set_rules(again->zone.rules);

@@ -36,6 +36,17 @@ struct StagingConfig {
     bool operator==(const StagingConfig&) const = default;
 };
 
+/// A `[[partition]]`: the machines of this partition have a queue of their own. What is left out is as in the zone.
+struct PartitionConfig {
+    std::string name;
+    std::optional<std::string> queue, mapper;
+    std::optional<Duration> slice, max_walltime;
+    std::optional<bool> concurrent_gang;
+    int slots = 1;  ///< as the policy of its queue has it, also where that is the zone's; likewise the next
+    ZoneState::Sharing sharing = ZoneState::Sharing::kSpace;
+    bool operator==(const PartitionConfig&) const = default;
+};
+
 /// What an operator settles for a zone. Read at start; what `settings_table` says of SIGHUP changes on the strand.
 struct ZoneConfig {
     ZoneName name() const { return ZoneName(zone.name); }
@@ -49,13 +60,16 @@ struct ZoneConfig {
     std::vector<LinkToZone> links;  ///< declared links to other zones
     Link default_link = ResourceGraph::kDefaultZoneLink;
     std::set<MachineName, std::less<>>
-        agents;                             ///< machines whose own agents run the steps there; others: this host does
-    std::vector<std::string> partition_of;  ///< by machine; "main" where it says nothing
-    std::string account_map_file;           ///< where `accounts` comes from; empty where there are none
-    bool reuse_pool_accounts = false;       ///< the site cleans an account of a pool before its next user
-    std::optional<AccountMap> accounts;     ///< none: own users run as the zone, others as their peering says
-    std::vector<AutomaticRule> rules;       ///< accept organisations without the operator; default: nobody
-    std::vector<AskedOrganisation> asks;    ///< whom the zone asks by itself
+        agents;                               ///< machines whose own agents run the steps there; others: this host does
+    std::vector<std::string> partition_of;    ///< by machine; "main" where it says nothing
+    std::vector<PartitionConfig> partitions;  ///< those with a queue of their own, in the order of the file
+    /// Processors x slots of the whole zone, where this is the configuration of a partition; 0 in the zone's own.
+    int processors_of_zone = 0;
+    std::string account_map_file;                 ///< where `accounts` comes from; empty where there are none
+    bool reuse_pool_accounts = false;             ///< the site cleans an account of a pool before its next user
+    std::optional<AccountMap> accounts;           ///< none: own users run as the zone, others as their peering says
+    std::vector<AutomaticRule> rules;             ///< accept organisations without the operator; default: nobody
+    std::vector<AskedOrganisation> asks;          ///< whom the zone asks by itself
     std::vector<OrganisationName> honour_blocks;  ///< organisations whose blocks of others' subjects count here, too
     std::string registry_code;                    ///< to enrol with; empty once that is done
     ServiceAddress registry;                      ///< empty url = none
@@ -120,5 +134,12 @@ std::vector<std::string> categories_of(const ZoneConfig& config);
 
 /// The partitions that machines are in, sorted; "main" where the zone has none yet.
 std::vector<std::string> partitions_of(const ZoneConfig& config);
+
+/// The configuration of the machines that share one queue: of a partition of `config.partitions`; null: of all machines
+/// that are in none of these, which may be none.
+ZoneConfig config_of(const ZoneConfig& config, const PartitionConfig* partition);
+
+/// Processors x slots of all queues of the zone, of which its shares are fractions.
+int processors_with_slots(const ZoneConfig& config);
 
 }  // namespace zbs

@@ -10,9 +10,6 @@
 namespace zbs {
 namespace {
 
-/// In all rows of its slice matrix.
-int processors_of(const ZoneConfig& config) { return static_cast<int>(config.zone.processor_count()) * config.slots; }
-
 /// Where the user runs: a line of the map that denies her beats whatever her organisation was granted.
 AccountDecision decide(const PeeringRights& rights, const AccountDecision& by_map) {
     const Result<AccountRule> rule = parse_account_rule(rights.account_rule);
@@ -24,7 +21,7 @@ AccountDecision decide(const PeeringRights& rights, const AccountDecision& by_ma
 }  // namespace
 
 PeeringRights rights_of_own(const ZoneConfig& config) {
-    return {.processors = processors_of(config),
+    return {.processors = processors_with_slots(config),
             .walltime = std::chrono::seconds{limits::kMaxWalltimeSeconds},
             .concurrent_parts = limits::kMaxRanks,
             .require_delegation = false};
@@ -44,7 +41,7 @@ Entitlement entitled_by(const PeeringRights& rights, const ZoneConfig& config, D
     std::ranges::sort(allowed_of, std::greater{});
     if (config.max_machines > 0) allowed_of.resize(std::min(allowed_of.size(), std::size_t(config.max_machines)));
     const int allowed = std::accumulate(allowed_of.begin(), allowed_of.end(), 0);
-    const int share = static_cast<int>(std::floor(rights.share * processors_of(config) + 1e-9));
+    const int share = static_cast<int>(std::floor(rights.share * processors_with_slots(config) + 1e-9));
     const bool fits_walltime =
         walltime <= rights.walltime && (!config.max_walltime || walltime <= *config.max_walltime);
     const int total = std::min({allowed, rights.processors, share});
@@ -99,7 +96,8 @@ Entitlement AuthorizationFilter::find(const EntitlementQuery& query) const {
     const bool has_account = account.kind == AccountDecision::Kind::kAccount ||
                              (account.kind == AccountDecision::Kind::kPool && pool_has_one);
 
-    Entitlement entitlement = entitled_by(rights, config_, query.walltime, query.usage, now + query.start_in);
+    Entitlement entitlement = entitled_by(rights, query.at != nullptr ? *query.at : config_, query.walltime,
+                                          query.usage, now + query.start_in);
     if (const std::optional<Time> opens = find_allowed_start(rights, now + query.start_in))
         entitlement.opens_in = *opens - now;
     if ((!own && !granted) || blocked || !has_account) {

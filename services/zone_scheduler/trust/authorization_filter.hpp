@@ -19,8 +19,9 @@ struct EntitlementQuery {
     const Caller& user;
     const std::vector<std::string>& groups;
     Duration walltime{};
-    PeeringUsage usage;   ///< of home's organisation, at that time
-    Duration start_in{};  ///< the time asked about; 0 = now
+    PeeringUsage usage;              ///< of home's organisation, at that time
+    Duration start_in{};             ///< the time asked about; 0 = now
+    const ZoneConfig* at = nullptr;  ///< of the machines in question, as `config_of` gives it; null: all of the zone
 };
 
 /// What the zone gives one user now.
@@ -37,8 +38,8 @@ struct Entitlement {
     std::optional<Duration> opens_in;
 };
 
-/// What these rights leave for a part of this walltime that starts at `start`, beside `usage`; account and blocks are
-/// not considered, and `opens_in` stays empty. Pure. O(machines log machines).
+/// What these rights leave of these machines for a part of this walltime that starts at `start`, beside `usage`;
+/// account and blocks are not considered, and `opens_in` stays empty. Pure. O(machines log machines).
 Entitlement entitled_by(const PeeringRights& rights, const ZoneConfig& config, Duration walltime,
                         const PeeringUsage& usage, Time start);
 /// The rights of the zone's own organisation: its zones trust each other without limits.

@@ -406,6 +406,11 @@ TYPED_TEST(ZoneStoreContract, TheQueueComesBackAsItWasStoredLast) {
         this->reopen();
         EXPECT_EQ(*this->store().queues().load(), std::vector{queue});
     }
+    QueueRecord other = queue;
+    other.partition = "batch";
+    ASSERT_TRUE(this->store().queues().save(other));
+    this->reopen();
+    EXPECT_EQ(*this->store().queues().load(), (std::vector{queue, other})) << "one of each partition";
 }
 
 TYPED_TEST(ZoneStoreContract, PeersAreReplacedAndSortedByName) {

@@ -49,8 +49,9 @@ std::vector<ChangedSetting> changed_settings() {
         {"queue_log", "", "queue_log = '/tmp/queue.log'\n"},
         {"part_log", "", "part_log = '/tmp/part.log'\n"},
         {"reservations", "", "reservations = 0\n"},
-        {"machine", "[[machine]]\nname = 'm0'\nagent = true\n",
-         "[[machine]]\nname = 'm0'\nagent = true\npartition = 'batch'\n"},
+        {"machine", "[[machine]]\nname = 'm0'\nagent = true\npartition = 'batch'\n",
+         "[[machine]]\nname = 'm0'\nagent = true\npartition = 'batch'\nspeed = 2\n"},
+        {"partition", "", "[[partition]]\nname = 'batch'\n"},
         {"peering", "", "[[peering]]\norganisations = ['org-c']\n" + print},
         {"ask", "", "[[ask]]\norganisation = 'org-c'\n" + print},
         {"grid_mapfile", "", "[[grid_mapfile]]\nfile = 'grid'\n"},
@@ -162,7 +163,9 @@ TEST_F(SettingsTable, DocsHaveEachKeyWithItsDefaultAndTheEffectOfAChange) {
             if (is_default) value = text_of(setting);
         }
     }
-    for (const char* key : {"peering.bundle", "ask.bundle", "shared_memory"}) found[key] = "";  // without a default
+    for (const char* key : {"peering.bundle", "ask.bundle", "shared_memory", "partition.queue", "partition.mapper",
+                            "partition.slice_s", "partition.concurrent_gang", "partition.max_walltime_s"})
+        found[key] = "";  // without a default
 
     std::set<std::string> keys, rows;
     for (const auto& [key, value] : found) {
@@ -191,7 +194,7 @@ TEST(ReloadedSettings, AreThoseThatAnOperatorChangesWhileItRuns) {
         if (setting.takes_effect == TakesEffect::kAfterReload) live.emplace_back(setting.key);
     EXPECT_THAT(live, testing::UnorderedElementsAre("contact", "honour_blocks", "peering", "ask", "account_map",
                                                     "reuse_pool_accounts", "grid_mapfile", "max_overcommit", "queue",
-                                                    "retention", "metrics", "rates"));
+                                                    "partition", "retention", "metrics", "rates"));
 }
 
 }  // namespace

@@ -406,5 +406,52 @@ TEST_F(ZoneConfigFileTest, RatesAreSetOneByOne) {
     EXPECT_THAT(fault("", "[rates]\nzone_per_s = -1\n"), HasSubstr("must be a number from 0"));
 }
 
+TEST_F(ZoneConfigFileTest, APartitionHasAQueueOfItsOwn) {
+    const auto settings = read("queue = 'easy'\nmapper = 'block'\n",
+                               "agent = true\npartition = 'batch'\n"
+                               "[[machine]]\nname = 'm1'\npartition = 'debug'\n"
+                               "[[partition]]\nname = 'batch'\nqueue = 'gang:slices=2'\nslice_s = 1\n"
+                               "concurrent_gang = true\nmapper = 'hier'\n"
+                               "[[partition]]\nname = 'debug'\nmax_walltime_s = 600\n");
+    ASSERT_TRUE(settings) << settings.error();
+    const ZoneConfig& zone = settings->zone;
+    ASSERT_EQ(zone.partitions.size(), 2u);
+    const ZoneConfig batch = config_of(zone, &zone.partitions[0]), debug = config_of(zone, &zone.partitions[1]);
+    EXPECT_EQ(std::tie(batch.queue, batch.level_two_mapper, batch.slots, batch.concurrent_gang),
+              std::tuple("gang:slices=2", "hier", 2, true));
+    EXPECT_EQ(batch.slice, std::chrono::seconds{1});
+    EXPECT_EQ(batch.sharing, ZoneState::Sharing::kTime);
+    EXPECT_EQ(batch.agents.size(), 1u);
+    EXPECT_EQ(std::tie(debug.queue, debug.level_two_mapper, debug.slots), std::tuple("easy", "block", 1))
+        << "as in the zone";
+    EXPECT_EQ(debug.max_walltime, std::chrono::minutes{10});
+    ASSERT_EQ(debug.zone.machines.size(), 1u);
+    EXPECT_EQ(debug.zone.machines[0].name, "m1");
+    EXPECT_TRUE(config_of(zone, nullptr).zone.machines.empty());
+    EXPECT_EQ(processors_with_slots(zone), 2 * 4 + 1);
+    EXPECT_EQ(processors_with_slots(debug), 9) << "shares are of the whole zone";
+}
+
+TEST_F(ZoneConfigFileTest, AFaultOfAPartitionIsToldWithItsNameAndPlace) {
+    const std::string debug = "partition = 'debug'\n[[partition]]\nname = 'debug'\n";
+    EXPECT_EQ(fault("", debug), "accepted");
+    EXPECT_THAT(fault("", "[[partition]]\nname = 'debug'\n"),
+                AllOf(HasSubstr("zone.toml:9 [[partition]] 'debug' has no machines"),
+                      HasSubstr("set partition = \"debug\" in a [[machine]]")));
+    EXPECT_THAT(fault("", debug + "queue = 'fastest'\n"),
+                AllOf(HasSubstr("zone.toml:11 [[partition]] 'debug': "), HasSubstr("fastest")));
+    EXPECT_THAT(fault("", debug + "queue = 'easy:depth=3'\n"), HasSubstr("[[partition]] 'debug': "));
+    EXPECT_THAT(fault("", debug + "queue = 'gang'\n"),
+                AllOf(HasSubstr("[[partition]] 'debug': "), HasSubstr("agent = true")));
+    EXPECT_THAT(fault("queue = 'easy'\n", debug + "slice_s = 1\n"), HasSubstr("zone.toml:12 [[partition]] 'debug': "));
+    EXPECT_THAT(fault("", debug + "concurrent_gang = true\n"),
+                HasSubstr("leave 'slice_s' and 'concurrent_gang' of the partition out"));
+    EXPECT_THAT(fault("", debug + "mapper = 'fastest'\n"), HasSubstr("'mapper' must be one of"));
+    EXPECT_THAT(fault("", debug + "max_walltime_s = 0\n"), HasSubstr("max_walltime_s"));
+    EXPECT_THAT(fault("", debug + "slots = 2\n"), HasSubstr("slots"));
+    EXPECT_THAT(fault("", debug + "[[partition]]\nname = 'debug'\n"), HasSubstr("is called 'debug' already"));
+    EXPECT_THAT(fault("", debug + "[slurm]\n"), HasSubstr("leave [[partition]] out, or [slurm]"));
+}
+
 }  // namespace
 }  // namespace zbs::test

@@ -122,5 +122,24 @@ TEST_F(MatchFileTest, ATableShowsInstantsAndAsManyMachinesAsFit) {
     EXPECT_TRUE(found.items[2]["start_s"].is_null());
 }
 
+TEST_F(MatchFileTest, APartitionHasItsQueueAndItsMachines) {
+    const std::string machines =
+        "[[machine]]\nname = 'm0'\nprocessors = 4\npartition = 'batch'\n[[machine]]\nname = 'm1'\nprocessors = 2\n";
+    const std::string tables = kPart + "[[partition]]\nname = 'batch'\nqueue = 'conservative'\n";
+    const auto others = read(tables, "queue = 'easy'\n", machines);
+    ASSERT_TRUE(others) << others.error();
+    EXPECT_EQ(others->zone.queue, "easy");
+    EXPECT_EQ(others->zone.zone.processor_count(), 2);
+    const auto batch = read_match_file(folder.path("zone.toml"), "batch");
+    ASSERT_TRUE(batch) << batch.error();
+    EXPECT_EQ(batch->zone.queue, "conservative");
+    EXPECT_EQ(batch->zone.zone.processor_count(), 4);
+    EXPECT_THAT(read_match_file(folder.path("zone.toml"), "debug").error().message, HasSubstr("one of batch"));
+    EXPECT_THAT(fault(tables, "queue = 'easy'\n", "[[machine]]\nname = 'm0'\nprocessors = 4\npartition = 'batch'\n"),
+                HasSubstr("name a queue by --partition, one of batch"));
+    ASSERT_TRUE(read(kPart));
+    EXPECT_THAT(read_match_file(folder.path("zone.toml"), "batch").error().message, HasSubstr("leave --partition out"));
+}
+
 }  // namespace
 }  // namespace zbs::zone_program

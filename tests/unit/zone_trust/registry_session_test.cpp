@@ -147,6 +147,21 @@ TEST_F(RegistrySessionTest, TheEntryHoldsTheOffersOfTheZone) {
                     "launcher=openmpi", "mpi=4.1.4", "openmpi=4.1.4", "feature=staging", "feature=accounts"));
 }
 
+TEST(CategoriesOf, PoliciesOfAllPartitionsAreOffered) {
+    ZoneConfig config;
+    config.staging.job_bytes = 0;
+    config.queue = "easy";
+    config.zone.machines = {{"m0", 1, 1}, {"m1", 1, 1}};
+    config.partition_of = {"debug", "batch"};
+    config.partitions = {{.name = "batch", .queue = "gang", .sharing = ZoneState::Sharing::kTime}};
+    EXPECT_THAT(categories_of(config),
+                ElementsAre("mpi", "policy=easy", "sharing=none", "policy=gang", "sharing=gang", "backend=local"));
+    config.partitions.push_back({.name = "debug", .queue = "fcfs"});
+    EXPECT_THAT(categories_of(config),
+                ElementsAre("mpi", "policy=gang", "sharing=gang", "policy=fcfs", "sharing=none", "backend=local"))
+        << "no machine has the queue of the zone";
+}
+
 TEST(CategoriesOf, AZoneOffersOnlyWhatItHas) {
     ZoneConfig config;
     config.staging.job_bytes = 0;

@@ -344,7 +344,10 @@ Result<QueueEvent> decode_queue_event(const Json& json) {
 }
 
 Json encode(const QueueRecord& queue) {
-    return {{"policy", queue.policy}, {"at_us", to_microseconds(queue.at)}, {"state", encode(QueueEvent(queue.state))}};
+    Json json = {
+        {"policy", queue.policy}, {"at_us", to_microseconds(queue.at)}, {"state", encode(QueueEvent(queue.state))}};
+    if (!queue.partition.empty()) json["partition"] = queue.partition;
+    return json;
 }
 
 Result<QueueRecord> decode_queue_record(const Json& json) {
@@ -358,6 +361,7 @@ Result<QueueRecord> decode_queue_record(const Json& json) {
         queue.state = std::move(*continued);
     else
         in.fail("state", "must be the state of a queue");
+    if (in.has("partition")) queue.partition = in.text("partition", 64);
     return in.finish(std::move(queue));
 }
 

@@ -57,7 +57,8 @@ constexpr auto kPartRecord = fields<PartRecord>(
     time("starts_at_us", &PartRecord::starts_at),
     EndedRow{},
     nested("staging", &PartRecord::staging, Functions{encode, decode_staging}),
-    nested("results", &PartRecord::results, Functions{encode, decode_staged_results}));
+    nested("results", &PartRecord::results, Functions{encode, decode_staged_results}),
+    optional(text("partition", &PartRecord::partition, 64)));
 // clang-format on
 
 constexpr std::size_t kMaxStateBytes = 32;

@@ -31,6 +31,7 @@ struct PartRecord {
     Time ended{};                            ///< once it has ended
     std::optional<Staging> staging{};        ///< files that home sends and wants back; none: home has asked for none
     std::optional<StagedResults> results{};  ///< once they are laid aside for home
+    std::string partition{};                 ///< whose queue it is in; empty: that of the machines in none
     bool operator==(const PartRecord&) const = default;
 };
 
@@ -42,14 +43,15 @@ struct EndedPart {
     bool operator==(const EndedPart&) const = default;
 };
 
-/// The queue of a zone whose parts share processors, when it was stored last.
+/// A queue of a zone whose parts share processors, when it was stored last.
 struct QueueRecord {
     std::string policy;  ///< as the zone's `queue` has it
     Time at{};           ///< wall clock
     QueueContinued state;
+    std::string partition{};  ///< empty: of the machines in none that has its own
     bool operator==(const QueueRecord&) const = default;
 };
-inline std::string key_of(const QueueRecord&) { return {}; }  // there is one
+inline std::string key_of(const QueueRecord& queue) { return queue.partition; }
 
 /// The parts that a zone runs for homes. Durability and errors: as of `ZoneStore`.
 class PartStore {

@@ -10,7 +10,7 @@
 namespace zbs::zone_program {
 
 void add_match_command(CLI::App& cli, int& exit_code) {
-    auto path = std::make_shared<std::string>();
+    auto path = std::make_shared<std::string>(), partition = std::make_shared<std::string>();
     CLI::App* command = cli.add_subcommand(
         "match",
         "print where and when parts would run: the queue and the placement of a zone in virtual time, without its "
@@ -20,12 +20,14 @@ void add_match_command(CLI::App& cli, int& exit_code) {
                      "a zone's file, with a table [[part]] for each part: name, ranks, walltime; all keys are in "
                      "docs/policy.md")
         ->required();
+    command->add_option("--partition", *partition,
+                        "the queue of this [[partition]]; without it, that of the machines in none");
     const auto output = std::make_shared<command_line::Output>(command_line::Output::Kind::kList);
     output->add_to(*command, matches_of({}, {}));
-    command->callback([output, path, &exit_code] {
+    command->callback([output, path, partition, &exit_code] {
         const OperatorCommand shared(path.get(), &exit_code);
         if (!shared.can_begin(*output)) return;
-        const Result<MatchFile> file = read_match_file(*path);
+        const Result<MatchFile> file = read_match_file(*path, *partition);
         if (!file) return shared.fail(file.error(), *output);
         const Result<std::vector<Match>> matches = match_parts(file->zone, file->parts);
         if (!matches) return shared.fail(matches.error(), *output);

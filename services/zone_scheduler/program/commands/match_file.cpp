@@ -132,12 +132,22 @@ std::string machines_text(const std::vector<MachineShare>& shares) {
 
 }  // namespace
 
-Result<MatchFile> read_match_file(const std::string& path) {
+Result<MatchFile> read_match_file(const std::string& path, const std::string& partition) {
     MatchFile read;
-    Result<ZoneSettings> settings = read_zone_settings(
-        path, {}, {}, [&](ConfigFile& file, const ZoneConfig& zone) { read.parts = parts_of(file, zone); });
+    Result<ZoneSettings> settings = read_zone_settings(path, {}, {}, [&](ConfigFile& file, const ZoneConfig& zone) {
+        const auto own = std::ranges::find(zone.partitions, partition, &PartitionConfig::name);
+        read.zone = zone.partitions.empty() ? zone : config_of(zone, own == zone.partitions.end() ? nullptr : &*own);
+        const bool is_unknown = !partition.empty() && own == zone.partitions.end();
+        if (is_unknown || (read.zone.zone.machines.empty() && !zone.zone.machines.empty())) {
+            std::string names;
+            for (const PartitionConfig& one : zone.partitions) names += (names.empty() ? "" : ", ") + one.name;
+            file.fail("partition", names.empty() ? "no [[partition]] here: leave --partition out"
+                                                 : "name a queue by --partition, one of " + names);
+            read.zone = zone;  // for other faults
+        }
+        read.parts = parts_of(file, read.zone);
+    });
     if (!settings) return settings.error();
-    read.zone = std::move(settings->zone);
     return read;
 }
 

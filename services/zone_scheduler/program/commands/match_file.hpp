@@ -10,12 +10,14 @@
 namespace zbs::zone_program {
 
 struct MatchFile {
-    ZoneConfig zone;
+    ZoneConfig zone;  ///< of the machines that the parts may have
     std::vector<MatchPart> parts;
 };
 
-/// A zone's file with [[part]] tables, ready for `match_parts`. Errors: `read_zone_settings`'s, also for the parts.
-Result<MatchFile> read_match_file(const std::string& path);
+/// A zone's file with [[part]] tables, ready for `match_parts`. `partition`: whose queue it is; empty: that of the
+/// machines in no partition of their own. Errors: `read_zone_settings`'s, also for the parts; kInvalidArgument with
+/// the names that there are for a partition without machines.
+Result<MatchFile> read_match_file(const std::string& path, const std::string& partition = {});
 
 /// One row a part, by instants from the start of the workload. Precondition: a match for each part.
 listing::Listing matches_of(const std::vector<MatchPart>& parts, const std::vector<Match>& matches);
