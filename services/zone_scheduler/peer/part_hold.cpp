@@ -144,12 +144,15 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
         return refusal(caller, why);
     };
     if (!entitlement.given) return refuse(entitlement.why);
-    if (request.overcommit > entitlement.max_overcommit)
-        return Error{ErrorCode::kRejected,
-                     "zone " + config_.zone.name + " puts at most " + std::to_string(entitlement.max_overcommit) +
-                         " of the ranks on a processor, not " + std::to_string(request.overcommit) +
-                         "; plan with so many, or ask its operator to raise 'max_overcommit'",
-                     "/overcommit"};
+    if (request.overcommit > entitlement.max_overcommit) {
+        Error too_many{ErrorCode::kRejected,
+                       "zone " + config_.zone.name + " puts at most " + std::to_string(entitlement.max_overcommit) +
+                           " of the ranks on a processor, not " + std::to_string(request.overcommit) +
+                           "; plan with so many, or ask its operator to raise 'max_overcommit'",
+                       "/overcommit"};
+        static_cast<void>(refuse(too_many.message));  // for the log: here every home may know the reason
+        return too_many;
+    }
     ProcessorLedger::Placement placement;
     if (request.queued) {
         if (auto may_wait = check_queue(caller, request, entitlement, *replaced != nullptr); !may_wait)
