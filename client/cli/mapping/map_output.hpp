@@ -32,8 +32,9 @@ struct Document {
 
 /// rsl, jsdl, psij, hostfile, openmpi_hostfile, rankfile, slurm.
 bool is_launch_format(std::string_view format);
-/// All documents of the launch in that format, for one zone only where `zone` is not empty. For several zones `hostfile`
-/// (its hosts named ZONE.MACHINE then) and `psij` (a list) are one for all, unless zones are asked for one by one.
+/// All documents of the launch in that format, for one zone only where `zone` is not empty. For several zones
+/// `hostfile` (its hosts named ZONE.MACHINE then) and `psij` (a list) are one for all, unless zones are asked for one
+/// by one.
 struct DocumentOptions {
     std::string format, zone;
     bool one_by_one = false;

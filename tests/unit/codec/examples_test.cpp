@@ -56,13 +56,17 @@ Result<void> read_example(const std::string& kind, const std::string& text) {
     if (kind == "mapping") {
         return round<Mapping>(
             *json, [](const Json& j) { return decode_mapping(j, two_zones()); },
-            [](const Mapping& m) { return encode_mapping(two_zones(), m, {}, 0.5, {"zbs 1", {{"seed", 1}}}); });
+            [](const Mapping& m) {
+                return encode_mapping(two_zones(), m, {}, 0.5, {"zbs 1", {{"seed", 1}}});
+            });
     }
     if (kind == "tree-mapping") {
         using Processors = std::vector<ProcessorIndex>;
         return round<Processors>(
             *json, [](const Json& j) { return decode_tree_mapping(j, 8); },
-            [](const Processors& p) { return *parse(tree_mapping_text(p, 8, {.cost = 1.5}, 3, 0.5, {"zbs 1", {{"seed", 1}}})); });
+            [](const Processors& p) {
+                return *parse(tree_mapping_text(p, 8, {.cost = 1.5}, 3, 0.5, {"zbs 1", {{"seed", 1}}}));
+            });
     }
     ADD_FAILURE() << "no example of kind " << kind;
     return {};
