@@ -16,8 +16,8 @@ TEST(DistributionOf, NothingIsZero) { EXPECT_EQ(distribution_of({}), Distributio
 
 TEST(DistributionOf, OneValueIsAllOfIt) { EXPECT_EQ(distribution_of({3}), (Distribution{3, 3, 3, 3})); }
 
-TEST(DistributionOf, TakesValuesThatOccurred) {
-    EXPECT_EQ(distribution_of({4, 1}), (Distribution{2.5, 4, 4, 4}));
+TEST(DistributionOf, HasTheMeanOfTheTwoInTheMiddleAsMedian) {
+    EXPECT_EQ(distribution_of({4, 1}), (Distribution{2.5, 2.5, 4, 4}));
     EXPECT_EQ(distribution_of({5, 1, 3}), (Distribution{3, 3, 5, 5}));
     std::vector<double> hundred(100);
     std::iota(hundred.begin(), hundred.end(), 0.0);
