@@ -238,6 +238,9 @@ Result<const WorkloadJob*> SwfCleaner::take(const SwfRecord& record) {
 Result<std::int32_t> machine_size(const SwfTrace& trace, std::string_view source, const SwfCleaning& rules) {
     const std::string file(source);
     const std::int64_t processors = rules.processors > 0 ? rules.processors : trace.processors().value_or(0);
+    const std::optional<std::string> most = trace.directive("MaxProcs");
+    if (rules.processors <= 0 && most && !most->starts_with('-') && !trace.number("MaxProcs"))  // -1: not known
+        return invalid("the header's MaxProcs is '" + *most + "', which is no whole number: name the number", file);
     if (processors <= 0)
         return invalid("the header does not say how many processors the machine has (MaxProcs): name the number", file);
     if (processors > kMaxProcessors)

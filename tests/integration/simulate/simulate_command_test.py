@@ -598,6 +598,14 @@ class RealLogs(Simulate):
     def waits(self):
         return {int(number): float(wait) for number, wait in (line.split() for line in self.read("w.txt").splitlines())}
 
+    def test_a_machine_size_that_is_no_number_is_not_passed_over(self):
+        for size in ("4,096", "Unknown", "8.0"):
+            self.write("log.swf", f"; MaxNodes: 4\n; MaxProcs: {size}\n" + job(1, 0, 10, 4))
+            done = self.run_zbs("--trace", "log.swf", "--policy", "easy")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"MaxProcs is '{size}'", done.stderr)
+            self.good("--trace", "log.swf", "--policy", "easy", "--processors", "4")
+
     def test_walltimes_without_limit(self):
         unlimited = 2 ** 31 - 1
         found, _ = self.run_log("; MaxProcs: 4\n" + "".join(job(i, 100 * i, 10, 1, unlimited) for i in range(1, 301)), policy="easy")
