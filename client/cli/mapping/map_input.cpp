@@ -57,6 +57,11 @@ Result<TaskGraph> read_task_graph(const MapSources& sources) {
     }
     Result<ApplicationModel> model = read_model_file(sources.model);
     if (!model) return model.error();
+    if (!model->complete || !model->unseen.empty())
+        std::cerr << "zbs: warning: " << printable(sources.model) << " lacks "
+                  << (model->unseen.empty() ? "what came after the run was cut short"
+                                            : "the messages of " + printable(unseen_text(model->unseen)))
+                  << "\n";
     return std::move(model->graph);
 }
 

@@ -166,6 +166,14 @@ class Hierarchies(MapCommand):
             self.assertEqual(self.json("--graph", "g.graph", "--resources", "r.json", "--algorithm", algorithm)["format"], "zbs-mapping/1")
 
 
+    def test_a_model_of_a_run_that_was_not_recorded_whole_is_mapped_with_a_warning(self):
+        model = {"format": "zbs-model/1", "program": "p", "ranks": 2, "compute": [1, 1], "edges": [], "complete": False}
+        for more, says in (({"unseen": {"MPI_X": 5}}, "lacks the messages of MPI_X (5 calls)"), ({}, "lacks what came after the run was cut short")):
+            self.write("m.json", json.dumps({**model, **more}))
+            done = self.map("--model", "m.json", *self.ONTO)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("m.json " + says, done.stderr)
+
     def test_a_mapping_can_be_made_again_from_its_json(self):
         self.write("g.graph", graph_text(*grid(5, 5)))
         found = self.json("--graph", "g.graph", *self.ONTO, "--algorithm", "random", "--seed", "7")
