@@ -25,7 +25,8 @@ def find_skips(log, junit):
     # No parser of XML: outputs of tests may hold characters that XML forbids.
     for test in re.findall(r'<testcase name="([^"]+)"[^>]* status="notrun"', junit):
         yield test, "all"
-    for section in re.split(r"^\d+/\d+ Testing: ", log, flags=re.MULTILINE)[1:]:
+    # What a process of a test says after the end of that may stand before such a heading, on its line.
+    for section in re.split(r"\d+/\d+ Testing: ", log)[1:]:
         test = section.split("\n", 1)[0].strip()
         for name in sorted(set(re.findall(r"^\[  SKIPPED \] ([\w/.]+)(?: \(|$)", section, re.MULTILINE))):
             yield test, name
