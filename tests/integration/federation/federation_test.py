@@ -606,7 +606,7 @@ class Offline(unittest.TestCase):
         done = self.zbs("map", *paths, "--format", "json")
         self.assertEqual(done.returncode, 0, done.stderr)
         mapping = json.loads(done.stdout)
-        self.assertEqual(sorted(mapping), ["cost", "format", "imbalance", "inter_zone_bytes", "mapping", "occupancy", "seconds", "version"])
+        self.assertEqual(sorted(mapping), ["cost", "format", "imbalance", "inter_zone_bytes", "mapping", "occupancy", "program", "seconds", "settings", "version"])
         zone = [row["zone"] for row in mapping["mapping"]]
         self.assertEqual([row["task"] for row in mapping["mapping"]], [0, 1, 2, 3])
         self.assertEqual((zone[0] == zone[2], zone[1] == zone[3], zone[0] == zone[1]), (True, True, False))
