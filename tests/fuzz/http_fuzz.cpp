@@ -25,8 +25,7 @@ void require(bool holds, const char* what) {
 
 const http::Router& router() {
     static const http::Router made = [] {
-        http::Router routes;
-        routes.guard([](Action, const http::Call&) { return Result<void>{}; });
+        http::Router routes({.guard = [](Action, const http::Call&) { return Result<void>{}; }});
         const auto echo = [](const http::Request& request) {
             return http::ok(
                 {{"parameters", request.call.parameters}, {"query", request.call.query}, {"body", request.json}});

@@ -104,7 +104,8 @@ struct ZoneNode::Life {
                     [&node](const Error&) {
                         node.host_.crash();
                         node.ended_();
-                    }},
+                    },
+                .forget_registry_code = [&node] { node.config_.registry_code.clear(); }},
             std::string{});
     }
 };
@@ -127,7 +128,6 @@ Result<void> ZoneNode::boot() {
     host_.boot();
     life_ = std::make_unique<Life>(*this, *std::move(opened));
     if (auto resumed = life_->core->resume(); !resumed) return resumed;
-    life_->core->on_enrolled([this] { config_.registry_code.clear(); });
     host_.after(Duration{0}, [this] {
         life_->core->start();
         if (!config_.agents.empty()) register_agents();
@@ -181,16 +181,20 @@ struct RegistryNode::Life {
               [this](const SignedText& text) { return codec::verify_entry(trust, text); }, log),
           services{.config = node.config_, .registry = registry, .trust = trust, .audit = audit},
           decisions(clock, audit, log, to_uri({CallerKind::kRegistry, node.config_.organisation, node.config_.name})),
-          router(make_registry_routes(services)) {
+          router(make_registry_routes(services, hooks(node))) {
         know_all(trust, node.world_.organisations);
-        router.guard([this](Action action, const http::Call& call) {
-            return check_registry_call(services, decisions, action, call);
-        });
-        router.watch(
-            [this](Action action, const http::Call& call, int status) { decisions.done(action, call, status); });
-        router.name_calls([&node] {
-            return to_string(node.ids_.fresh({CallerKind::kRegistry, node.config_.organisation, node.config_.name}));
-        });
+    }
+    http::RouterHooks hooks(RegistryNode& node) {
+        return {
+            .guard = [this](Action action,
+                            const http::Call& call) { return check_registry_call(services, decisions, action, call); },
+            .watch = [this](Action action, const http::Call& call,
+                            int status) { decisions.done(action, call, status); },
+            .fresh_id =
+                [&node] {
+                    return to_string(
+                        node.ids_.fresh({CallerKind::kRegistry, node.config_.organisation, node.config_.name}));
+                }};
     }
 };
 

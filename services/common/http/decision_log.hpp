@@ -25,12 +25,11 @@ class DecisionLog {
     static constexpr int kAllOrganisations = 200, kAllAddresses = 50;
     static constexpr std::size_t kMaxCounted = 256;  ///< counted separately in one second, of either kind
 
-    /// All must outlive this. `self` is the URI of the service: who says that refusals were left out.
-    DecisionLog(Clock& clock, AuditLog& audit, Log& log, std::string self)
-        : clock_(clock), audit_(audit), log_(log), self_(std::move(self)) {}
-    /// Sets a function that makes records durable instead of each `allow`: it is called for every record, and holds
-    /// back the call that it allows until then.
-    void commit_later(std::function<void()> record_waits) { record_waits_ = std::move(record_waits); }
+    /// All must outlive this. `self` is the URI of the service: who says that refusals were left out. `record_waits`:
+    /// makes records durable instead of each `allow`: it is called for every record, and holds back the call that it
+    /// allows until then.
+    DecisionLog(Clock& clock, AuditLog& audit, Log& log, std::string self, std::function<void()> record_waits = {})
+        : clock_(clock), audit_(audit), log_(log), self_(std::move(self)), record_waits_(std::move(record_waits)) {}
 
     /// What changes something is on record before it is done. Errors: kUnavailable; then it must not be done.
     Result<void> allow(Action action, const Call& call);
@@ -51,8 +50,8 @@ class DecisionLog {
     AuditLog& audit_;
     Log& log_;
     std::string self_;
-    bool flush_is_due_ = false;
     std::function<void()> record_waits_;
+    bool flush_is_due_ = false;
     struct Count {
         int recorded = 0;
         int left_out = 0;

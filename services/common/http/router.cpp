@@ -190,8 +190,8 @@ std::optional<std::size_t> Router::body_limit(const Call& head) const {
 }
 
 void Router::dispatch(Call call, Respond respond) const {
-    if (fresh_id_) {
-        call.request_id = fresh_id_();
+    if (hooks_.fresh_id) {
+        call.request_id = hooks_.fresh_id();
         respond = [id = call.request_id, respond = std::move(respond)](Reply reply) {
             reply.headers.emplace_back("Zbs-Request-Id", id);
             respond(std::move(reply));
@@ -208,7 +208,7 @@ void Router::dispatch(Call call, Respond respond) const {
     }
     // Before the body is read: who may not call learns nothing about what would have been a good one.
     if (const Result<void> allowed_call =
-            guard_ ? guard_(route->action, call) : Error{ErrorCode::kDenied, "closed", {}};
+            hooks_.guard ? hooks_.guard(route->action, call) : Error{ErrorCode::kDenied, "closed", {}};
         !allowed_call)
         return respond(problem(allowed_call.error()));
     // A handler that throws may have answered before, or have kept its way to answer: only the first answer counts.
@@ -216,7 +216,7 @@ void Router::dispatch(Call call, Respond respond) const {
     const Respond once = [this, kept, action = route->action, answered = std::make_shared<std::atomic<bool>>(false),
                           respond = std::move(respond)](Reply reply) {
         if (answered->exchange(true)) return;
-        if (watch_) watch_(action, *kept, reply.status);
+        if (hooks_.watch) hooks_.watch(action, *kept, reply.status);
         respond(std::move(reply));
     };
     codec::Json json;
@@ -233,9 +233,9 @@ void Router::dispatch(Call call, Respond respond) const {
     try {
         return route->handler(Request{*kept, json}, once);
     } catch (const std::exception& fault) {
-        if (on_exception_) on_exception_(route->method + " " + route->pattern + ": " + fault.what());
+        if (hooks_.on_exception) hooks_.on_exception(route->method + " " + route->pattern + ": " + fault.what());
     } catch (...) {
-        if (on_exception_) on_exception_(route->method + " " + route->pattern + ": unknown exception");
+        if (hooks_.on_exception) hooks_.on_exception(route->method + " " + route->pattern + ": unknown exception");
     }
     return once(problem({ErrorCode::kInternal, "internal error", {}}));
 }

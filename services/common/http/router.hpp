@@ -28,30 +28,33 @@ bool is_json(const Call& call);
 /// The reply to a body of another type: 415.
 Reply not_json();
 
+/// What a service adds to the routes, to each call. What is left out does not happen, and without a guard nothing is
+/// served.
+struct RouterHooks {
+    /// Asked before a call's body is read; a call that it refuses reaches no handler.
+    std::function<Result<void>(Action, const Call&)> guard{};
+    /// Receives the end of every call that passed the guard: its action and status.
+    std::function<void(Action, const Call&, int status)> watch{};
+    /// Names each call; the name goes back in the header Zbs-Request-Id.
+    std::function<std::string()> fresh_id{};
+    /// Called with the route and the cause when a handler throws: our own bug, for the log.
+    std::function<void(const std::string&)> on_exception{};
+};
+
 /// Method and path pattern to handler. `{name}` matches one segment. Where several
 /// patterns match a path, it is the one that was added first. HEAD is answered as GET. Unknown path: 404; known
 /// path, other method: 405 with Allow.
 class Router {
   public:
+    explicit Router(RouterHooks hooks = {}) : hooks_(std::move(hooks)) {}
     void add(const char* method, const char* pattern, Action action, Body body, Handler handler);
     void add_sync(const char* method, const char* pattern, Action action, Body body, SyncHandler handler);
-    /// Asked before a call's body is read; a call that it refuses reaches no handler. Without a guard nothing is
-    /// served.
-    using Guard = std::function<Result<void>(Action, const Call&)>;
-    void guard(Guard guard) { guard_ = std::move(guard); }
-    /// Receives the end of every call that passed the guard: its action and status.
-    using Watch = std::function<void(Action, const Call&, int status)>;
-    void watch(Watch watch) { watch_ = std::move(watch); }
-    /// Names each call; the name goes back in the header Zbs-Request-Id.
-    void name_calls(std::function<std::string()> fresh) { fresh_id_ = std::move(fresh); }
     /// How many bytes of the body of a call may be read before `dispatch`, by its head alone. None if no route reads
     /// the body, or if the route is for callers with an identity and this one has none: `dispatch` answers without it.
     /// From any thread.
     std::optional<std::size_t> body_limit(const Call& head) const;
     /// Answers exactly once; a handler that throws is answered for with 500 and no details.
     void dispatch(Call call, Respond respond) const;
-    /// Called with the route and the cause when a handler throws: our own bug, for the log.
-    void on_exception(std::function<void(const std::string&)> report) { on_exception_ = std::move(report); }
     /// "METHOD pattern operationId" of every route, sorted: compared with the OpenAPI document.
     std::vector<std::string> routes() const;
 
@@ -68,11 +71,8 @@ class Router {
     const Route* find_route(const Call& call, std::map<std::string, std::string>& parameters,
                             std::string& allowed) const;
 
+    RouterHooks hooks_;
     std::vector<Route> routes_;
-    Guard guard_;
-    Watch watch_;
-    std::function<std::string()> fresh_id_;
-    std::function<void(const std::string&)> on_exception_;
 };
 
 /// GET /livez, /healthz and /readyz of a service that is well and ready whenever it answers, and /openapi.json, which

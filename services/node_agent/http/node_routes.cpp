@@ -148,8 +148,8 @@ void add_step_routes(http::Router& router, NodeService& node) {
 
 }  // namespace
 
-http::Router make_node_routes(NodeServices& services) {
-    http::Router router;
+http::Router make_node_routes(NodeServices& services, http::RouterHooks hooks) {
+    http::Router router(std::move(hooks));
     NodeService& node = services.node;
     add_step_routes(router, node);
     router.add_sync("GET", "/v1/files/{digest}", Action::kFindInput, Body::kNone,

@@ -22,7 +22,7 @@ struct NodeServices {
 };
 
 /// Routes of schemas/openapi/node. `services` must outlive the router.
-http::Router make_node_routes(NodeServices& services);
+http::Router make_node_routes(NodeServices& services, http::RouterHooks hooks);
 
 /// What every call passes before a handler sees it. Errors as `authorise` says.
 Decision check_node_call(const NodeServices& services, Action action, const http::Call& call);

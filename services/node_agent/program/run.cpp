@@ -294,16 +294,19 @@ int describe(const command_line::Output& output) {
 namespace {
 
 /// Checks and names the calls that the router gets.
-void watch_calls(http::Router& router, NodeServices& services, Refusals& refusals, ServiceHost& host, Log& log) {
-    router.on_exception([&log](const std::string& what) { log.warn("handler_threw", {{"what", what}}); });
-    router.guard([&services, &refusals](Action action, const http::Call& call) -> Result<void> {
-        const Decision decision = check_node_call(services, action, call);
-        Result<void> admitted = to_result(decision);
-        if (admitted) admitted = check_turn(services, call);
-        if (!admitted) refusals.record(action, call, admitted.error().message);
-        return admitted;
-    });
-    router.name_calls([&ids = host.ids, self = host.keys->name()] { return to_string(ids.fresh(self)); });
+http::RouterHooks make_hooks(NodeServices& services, Refusals& refusals, ServiceHost& host, Log& log) {
+    return {.guard = [&services, &refusals](Action action, const http::Call& call) -> Result<void> {
+                const Decision decision = check_node_call(services, action, call);
+                Result<void> admitted = to_result(decision);
+                if (admitted) admitted = check_turn(services, call);
+                if (!admitted) refusals.record(action, call, admitted.error().message);
+                return admitted;
+            },
+            .fresh_id = [&ids = host.ids, self = host.keys->name()] { return to_string(ids.fresh(self)); },
+            .on_exception =
+                [&log](const std::string& what) {
+                    log.warn("handler_threw", {{"what", what}});
+                }};
 }
 
 /// Until the process is to end.
@@ -340,9 +343,8 @@ int serve(const NodeSettings& settings, ServiceHost& host, Machine& machine, Log
                      }});
     ProbeBudget budget;
     NodeServices services{node, inputs, probe, budget, host.clock, self, zone, node_contract()};
-    http::Router router = make_node_routes(services);
     Refusals refusals(host.clock, log);
-    watch_calls(router, services, refusals, host, log);
+    http::Router router = make_node_routes(services, make_hooks(services, refusals, host, log));
     ServiceDoor door(host,
                      {.address = settings.listen_address,
                       .port = static_cast<unsigned short>(settings.listen_port),

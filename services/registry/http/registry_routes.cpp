@@ -104,8 +104,8 @@ void add_operator_routes(http::Router& router, RegistryServices& services) {
 
 }  // namespace
 
-http::Router make_registry_routes(RegistryServices& services) {
-    http::Router router;
+http::Router make_registry_routes(RegistryServices& services, http::RouterHooks hooks) {
+    http::Router router(std::move(hooks));
     Registry& registry = services.registry;
     add_operator_routes(router, services);
     router.add_sync("POST", "/v1/enrolment-tokens", Action::kCreateEnrolmentToken, Body::kJson,

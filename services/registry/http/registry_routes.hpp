@@ -22,7 +22,7 @@ struct RegistryServices {
 };
 
 /// Routes of schemas/openapi/registry. `services` must outlive the router.
-http::Router make_registry_routes(RegistryServices& services);
+http::Router make_registry_routes(RegistryServices& services, http::RouterHooks hooks);
 
 /// What every call passes before a handler sees it. Errors as `authorise` says; kUnavailable where it cannot be put on
 /// record.

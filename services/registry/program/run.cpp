@@ -108,16 +108,20 @@ Result<void> open_keys(ServiceHost& host, const StateFolder& state) {
 }
 
 /// Checks, names and records the calls that the router gets.
-void watch_calls(http::Router& router, const RegistryServices& services, http::DecisionLog& decisions,
-                 RegistryMetrics& figures, ServiceHost& host, Log& log) {
-    router.on_exception([&log](const std::string& what) { log.warn("handler_threw", {{"what", what}}); });
-    router.guard(
-        [&](Action action, const http::Call& call) { return check_registry_call(services, decisions, action, call); });
-    router.watch([&](Action action, const http::Call& call, int status) {
-        decisions.done(action, call, status);
-        figures.answered(action, status);
-    });
-    router.name_calls([&ids = host.ids, self = host.keys->name()] { return to_string(ids.fresh(self)); });
+http::RouterHooks make_hooks(const RegistryServices& services, http::DecisionLog& decisions, RegistryMetrics& figures,
+                             ServiceHost& host, Log& log) {
+    return {.guard = [&](Action action,
+                         const http::Call& call) { return check_registry_call(services, decisions, action, call); },
+            .watch =
+                [&](Action action, const http::Call& call, int status) {
+                    decisions.done(action, call, status);
+                    figures.answered(action, status);
+                },
+            .fresh_id = [&ids = host.ids, self = host.keys->name()] { return to_string(ids.fresh(self)); },
+            .on_exception =
+                [&log](const std::string& what) {
+                    log.warn("handler_threw", {{"what", what}});
+                }};
 }
 
 /// Until the process is to end. `advertised`: the host of the registry's address.
@@ -150,8 +154,7 @@ int serve(const Options& options, const StateFolder& state, const std::string& a
         .metrics_text = [&](metrics::TextFormat format) { return figures.text(format, registry); },
         .has_public_metrics = options.public_metrics};
     http::DecisionLog decisions(host.clock, **audit, log, to_uri(self));
-    http::Router router = make_registry_routes(services);
-    watch_calls(router, services, decisions, figures, host, log);
+    http::Router router = make_registry_routes(services, make_hooks(services, decisions, figures, host, log));
 
     ServiceDoor door(host,
                      {.address = options.address,

@@ -27,7 +27,12 @@ ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contra
       client_(ports_.client, ports_.clock,
               [this](MeteredCall call) { ports_.post([this, call = std::move(call)] { metrics_.called(call); }); }),
       barrier_(ports_.clock, journal_, ports_.audit, ports_.storage_failed),
-      events_(ports_.clock, ports_.store, ports_.log),
+      events_(
+          ports_.clock, ports_.store, ports_.log,
+          [this](const StateEvent& event) {
+              if (feed_.clients() > 0) barrier_.after_commit([this, event] { feed_.publish(event); });
+          },
+          [this](const StateEvent& event) { barrier_.after_commit([this, event] { feed_.interrupt(event); }); }),
       observers_(metrics_, events_),
       feed_(ports_.clock, events_,
             {.post = ports_.post,
@@ -40,17 +45,17 @@ ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contra
       registry_(
           config, ports_.clock, *transport_, ports_.trust, signing_of(ports), ports_.log,
           [this](const std::vector<ZoneEntry>& entries) { domain_.peers.found(entries); },
-          [this] { domain_.peers.ask_known(); }),
+          [this] { domain_.peers.ask_known(); }, ports_.forget_registry_code),
       exchange_(
           ports_.clock, *transport_, domain_.membership, ports_.log, [this] { return known_zones(); },
           config.exchange_every),
       links_(
           config, ports_.clock, *transport_, [this] { return known_zones(); }, ports_.log),
-      nodes_(ports_.clock, ports_.log),
+      nodes_(config.agents, ports_.clock, ports_.log),
       node_links_(
           config, ports_.clock, [this] { return live_agents(); }, ports_.probe_node, ports_.log),
       output_(domain_.applications, executor_),
-      retention_(config, ports_.clock, ports_.store, ports_.store, ports_.store, executor_, ports_.log),
+      retention_(config, ports_.clock, ports_.store, ports_.store, ports_.store, executor_, &files_, ports_.log),
       services_{config,
                 domain_.applications,
                 output_,
@@ -70,12 +75,11 @@ ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contra
                 ports_.store,
                 ports_.audit,
                 traces_,
-                std::move(contract)},
-      decisions_(ports_.clock, ports_.audit, ports_.log, to_uri(config.self())),
+                std::move(contract),
+                [this](metrics::TextFormat format) { return metrics_.text(format, services_); }},
+      decisions_(ports_.clock, ports_.audit, ports_.log, to_uri(config.self()), [this] { barrier_.await_record(); }),
       gate_(services_, decisions_),
-      router_(make_zone_routes(services_)) {
-    connect();
-}
+      router_(make_zone_routes(services_, router_hooks())) {}
 
 void ZoneCore::serve(http::Call call, http::Respond respond) {
     router_.dispatch(std::move(call), [this, respond = std::move(respond)](http::Reply reply) {
@@ -135,6 +139,8 @@ DomainPorts ZoneCore::domain_ports() {
                      .part_observer = std::move(ports_.part_observer),
                      .application_observer = std::move(ports_.application_observer),
                      .check_address = std::move(ports_.check_address),
+                     .check_account = std::move(ports_.check_account),
+                     .program_digest = std::move(ports_.program_digest),
                      .link_to = [this](const ZoneName& zone) { return links_.link_to(zone); },
                      .link_within = [this] { return node_links_.within_zone(); }};
     if (ports_.allocations != nullptr) made.allocations = &allocations_.emplace(barrier_, *ports_.allocations);
@@ -145,26 +151,22 @@ DomainPorts ZoneCore::domain_ports() {
     return made;
 }
 
-/// What the services ask of each other.
-void ZoneCore::connect() {
-    decisions_.commit_later([this] { barrier_.await_record(); });
-    events_.listen([this](const StateEvent& event) {
-        if (feed_.clients() > 0) barrier_.after_commit([this, event] { feed_.publish(event); });
-    });
-    events_.listen_for_lost(
-        [this](const StateEvent& event) { barrier_.after_commit([this, event] { feed_.interrupt(event); }); });
-    services_.metrics_text = [this](metrics::TextFormat format) { return metrics_.text(format, services_); };
-    retention_.use_files(files_);
-    if (!config_.agents.empty()) nodes_.use(config_.agents);
-    router_.on_exception([this](const std::string& what) { ports_.log.warn("handler_threw", {{"what", what}}); });
-    router_.guard([this](Action action, const http::Call& call) { return gate_.check(action, call); });
-    router_.watch([this](Action action, const http::Call& call, int status) {
-        decisions_.done(action, call, status);
-        metrics_.answered(action, status);
-        if (status == 400 && http::changes_something(action, call) && call.caller().kind == CallerKind::kZone)
-            domain_.peerings.record(call.caller().organisation, TrustEvent::kInvalidRequest);
-    });
-    router_.name_calls([this] { return to_string(ports_.ids.fresh(config_.self())); });
+/// Checks, names and records the calls that the routes get.
+http::RouterHooks ZoneCore::router_hooks() {
+    return {
+        .guard = [this](Action action, const http::Call& call) { return gate_.check(action, call); },
+        .watch =
+            [this](Action action, const http::Call& call, int status) {
+                decisions_.done(action, call, status);
+                metrics_.answered(action, status);
+                if (status == 400 && http::changes_something(action, call) && call.caller().kind == CallerKind::kZone)
+                    domain_.peerings.record(call.caller().organisation, TrustEvent::kInvalidRequest);
+            },
+        .fresh_id = [this] { return to_string(ports_.ids.fresh(config_.self())); },
+        .on_exception =
+            [this](const std::string& what) {
+                ports_.log.warn("handler_threw", {{"what", what}});
+            }};
 }
 
 Result<void> ZoneCore::resume() {

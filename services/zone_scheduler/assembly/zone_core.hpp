@@ -50,6 +50,10 @@ struct ZonePorts {
     /// Whether jobs may be made to connect to a host that another organisation names; empty: nobody looks.
     std::function<Result<void>(const std::string& host)> check_address{};
     ZoneResources resources{};
+    std::function<void()> forget_registry_code{};  ///< called once the code to enrol with was used
+    /// Whether jobs may run as an account of the host; empty: nobody looks.
+    std::function<Result<void>(const AccountName&)> check_account{};
+    ProfileLibrary::DigestOf program_digest{};  ///< of a program's file; empty: programs are known by their paths
 };
 
 /// A whole zone without its edges: the domain's services, wired to each other, and the routes to them. The program
@@ -104,18 +108,6 @@ class ZoneCore {
     void set_accounts(std::optional<AccountMap> accounts) { domain_.filter.set_accounts(std::move(accounts)); }
     /// The certificate is another now.
     void sign_anew() { registry_.sign_anew(); }
-    /// Called once the code to enrol with was used.
-    void on_enrolled(std::function<void()> forget_code) { registry_.on_enrolled(std::move(forget_code)); }
-
-    /// Whether jobs may run as an account of the host; without it nobody looks.
-    void use_host_accounts(std::function<Result<void>(const AccountName&)> check) {
-        domain_.peerings.use_host_accounts(std::move(check));
-    }
-
-    /// SHA-256 of a program's file, to know it again under another path and after a change; without it paths are all.
-    void use_program_digests(ProfileLibrary::DigestOf digest_of) {
-        domain_.applications.profiles().use_digests(std::move(digest_of));
-    }
 
     const ApplicationService& applications() const { return domain_.applications; }
     const PartService& parts() const { return domain_.parts.front(); }
@@ -126,7 +118,7 @@ class ZoneCore {
     std::vector<NodeLinkSensor::Agent> live_agents() const;
     std::unique_ptr<ZoneTransport> make_transport();
     DomainPorts domain_ports();
-    void connect();
+    http::RouterHooks router_hooks();
 
     const ZoneConfig& config_;
     ZonePorts ports_;

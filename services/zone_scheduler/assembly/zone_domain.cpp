@@ -18,20 +18,15 @@ Result<ApplicationModel> decode_model_text(std::string_view text) {
 
 ZoneDomain::ZoneDomain(DomainPorts ports)
     : ports_(std::move(ports)),
-      peerings(ports_.config, ports_.clock, ports_.site, ports_.trust, ports_.log),
-      filter(ports_.config, ports_.clock, ports_.site, peerings),
+      peerings(ports_.config, ports_.clock, ports_.site, ports_.trust, ports_.log, peering_ports()),
+      filter(ports_.config, ports_.clock, ports_.site, peerings,
+             [this](const Caller& subject) { return membership.is_blocked(subject); }),
       peers(ports_.config, ports_.clock, ports_.store, ports_.transport, ports_.keys, ports_.trust, peerings,
             ports_.log),
       membership(ports_.config, ports_.clock, ports_.site, ports_.keys, ports_.trust, ports_.secrets, ports_.log),
       delegations(ports_.config, ports_.clock, ports_.site, ports_.keys, ports_.trust, ports_.log),
       parts(part_ports()),
-      applications(application_ports()) {
-    filter.use_blocks([this](const Caller& subject) { return membership.is_blocked(subject); });
-    peerings.use_blocks([this](const Caller& subject) { return membership.is_blocked(subject); });
-    peerings.use_accounts([this] { return filter.accounts(); });
-    peerings.use_usage(
-        [this](const OrganisationName& organisation) { return parts.front().table().usage_of(organisation); });
-}
+      applications(application_ports()) {}
 
 Result<void> ZoneDomain::resume() {
     if (auto resumed = membership.resume(); !resumed) return resumed;
@@ -41,6 +36,13 @@ Result<void> ZoneDomain::resume() {
     if (auto resumed = parts.resume(); !resumed) return resumed;
     if (auto resumed = peers.resume(); !resumed) return resumed;
     return applications.resume();
+}
+
+PeeringPorts ZoneDomain::peering_ports() {
+    return {.is_blocked = [this](const Caller& subject) { return membership.is_blocked(subject); },
+            .accounts = [this] { return filter.accounts(); },
+            .check_account = std::move(ports_.check_account),
+            .usage = [this](const OrganisationName& of) { return parts.front().table().usage_of(of); }};
 }
 
 /// What the zone as a peer works with.
@@ -87,6 +89,7 @@ ApplicationPorts ZoneDomain::application_ports() {
             .step_observer = std::move(ports_.application_observer),
             .delegations = &delegations,
             .files = &ports_.files,
+            .program_digest = std::move(ports_.program_digest),
             .account_of = [this](const Caller& user) { return own_account(user); },
             .groups_of = [this](const Caller& user) { return membership.groups_of(user); },
             .is_blocked = [this](const Caller& subject) { return membership.is_blocked(subject); },

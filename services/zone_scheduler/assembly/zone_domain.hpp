@@ -39,7 +39,9 @@ struct DomainPorts {
     MachineUsageSource machines{};       ///< what machines have for parts; empty: as configured
     Duration machines_every{};
     std::function<Result<void>(const std::string& host)> check_address{};
-    std::function<Link(const ZoneName& zone)> link_to{};  ///< measured; empty: as configured
+    std::function<Result<void>(const AccountName&)> check_account{};  ///< of the host, as `PeeringPorts`
+    ProfileLibrary::DigestOf program_digest{};                        ///< empty: programs are known by their paths
+    std::function<Link(const ZoneName& zone)> link_to{};              ///< measured; empty: as configured
     std::function<Link()> link_within{};
     /// Receives what homes note of the conduct of others, once `peerings` has it.
     std::function<void(const OrganisationName&, TrustEvent)> conduct_noted{};
@@ -69,6 +71,7 @@ class ZoneDomain {
   private:
     Result<AccountName> own_account(const Caller& user);
     Result<void> check_delegation(const PartRequest& part, bool required) const;
+    PeeringPorts peering_ports();
     PartPorts part_ports();
     ApplicationPorts application_ports();
 };

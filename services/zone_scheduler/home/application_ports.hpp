@@ -36,6 +36,8 @@ struct ApplicationPorts {
     /// Where users' delegations are, to show them to zones of other organisations; null: none is shown.
     DelegationService* delegations = nullptr;
     FileLibrary* files = nullptr;  ///< where the users' files and results are; null: none are taken
+    /// As `ProfileLibrary::DigestOf`; empty: programs are known by their paths.
+    std::function<std::string(const std::string& path)> program_digest{};
     /// The local account that a user's launcher runs as; empty: the zone's own.
     std::function<Result<AccountName>(const Caller&)> account_of{};
     /// The groups of a user for requests to other zones.

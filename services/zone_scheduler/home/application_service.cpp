@@ -82,7 +82,7 @@ Result<void> check_staging(const ApplicationPorts& ports, const Caller& caller, 
 
 ApplicationService::ApplicationService(ApplicationPorts ports)
     : ports_(std::move(ports)),
-      profiles_(ports_.clock, ports_.store, ports_.store, ports_.log),
+      profiles_(ports_.clock, ports_.store, ports_.store, ports_.log, ports_.program_digest),
       jitter_(static_cast<std::uint64_t>(to_microseconds(ports_.clock.now())) ^
               std::hash<std::string>{}(ports_.config.zone.name)),
       zones_(ports_, backoff_),

@@ -78,7 +78,7 @@ std::string ProfileLibrary::digest_of(const ApplicationRequest& request) const {
 }
 
 std::string ProfileLibrary::digest_of(const std::vector<std::string>& argv) const {
-    return argv.empty() || !argv[0].starts_with('/') ? std::string{} : digest_of_(argv[0]);
+    return !digest_of_ || argv.empty() || !argv[0].starts_with('/') ? std::string{} : digest_of_(argv[0]);
 }
 
 ProfileLibrary::Choice ProfileLibrary::choose(const Caller& owner, const ApplicationRequest& request) {

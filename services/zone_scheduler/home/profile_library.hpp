@@ -20,13 +20,11 @@ namespace zbs {
 /// number of ranks are the same. Lives on the domain's strand.
 class ProfileLibrary {
   public:
-    ProfileLibrary(Clock& clock, ProfileStore& store, ApplicationStore& applications, Log& log)
-        : clock_(clock), store_(store), applications_(applications), log_(log) {}
-
-    /// SHA-256 of a program's file as 64 hexadecimal digits, empty where it cannot be read; without it programs are
-    /// known by their paths only.
+    /// SHA-256 of a program's file as 64 hexadecimal digits, empty where it cannot be read.
     using DigestOf = std::function<std::string(const std::string& path)>;
-    void use_digests(DigestOf digest_of) { digest_of_ = std::move(digest_of); }
+    /// `digest_of`: empty where programs are known by their paths only.
+    ProfileLibrary(Clock& clock, ProfileStore& store, ApplicationStore& applications, Log& log, DigestOf digest_of = {})
+        : clock_(clock), store_(store), applications_(applications), log_(log), digest_of_(std::move(digest_of)) {}
 
     struct Choice {
         std::shared_ptr<const ApplicationModel> model;  ///< shared with plans that are made in the background
@@ -65,7 +63,7 @@ class ProfileLibrary {
     ProfileStore& store_;
     ApplicationStore& applications_;
     Log& log_;
-    DigestOf digest_of_ = [](const std::string&) { return std::string{}; };
+    DigestOf digest_of_;
     /// Newest choices first, by what they were made from: an application that waits is planned again and again.
     std::list<std::pair<std::string, Choice>> recent_;
 };

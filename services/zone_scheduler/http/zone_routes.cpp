@@ -353,8 +353,8 @@ Result<void> check_insider(const http::Request& request, const ZoneServices& ser
     return {};
 }
 
-http::Router make_zone_routes(ZoneServices& services) {
-    http::Router router;
+http::Router make_zone_routes(ZoneServices& services, http::RouterHooks hooks) {
+    http::Router router(std::move(hooks));
     add_application_routes(router, services);
     add_part_routes(router, services);
     add_zone_routes(router, services);

@@ -50,7 +50,7 @@ struct ZoneServices {
 };
 
 /// Routes of schemas/openapi/zone. `services` must outlive the router.
-http::Router make_zone_routes(ZoneServices& services);
+http::Router make_zone_routes(ZoneServices& services, http::RouterHooks hooks);
 
 /// Own users and the operator see the inside of the zone; nobody else. Errors: kUnauthenticated, kDenied.
 Result<void> check_insider(const http::Request& request, const ZoneServices& services);

@@ -113,6 +113,23 @@ Result<Logs> open_logs(const ZoneSettings& settings, Log& log) {
     return logs;
 }
 
+/// Agents as they have registered at the zone; none before there is one.
+node::NodeExecutor::Directory directory_of(const std::unique_ptr<ZoneCore>& zone) {
+    return [&zone](const MachineName& machine) -> std::optional<node::KnownAgent> {
+        const NodeRegistration* known = zone ? zone->nodes().find(machine) : nullptr;
+        if (known == nullptr) return std::nullopt;
+        return node::KnownAgent{known->url, known->description.step_folder, known->description.weights};
+    };
+}
+
+/// Whether jobs may run as an account of this host; empty where all run as the zone.
+std::function<Result<void>(const AccountName&)> host_accounts(const ZoneSettings& settings) {
+    if (!settings.zone.run_as_accounts) return {};
+    return [minimum_uid = settings.minimum_uid](const AccountName& account) {
+        return check_account(account, minimum_uid);
+    };
+}
+
 }  // namespace
 
 [[noreturn]] void end_at_once(Log& log, const Error& error, bool is_shared) {
@@ -144,7 +161,7 @@ Result<std::unique_ptr<ActiveZone>> ActiveZone::make(ServiceHost& host, ZoneSett
     const auto lost = [&log, is_shared = settings.database.has_value()](const Error& error) {
         end_at_once(log, error, is_shared);
     };
-    made->nodes = make_nodes(host, settings, state, made->storage, post, lost, log);
+    made->nodes = make_nodes(host, settings, state, made->storage, directory_of(made->zone), post, lost, log);
     const Result<Logs> logs = open_logs(settings, log);
     if (!logs) return logs.error();
     made->zone = std::make_unique<ZoneCore>(
@@ -172,19 +189,14 @@ Result<std::unique_ptr<ActiveZone>> ActiveZone::make(ServiceHost& host, ZoneSett
                   .part_observer = logs->part_observer(settings.zone),
                   .application_observer = logs->application_observer(),
                   .check_address = settings.allow_private_addresses ? nullptr : cpprest::check_public_address,
-                  .resources = resources_of(state, settings.database.has_value(), host.keys.get())},
+                  .resources = resources_of(state, settings.database.has_value(), host.keys.get()),
+                  .forget_registry_code = [&state] { forget_registry_code(state); },
+                  .check_account = host_accounts(settings),
+                  .program_digest = [digests = std::make_shared<system::ProgramDigests>()](
+                                        const std::string& path) { return digests->of(path); }},
         zone_contract());
     ZoneCore& zone = *made->zone;
-    if (made->nodes) made->nodes->use(zone.nodes());
-    zone.on_enrolled([&state] { forget_registry_code(state); });
     logs->begin_anew_with(zone, settings.zone);
-    if (settings.zone.run_as_accounts) {
-        zone.use_host_accounts([minimum_uid = settings.minimum_uid](const AccountName& account) {
-            return check_account(account, minimum_uid);
-        });
-    }
-    zone.use_program_digests(
-        [digests = std::make_shared<system::ProgramDigests>()](const std::string& path) { return digests->of(path); });
     made->renewal = make_renewal(host, settings, zone, log, config_path);
     return made;
 }
@@ -198,14 +210,6 @@ Result<void> ActiveZone::begin(ServiceHost& host) {
     return {};
 }
 
-void Nodes::use(const NodeDirectory& directory) {
-    executor->use_directory([&directory](const MachineName& machine) -> std::optional<node::KnownAgent> {
-        const NodeRegistration* known = directory.find(machine);
-        if (known == nullptr) return std::nullopt;
-        return node::KnownAgent{known->url, known->description.step_folder, known->description.weights};
-    });
-}
-
 NodeLinkSensor::Ask Nodes::probe(const OrganisationName& organisation, node::NodeExecutor::Post post) const {
     return [client = client.get(), organisation, post = std::move(post)](
                const NodeLinkSensor::Agent& from, const ProbeRequest& to,
@@ -216,8 +220,8 @@ NodeLinkSensor::Ask Nodes::probe(const OrganisationName& organisation, node::Nod
 }
 
 std::optional<Nodes> make_nodes(ServiceHost& host, const ZoneSettings& settings, const StateFolder& state,
-                                const Storage& storage, node::NodeExecutor::Post post,
-                                std::function<void(const Error&)> lost, Log& log) {
+                                const Storage& storage, node::NodeExecutor::Directory directory,
+                                node::NodeExecutor::Post post, std::function<void(const Error&)> lost, Log& log) {
     if (settings.zone.agents.empty()) return std::nullopt;
     ZoneSettings inside = settings;
     inside.allow_private_addresses = true;
@@ -234,7 +238,8 @@ std::optional<Nodes> make_nodes(ServiceHost& host, const ZoneSettings& settings,
             .most_output_bytes = settings.zone.max_output_bytes == 0 ? UINT64_MAX : settings.zone.max_output_bytes,
             .read = [reader = nodes.reader.get()](node::FilePiece piece,
                                                   auto answer) { reader->read(std::move(piece), std::move(answer)); }},
-        settings.zone.organisation, *storage.executor, *nodes.client, std::move(post), host.clock, log);
+        settings.zone.organisation, std::move(directory), *storage.executor, *nodes.client, std::move(post), host.clock,
+        log);
     return nodes;
 }
 

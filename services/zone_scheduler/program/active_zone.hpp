@@ -23,17 +23,15 @@ struct Nodes {
     std::unique_ptr<node::PieceReader> reader;
     std::unique_ptr<node::NodeExecutor> executor;
 
-    /// Where agents are, as they register.
-    void use(const NodeDirectory& directory);
     /// How one of them is made to probe another. `post` puts work on the domain's strand.
     NodeLinkSensor::Ask probe(const OrganisationName& organisation, node::NodeExecutor::Post post) const;
 };
 
 /// None where no machine has an agent. What `storage` has must outlive it: steps of this host are its executor's.
-/// `lost`: as of LeasedClient.
+/// `directory`: the agents as they have registered; `lost`: as of LeasedClient.
 std::optional<Nodes> make_nodes(ServiceHost& host, const ZoneSettings& settings, const StateFolder& state,
-                                const Storage& storage, node::NodeExecutor::Post post,
-                                std::function<void(const Error&)> lost, Log& log);
+                                const Storage& storage, node::NodeExecutor::Directory directory,
+                                node::NodeExecutor::Post post, std::function<void(const Error&)> lost, Log& log);
 
 /// What the active scheduler of a zone is made of: its storage, what it calls others with, and the zone itself.
 struct ActiveZone {

@@ -38,7 +38,7 @@ void EventLog::add(StateEvent event) {
         return lost_(event);
     }
     last_ = event.id;
-    listener_(event);
+    stored_(event);
 }
 
 }  // namespace zbs

@@ -15,17 +15,18 @@ namespace zbs {
 /// grow also after a backup was restored. Lives on the domain's strand.
 class EventLog {
   public:
-    EventLog(const Clock& clock, EventStore& store, Log& log) : clock_(clock), store_(store), log_(log) {}
+    using Listener = std::function<void(const StateEvent&)>;
+    /// `stored` receives each event, which is not durable yet; `lost` one that could not be stored: its id is 0.
+    EventLog(
+        const Clock& clock, EventStore& store, Log& log, Listener stored = [](const StateEvent&) {},
+        Listener lost = [](const StateEvent&) {})
+        : clock_(clock), store_(store), log_(log), stored_(std::move(stored)), lost_(std::move(lost)) {}
     /// Errors: the store's.
     Result<void> resume();
 
     void application_entered(const Application& application);
     void part_entered(const PartRecord& part);
 
-    /// Receives each event, which is not durable yet. Default nobody.
-    void listen(std::function<void(const StateEvent&)> listener) { listener_ = std::move(listener); }
-    /// Receives an event that could not be stored: its id is 0. Default nobody.
-    void listen_for_lost(std::function<void(const StateEvent&)> listener) { lost_ = std::move(listener); }
     /// Those that are stored, durable or not. Errors: the store's.
     Result<std::vector<StateEvent>> find(const EventQuery& query) const { return store_.events(query); }
     std::uint64_t last() const { return last_; }  ///< id; 0 before the first event
@@ -36,8 +37,8 @@ class EventLog {
     const Clock& clock_;
     EventStore& store_;
     Log& log_;
-    std::function<void(const StateEvent&)> listener_ = [](const StateEvent&) {};
-    std::function<void(const StateEvent&)> lost_ = [](const StateEvent&) {};
+    Listener stored_;
+    Listener lost_;
     std::uint64_t last_ = 0;
 };
 

@@ -18,7 +18,7 @@ constexpr auto kMaxListed = static_cast<std::size_t>(limits::kMaxZonesInRegistry
 
 RegistrySession::RegistrySession(const ZoneConfig& config, Clock& clock, RegistryTransport& transport,
                                  const TrustBundles& trust, EntrySigning signing, Log& log, Found found,
-                                 std::function<void()> missed)
+                                 std::function<void()> missed, std::function<void()> forget_code)
     : config_(config),
       clock_(clock),
       transport_(transport),
@@ -26,7 +26,8 @@ RegistrySession::RegistrySession(const ZoneConfig& config, Clock& clock, Registr
       signing_(std::move(signing)),
       log_(log),
       found_(std::move(found)),
-      missed_(std::move(missed)) {}
+      missed_(std::move(missed)),
+      forget_code_(std::move(forget_code)) {}
 
 void RegistrySession::start() {
     if (config_.registry.url.empty()) return;

@@ -26,9 +26,11 @@ struct EntrySigning {
 class RegistrySession {
   public:
     using Found = std::function<void(const std::vector<ZoneEntry>&)>;
-    /// `found` gets what was verified, after every look; `missed` is called after a look that got no answer.
+    /// `found` gets what was verified, after every look; `missed` is called after a look that got no answer;
+    /// `forget_code`, unless it is empty, once the code to enrol with was used: it need not be kept.
     RegistrySession(const ZoneConfig& config, Clock& clock, RegistryTransport& transport, const TrustBundles& trust,
-                    EntrySigning signing, Log& log, Found found, std::function<void()> missed);
+                    EntrySigning signing, Log& log, Found found, std::function<void()> missed,
+                    std::function<void()> forget_code);
     void start();
     /// Takes no new work, says so to the registry, and finishes what it has.
     void drain(bool on);
@@ -46,8 +48,6 @@ class RegistrySession {
     Duration clock_ahead() const { return clock_ahead_; }
     /// Another scheduler that claims this zone's name or key, of late.
     std::optional<RivalClaim> rival() const;
-    /// Called once the code was used: it need not be kept.
-    void on_enrolled(std::function<void()> forget_code) { forget_code_ = std::move(forget_code); }
 
   private:
     Result<SignedText> entry(ZoneStanding standing);

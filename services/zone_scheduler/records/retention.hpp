@@ -20,18 +20,18 @@ namespace zbs {
 /// second, so that nobody waits for it. Lives on the domain's strand.
 class Retention {
   public:
+    /// `files`: results and files of users, that go with the records, or once nobody uses them; null: none are kept.
     Retention(const ZoneConfig& config, Clock& clock, ApplicationStore& applications, PartStore& parts,
-              ClockStore& clock_store, StepFiles& step_files, Log& log)
+              ClockStore& clock_store, StepFiles& step_files, FileLibrary* files, Log& log)
         : config_(config),
           clock_(clock),
           applications_(applications),
           parts_(parts),
           clock_store_(clock_store),
           step_files_(step_files),
+          files_(files),
           log_(log) {}
     void start();
-    /// Where results and files of users are, that go with the records, or once nobody uses them.
-    void use_files(FileLibrary& files) { files_ = &files; }
 
     static constexpr std::size_t kRecordsPerCheck = 20;  ///< of applications, and as many of parts
     static constexpr std::size_t kFilesPerCheck = 500;
@@ -61,8 +61,8 @@ class Retention {
     PartStore& parts_;
     ClockStore& clock_store_;
     StepFiles& step_files_;
+    FileLibrary* files_;
     Log& log_;
-    FileLibrary* files_ = nullptr;
     std::optional<Duration> wall_ahead_;  ///< of the monotonic clock, at the last look
     Duration distrusted_until_{};         ///< monotonic
     Duration note_at_{};                  ///< monotonic: when the store next records that the clock is believed

@@ -20,8 +20,10 @@ class NodeDirectory {
   public:
     static constexpr Duration kLease = std::chrono::seconds{40};
 
-    /// Both must outlive this.
-    NodeDirectory(const Clock& clock, Log& log) : clock_(clock), log_(log) {}
+    /// `agents`: the machines that the zone has by their agents; only of these a forecast is made, and `uses_of`
+    /// speaks. Clock and log must outlive this.
+    NodeDirectory(std::set<MachineName, std::less<>> agents, const Clock& clock, Log& log)
+        : clock_(clock), log_(log), agents_(std::move(agents)) {}
 
     /// Errors: kInvalidArgument where the description is of another node than `name`; kTooManyRequests over
     /// `limits::kMaxNodes`.
@@ -44,8 +46,6 @@ class NodeDirectory {
     /// processors than the zone has of the machine. Their speed is the share of its processors that others will leave,
     /// as forecast from what the agent measures.
     std::vector<MachineUse> uses_of(const std::vector<Machine>& machines) const;
-    /// The machines that the zone has by their agents: only of these a forecast is made, and `uses_of` speaks.
-    void use(std::set<MachineName, std::less<>> agents) { agents_ = std::move(agents); }
 
   private:
     struct Entry {

@@ -57,8 +57,13 @@ Entitlement entitled_by(const PeeringRights& rights, const ZoneConfig& config, D
 }
 
 AuthorizationFilter::AuthorizationFilter(const ZoneConfig& config, Clock& clock, SiteStore& store,
-                                         const PeeringService& peerings)
-    : config_(config), clock_(clock), store_(store), peerings_(peerings), accounts_(config.accounts) {}
+                                         const PeeringService& peerings, std::function<bool(const Caller&)> is_blocked)
+    : config_(config),
+      clock_(clock),
+      store_(store),
+      peerings_(peerings),
+      is_blocked_(std::move(is_blocked)),
+      accounts_(config.accounts) {}
 
 Result<void> AuthorizationFilter::resume() {
     accounts_ = config_.accounts;

@@ -49,9 +49,11 @@ PeeringRights rights_of_own(const ZoneConfig& config);
 /// account map, blocks. Asked alike for capacity and for a part. Lives on the domain's strand.
 class AuthorizationFilter {
   public:
-    AuthorizationFilter(const ZoneConfig& config, Clock& clock, SiteStore& store, const PeeringService& peerings);
+    /// `is_blocked`: who gets nothing.
+    AuthorizationFilter(
+        const ZoneConfig& config, Clock& clock, SiteStore& store, const PeeringService& peerings,
+        std::function<bool(const Caller&)> is_blocked = [](const Caller&) { return false; });
     Result<void> resume();  ///< loads the leases of pool accounts
-    void use_blocks(std::function<bool(const Caller&)> is_blocked) { is_blocked_ = std::move(is_blocked); }
     /// Another account map from now on; none: own users run as the zone, others where their peering names an account.
     void set_accounts(std::optional<AccountMap> accounts) { accounts_ = std::move(accounts); }
 
@@ -78,7 +80,7 @@ class AuthorizationFilter {
     Clock& clock_;
     SiteStore& store_;
     const PeeringService& peerings_;
-    std::function<bool(const Caller&)> is_blocked_ = [](const Caller&) { return false; };
+    std::function<bool(const Caller&)> is_blocked_;
     std::optional<AccountMap> accounts_;
     std::map<AccountName, PoolLease> leases_;  ///< by account
     std::map<AccountName, int> in_use_;        ///< parts by account

@@ -113,7 +113,7 @@ Result<void> PeeringService::remove(const OrganisationName& organisation) {
     const std::vector<std::string> keys = keys_of(organisation);
     if (keys.empty() && !trust_.bundle(organisation))
         return Error{ErrorCode::kNotFound, "organisation '" + organisation + "' is not known here", {}};
-    if (usage_(organisation).parts > 0) {
+    if (ports_.usage(organisation).parts > 0) {
         return Error{ErrorCode::kConflict,
                      "'" + organisation + "' has parts here; suspend it and remove it when they have ended",
                      {}};
@@ -148,7 +148,7 @@ Result<std::string> PeeringService::check_bundle(const OrganisationName& organis
 }
 
 SiteNames PeeringService::site_names() const {
-    return {partitions_of(config_), accounts_(), config_.account_map_file, check_account_};
+    return {partitions_of(config_), ports_.accounts(), config_.account_map_file, ports_.check_account};
 }
 
 std::vector<std::string> PeeringService::bundle_notes(const OrganisationName& organisation) const {

@@ -37,9 +37,10 @@ Time last_seen(const PeeringRecord& record) {
 
 }  // namespace
 
-PeeringService::PeeringService(const ZoneConfig& config, Clock& clock, SiteStore& store, TrustBundles& trust, Log& log)
-    : config_(config), clock_(clock), store_(store), trust_(trust), log_(log) {
-    accounts_ = [this] { return config_.accounts ? &*config_.accounts : nullptr; };
+PeeringService::PeeringService(const ZoneConfig& config, Clock& clock, SiteStore& store, TrustBundles& trust, Log& log,
+                               PeeringPorts ports)
+    : config_(config), clock_(clock), store_(store), trust_(trust), log_(log), ports_(std::move(ports)) {
+    if (!ports_.accounts) ports_.accounts = [this] { return config_.accounts ? &*config_.accounts : nullptr; };
 }
 
 Result<void> PeeringService::resume() {
@@ -230,7 +231,7 @@ Result<PeeringAnswer> PeeringService::request(const Caller& caller, const Peerin
         if (!shown) return shown.error();
         fingerprint = *std::move(shown);
     }
-    if (is_blocked_(asker))
+    if (ports_.is_blocked(asker))
         return Error{ErrorCode::kDenied,
                      to_uri(asker) + " may do nothing at zone " + self.name + "; ask " + config_.contact,
                      {}};
@@ -359,7 +360,7 @@ void PeeringService::flush() {
 PeeringService::View PeeringService::view_of(const PeeringRecord& record) const {
     View view{record, explain(record.history, clock_.now()), {}, {}, {}};
     view.now = rights_now(record.organisation).value_or(PeeringRights{});
-    view.usage = usage_(record.organisation);
+    view.usage = ports_.usage(record.organisation);
     if (const auto at = last_.find(record.organisation); at != last_.end())
         view.last.assign(at->second.begin(), at->second.end());
     return view;

@@ -17,6 +17,17 @@
 
 namespace zbs {
 
+/// What peerings ask of the rest of the zone. A function that is left out: as where there is nothing of the kind.
+struct PeeringPorts {
+    std::function<bool(const Caller&)> is_blocked = [](const Caller&) { return false; };  ///< they get no answer
+    /// The account map of this moment, null for none; empty: the configuration's.
+    std::function<const AccountMap*()> accounts{};
+    /// Whether jobs may run as an account of this host; empty: not asked.
+    std::function<Result<void>(const AccountName&)> check_account{};
+    /// What an organisation has here now.
+    std::function<PeeringUsage(const OrganisationName&)> usage = [](const OrganisationName&) { return PeeringUsage{}; };
+};
+
 /// Whose users this zone takes, and how many of them: one record per organisation, settled by the operator or by a
 /// rule, with a degree of trust that its own behaviour moves. Zones of the own organisation need no record and have no
 /// limits. (Who takes our users: `PeerService`.) Lives on the domain's strand; every answer is stored first.
@@ -25,18 +36,11 @@ class PeeringService {
     static constexpr Duration kSaveEvery = std::chrono::seconds{5};
     static constexpr std::size_t kLastEvents = 16;
 
-    PeeringService(const ZoneConfig& config, Clock& clock, SiteStore& store, TrustBundles& trust, Log& log);
+    PeeringService(const ZoneConfig& config, Clock& clock, SiteStore& store, TrustBundles& trust, Log& log,
+                   PeeringPorts ports = {});
     Result<void> resume();
     /// Other rules from now on; who was accepted stays so.
     void set_rules(std::vector<AutomaticRule> rules);
-    /// Whom to answer nothing; default nobody.
-    void use_blocks(std::function<bool(const Caller&)> is_blocked) { is_blocked_ = std::move(is_blocked); }
-    /// The account map of this moment, null for none; default the configuration's.
-    void use_accounts(std::function<const AccountMap*()> accounts) { accounts_ = std::move(accounts); }
-    /// Whether jobs may run as an account of this host; default: not asked.
-    void use_host_accounts(std::function<Result<void>(const AccountName&)> check) { check_account_ = std::move(check); }
-    /// What an organisation has here now; default nothing.
-    void use_usage(std::function<PeeringUsage(const OrganisationName&)> usage) { usage_ = std::move(usage); }
 
     /// A zone asks that its users be taken. `caller` is what its connection proved: the zone itself, or nobody while
     /// its organisation is unknown here. An unknown one leaves a pending record, no more. Errors: kUnauthenticated;
@@ -118,12 +122,7 @@ class PeeringService {
     SiteStore& store_;
     TrustBundles& trust_;
     Log& log_;
-    std::function<bool(const Caller&)> is_blocked_ = [](const Caller&) { return false; };
-    std::function<PeeringUsage(const OrganisationName&)> usage_ = [](const OrganisationName&) {
-        return PeeringUsage{};
-    };
-    std::function<const AccountMap*()> accounts_;
-    std::function<Result<void>(const AccountName&)> check_account_;
+    PeeringPorts ports_;
     std::vector<AutomaticRule> rules_;
     Records records_;
     std::map<std::string, std::deque<Event>> last_;

@@ -9,10 +9,9 @@ namespace zbs::http {
 namespace {
 
 /// A router that lets everybody in.
-Router open_router() {
-    Router router;
-    router.guard([](Action, const Call&) { return Result<void>{}; });
-    return router;
+Router open_router(RouterHooks hooks = {}) {
+    hooks.guard = [](Action, const Call&) { return Result<void>{}; };
+    return Router(std::move(hooks));
 }
 
 /// A router whose handlers answer with the name of their route and what they were given.
@@ -103,9 +102,8 @@ TEST(Router, BodiesArePartOfTheRoute) {
 }
 
 TEST(Router, AHandlerThatThrowsIsAnsweredForOnceAndWithoutDetails) {
-    Router router = open_router();
     std::vector<std::string> reports;
-    router.on_exception([&](const std::string& report) { reports.push_back(report); });
+    Router router = open_router({.on_exception = [&](const std::string& report) { reports.push_back(report); }});
     router.add_sync("GET", "/throws", Action::kGetLive, Body::kNone,
                     [](const Request&) -> Reply { throw std::runtime_error("secret"); });
     router.add("GET", "/odd", Action::kGetLive, Body::kNone, [](const Request&, const Respond&) { throw 7; });
@@ -171,13 +169,12 @@ TEST(Router, WithoutAGuardNothingIsServed) {
 
 /// Who may not call does not learn what a good body would have been.
 TEST(Router, TheGuardIsAskedBeforeTheBodyIsRead) {
-    Router router;
     int served = 0;
     std::vector<std::string> asked;
-    router.guard([&](Action action, const Call& call) -> Result<void> {
+    Router router({.guard = [&](Action action, const Call& call) -> Result<void> {
         asked.push_back(std::string(to_string(action)) + " " + call.parameters.at("id"));
         return Error{ErrorCode::kUnauthenticated, "who are you?", {}};
-    });
+    }});
     router.add_sync("POST", "/a/{id}", Action::kCommitPart, Body::kJson,
                     [&](const Request&) { return ++served, ok(1); });
     const Reply refused = ask(router, "POST", "/a/7", "{ no JSON");
@@ -244,15 +241,16 @@ TEST(Router, HowMuchOfABodyIsReadDependsOnRouteAndCaller) {
 }
 
 TEST(Router, TheWatchIsToldTheEndOfWhatTheGuardLetIn) {
-    Router router;
-    router.guard([](Action action, const Call&) -> Result<void> {
-        if (action == Action::kGetReady) return Error{ErrorCode::kDenied, "no", {}};
-        return {};
-    });
     std::vector<std::string> observed;
-    router.watch([&](Action action, const Call& call, int status) {
-        observed.push_back(std::string(to_string(action)) + " " + call.path + " " + std::to_string(status));
-    });
+    Router router({.guard = [](Action action, const Call&) -> Result<void> {
+                       if (action == Action::kGetReady) return Error{ErrorCode::kDenied, "no", {}};
+                       return {};
+                   },
+                   .watch =
+                       [&](Action action, const Call& call, int status) {
+                           observed.push_back(std::string(to_string(action)) + " " + call.path + " " +
+                                              std::to_string(status));
+                       }});
     router.add_sync("GET", "/good", Action::kGetLive, Body::kNone, [](const Request&) { return ok(1); });
     router.add_sync("GET", "/refused", Action::kGetReady, Body::kNone, [](const Request&) { return ok(1); });
     router.add_sync("GET", "/throws", Action::kWhoAmI, Body::kNone, [](const Request&) -> Reply { throw 7; });
@@ -263,9 +261,8 @@ TEST(Router, TheWatchIsToldTheEndOfWhatTheGuardLetIn) {
 }
 
 TEST(Router, EveryReplyTellsTheNameOfItsCall) {
-    Router router = open_router();
     int calls = 0;
-    router.name_calls([&] { return "call-" + std::to_string(++calls); });
+    Router router = open_router({.fresh_id = [&] { return "call-" + std::to_string(++calls); }});
     std::string seen;
     router.add_sync("GET", "/a", Action::kGetLive, Body::kNone,
                     [&](const Request& request) { return seen = request.call.request_id, ok(1); });

@@ -51,12 +51,12 @@ class InputTransferTest : public testing::Test {
         lives.push_back(std::make_unique<node::NodeExecutor>(
             node::NodeExecutorOptions{
                 .machines = {"n1"}, .folder = folder.path("results"), .reserve_bytes = reserve, .reserve_percent = 0},
-            "alpha", local, client,
-            [this](std::function<void()> work) { world.clock.after(Duration{0}, std::move(work)); }, world.clock,
-            world.log));
-        zone().use_directory([](const std::string&) -> std::optional<node::KnownAgent> {
-            return node::KnownAgent{"https://n1", "/steps/{operation}/job", false};
-        });
+            "alpha",
+            [](const std::string&) -> std::optional<node::KnownAgent> {
+                return node::KnownAgent{"https://n1", "/steps/{operation}/job", false};
+            },
+            local, client, [this](std::function<void()> work) { world.clock.after(Duration{0}, std::move(work)); },
+            world.clock, world.log));
     }
     std::uint64_t reserve = 0;  ///< bytes; of lives that begin later
     node::NodeExecutor& zone() { return *lives.back(); }

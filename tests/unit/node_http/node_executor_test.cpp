@@ -59,13 +59,13 @@ class NodeExecutorTest : public testing::Test {
                                               durable.push_back(name);
                                               return name != broken;  // thousands of files
                                           }},
-            "alpha", local, *client,
-            [this](std::function<void()> work) { world.clock.after(Duration{0}, std::move(work)); }, world.clock,
-            world.log));
-        zone().use_directory([this](const std::string&) -> std::optional<node::KnownAgent> {
-            if (!registered) return std::nullopt;
-            return node::KnownAgent{"https://n1", "/steps/{operation}/job", weights};
-        });
+            "alpha",
+            [this](const std::string&) -> std::optional<node::KnownAgent> {
+                if (!registered) return std::nullopt;
+                return node::KnownAgent{"https://n1", "/steps/{operation}/job", weights};
+            },
+            local, *client, [this](std::function<void()> work) { world.clock.after(Duration{0}, std::move(work)); },
+            world.clock, world.log));
     }
     node::NodeExecutor& zone() { return *lives.back(); }
     StepSpec spec(const StepId& step_id) {

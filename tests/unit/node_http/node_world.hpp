@@ -81,15 +81,13 @@ struct NodeWorld {
     ProbeBudget budget;
     NodeServices services{node,        inputs,         probe, budget, clock, {CallerKind::kNode, "alpha", "n1"},
                           kZoneOfNode, node_contract()};
-    http::Router router = make_node_routes(services);
+    http::Router router = make_node_routes(services, {.guard = [this](Action action, const http::Call& call) {
+                                               const Result<void> allowed =
+                                                   to_result(check_node_call(services, action, call));
+                                               return allowed ? check_turn(services, call) : allowed;
+                                           }});
 
-    NodeWorld() {
-        router.guard([this](Action action, const http::Call& call) {
-            const Result<void> allowed = to_result(check_node_call(services, action, call));
-            return allowed ? check_turn(services, call) : allowed;
-        });
-        node.resume();
-    }
+    NodeWorld() { node.resume(); }
 };
 
 /// Calls go to the world's routes as `who`; answers come when the clock settles, as from a network.

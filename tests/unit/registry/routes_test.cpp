@@ -20,7 +20,7 @@ class RegistryRoutes : public test::RegistryWorld {
 };
 
 TEST_F(RegistryRoutes, AreThoseOfTheContract) {
-    const http::Router router = make_registry_routes(services);
+    const http::Router router = make_registry_routes(services, {});
     EXPECT_THAT(router.routes(), testing::UnorderedElementsAreArray(documented_routes(registry_contract())));
 }
 

@@ -98,7 +98,7 @@ TEST_F(AuthorizationFilterTest, MapGivesAccountsByUserAndGroup) {
 }
 
 TEST_F(AuthorizationFilterTest, NothingLooksTheSameForWhateverReason) {
-    filter().use_blocks([](const Caller& who) { return who.name == "blocked"; });
+    ASSERT_TRUE(node.domain->membership.block(to_uri(user("blocked")), "in a test", {}));
     const auto text = [&](const Capacity& c) { return codec::dump(codec::encode(c)); };
     const std::string unknown = text(capacity(user("nobody")));
     const std::vector<std::string> physics = {"physics"};
@@ -265,7 +265,7 @@ TEST_F(AuthorizationFilterTest, RefusalsTakeTheSameWork) {
         std::nth_element(times.begin(), times.begin() + 500, times.end());
         return std::to_string(times[500]);
     };
-    filter().use_blocks([](const Caller& who) { return who.name == "blocked"; });
+    ASSERT_TRUE(node.domain->membership.block(to_uri(user("blocked")), "in a test", {}));
     RecordProperty("median_ns_unknown", median_ns(user("nobody"), {"physics2"}));
     RecordProperty("median_ns_denied", median_ns(user("mallory"), {"physics2"}));
     RecordProperty("median_ns_unmapped", median_ns(user("noboda"), {"chemistry"}));

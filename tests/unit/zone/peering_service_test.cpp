@@ -24,8 +24,8 @@ class PeeringServiceTest : public testing::Test {
         config.contact = "bea";
         start();
     }
-    void start() {
-        service = std::make_unique<PeeringService>(config, clock, store, trust, log);
+    void start(PeeringPorts ports = {}) {
+        service = std::make_unique<PeeringService>(config, clock, store, trust, log, std::move(ports));
         ASSERT_TRUE(service->resume());
     }
     PeeringRequest signed_request(const OrganisationName& organisation, const std::string& shown,
@@ -227,16 +227,16 @@ TEST_F(PeeringServiceTest, NameOfAPeersZoneIsNotGivenTwice) {
 }
 
 TEST_F(PeeringServiceTest, BlockedOrganisationIsNotEvenPending) {
-    service->use_blocks([](const Caller& subject) { return subject.organisation == "org-a"; });
+    start({.is_blocked = [](const Caller& subject) { return subject.organisation == "org-a"; }});
     EXPECT_EQ(service->request({}, signed_request("org-a", bundle)).error().code, ErrorCode::kDenied);
     EXPECT_THAT(service->views(), testing::IsEmpty());
 }
 
 TEST_F(PeeringServiceTest, RemovedOrganisationIsForgottenUnlessItHasPartsHere) {
+    PeeringUsage usage{4, 1};
+    start({.usage = [&](const OrganisationName&) { return usage; }});
     ask("org-a", bundle);
     ASSERT_TRUE(settle(PeeringVerb::kAccept));
-    PeeringUsage usage{4, 1};
-    service->use_usage([&](const std::string&) { return usage; });
     EXPECT_EQ(service->remove("org-a").error().code, ErrorCode::kConflict);
     usage = {};
     ASSERT_TRUE(service->remove("org-a"));
@@ -288,7 +288,7 @@ TEST_F(PeeringServiceTest, AcceptanceThatGivesNoAccountIsToldWithItsRemedy) {
                 testing::ElementsAre(testing::AllOf(testing::HasSubstr("'org-c * * -> ACCOUNT'"),
                                                     testing::HasSubstr("/etc/zbs/accounts.map"))));
     const AccountMap map = *AccountMap::parse("org-c * * -> cleo\n", "accounts.map");
-    service->use_accounts([&map] { return &map; });  // read again
+    start({.accounts = [&map] { return &map; }});  // read again
     EXPECT_THAT(service->notes("org-c"), testing::IsEmpty());
 }
 
@@ -322,11 +322,11 @@ TEST_F(PeeringServiceTest, APoolThatOthersUseTooIsToldWithItsRemedy) {
 }
 
 TEST_F(PeeringServiceTest, RightsNameOnlyWhatIsThere) {
+    start({.check_account = [](const AccountName& name) -> Result<void> {
+        return name == "guest" ? Result<void>{} : invalid("no such account");
+    }});
     ask("org-a", bundle);
     ASSERT_TRUE(settle(PeeringVerb::kAccept));
-    service->use_host_accounts([](const std::string& name) -> Result<void> {
-        return name == "guest" ? Result<void>{} : invalid("no such account");
-    });
     const auto set = [&](RightsChange rights) {
         const auto done =
             service->change("org-a", {.verb = PeeringVerb::kSet, .rights = std::move(rights)}, operator_b);
@@ -337,7 +337,7 @@ TEST_F(PeeringServiceTest, RightsNameOnlyWhatIsThere) {
     EXPECT_EQ(set({.account_rule = "account:nobody7"}), "/rights/ceiling/account_rule");
     EXPECT_EQ(service->views("org-a").at(0).record.rights.ceiling.account_rule, "map");
     EXPECT_EQ(set({.partitions = {{"main"}}, .account_rule = "account:guest"}), "done");
-    service->use_host_accounts([](const std::string&) -> Result<void> { return invalid("gone"); });
+    start({.check_account = [](const AccountName&) -> Result<void> { return invalid("gone"); }});
     EXPECT_EQ(set({.processors = 3}), "done");  // names nothing anew
 }
 

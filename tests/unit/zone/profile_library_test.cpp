@@ -27,13 +27,10 @@ struct ProfileLibraryTest : testing::Test {
     VirtualClock clock;
     MemoryZoneStore store;
     SilentLog log;
-    ProfileLibrary library{clock, store, store, log};
     std::map<std::string, std::string> files;  // path to digest
+    ProfileLibrary library{clock, store, store, log,
+                           [this](const std::string& path) { return files.contains(path) ? files.at(path) : ""; }};
     std::uint64_t next = 100;
-
-    ProfileLibraryTest() {
-        library.use_digests([this](const std::string& path) { return files.contains(path) ? files.at(path) : ""; });
-    }
 
     ApplicationRequest request(int ranks, std::vector<std::string> argv = {"/app", "100"}) {
         ApplicationRequest made{.id = {some_id(next++)}, .ranks = ranks, .argv = std::move(argv), .directory = "/"};

@@ -57,7 +57,7 @@ class RetentionTest : public testing::Test {
     FakeExecutor executor{clock};
     SilentLog log;
     CountingIds ids;
-    Retention retention{config, clock, store, store, store, executor, log};
+    Retention retention{config, clock, store, store, store, executor, nullptr, log};
 };
 
 TEST_F(RetentionTest, ResultsStayForTheirDaysAndThenGoWithTheirFiles) {
@@ -152,7 +152,7 @@ TEST_P(RetentionAfterAStart, OldResultsGo) {
     MemoryZoneStore later = store;  // what the next life finds
     VirtualClock second(clock.now() + GetParam().off + GetParam().jump, 7h);
     if (GetParam().jump < Duration{0}) second.set_wall(second.now());
-    Retention again{config, second, later, later, later, executor, log};
+    Retention again{config, second, later, later, later, executor, nullptr, log};
     again.start();
     const auto there = [&] { return later.find_application(old)->has_value(); };
     second.advance(Retention::kIdle + 5min);
@@ -168,7 +168,7 @@ TEST_F(RetentionTest, AClockThatIsPutRightWithinTheDayHasRemovedNothing) {
     clock.advance(kDay + 1h);
     MemoryZoneStore later = store;
     VirtualClock second(clock.now() + 366 * kDay, 7h);
-    Retention again{config, second, later, later, later, executor, log};
+    Retention again{config, second, later, later, later, executor, nullptr, log};
     again.start();
     second.advance(12h);
     second.set_wall(second.now() - 366 * kDay);

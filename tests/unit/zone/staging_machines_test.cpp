@@ -21,8 +21,8 @@ TEST_F(StagingTest, WhatCannotBeRemovedKeepsNothingElse) {
     node.depot.unremovable = {std::min(first.digest, second.digest), shelves[0]};
     node.config.results_kept = 1h;
     SilentLog log;
-    Retention retention{node.config, world.clock, node.store, node.store, node.store, *node.executor, log};
-    retention.use_files(*node.files);
+    Retention retention{node.config, world.clock,    node.store,   node.store,
+                        node.store,  *node.executor, &*node.files, log};
     ASSERT_TRUE(node.store.record_believed_time(world.clock.now()));
     retention.start();
     world.run(3h);
@@ -31,8 +31,7 @@ TEST_F(StagingTest, WhatCannotBeRemovedKeepsNothingElse) {
     EXPECT_GE(log.count("results_not_removed"), 1U);
     EXPECT_EQ(node.depot.list(shelves[0])->size(), 3U);
     node.depot.unremovable.clear();
-    Retention next{node.config, world.clock, node.store, node.store, node.store, *node.executor, log};
-    next.use_files(*node.files);
+    Retention next{node.config, world.clock, node.store, node.store, node.store, *node.executor, &*node.files, log};
     next.start();
     EXPECT_EQ(node.depot.list(shelves[0])->size(), 0U) << "the next start finds what has no record";
 }
@@ -47,8 +46,8 @@ TEST_F(StagingTest, AStartRemovesResultsWithoutARecordOnly) {
                       other = results_shelf(ApplicationId{world.ids.fresh(world.user())});
     for (const std::string& shelf : {orphan, other, std::string("unknown+x")}) node.depot.put(shelf, "r", "x");
     SilentLog log;
-    Retention retention{node.config, world.clock, node.store, node.store, node.store, *node.executor, log};
-    retention.use_files(*node.files);
+    Retention retention{node.config, world.clock,    node.store,   node.store,
+                        node.store,  *node.executor, &*node.files, log};
     retention.start();
     EXPECT_EQ(node.depot.list(orphan)->size(), 1U) << "beside a new store: the old one may be put back";
     ASSERT_TRUE(node.store.record_believed_time(world.clock.now()));

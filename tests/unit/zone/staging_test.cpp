@@ -582,8 +582,8 @@ TEST_F(StagingTest, RetentionTakesResultsAndUnusedFiles) {
     ASSERT_EQ(node.depot.list(results_shelf(id))->size(), 1U);
     node.config.results_kept = 1h;
     SilentLog log;
-    Retention retention{node.config, world.clock, node.store, node.store, node.store, *node.executor, log};
-    retention.use_files(*node.files);
+    Retention retention{node.config, world.clock,    node.store,   node.store,
+                        node.store,  *node.executor, &*node.files, log};
     ASSERT_TRUE(node.store.record_believed_time(world.clock.now()));
     retention.start();
     world.look_rarely();

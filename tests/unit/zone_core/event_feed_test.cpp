@@ -51,14 +51,6 @@ struct Client {
 
 class EventFeedTest : public testing::Test {
   protected:
-    EventFeedTest() {
-        log.listen([this](const StateEvent& event) {
-            ids.push_back(event.id);
-            effects.push_back([this, event] { feed->publish(event); });
-            if (durable) commit();
-        });
-        log.listen_for_lost([this](const StateEvent& event) { feed->interrupt(event); });
-    }
     void commit() {
         for (const auto& effect : std::exchange(effects, {})) effect();
     }
@@ -84,7 +76,13 @@ class EventFeedTest : public testing::Test {
     VirtualClock clock;
     MemoryZoneStore store;
     SilentLog lines;
-    EventLog log{clock, store, lines};
+    EventLog log{clock, store, lines,
+                 [this](const StateEvent& event) {
+                     ids.push_back(event.id);
+                     effects.push_back([this, event] { feed->publish(event); });
+                     if (durable) commit();
+                 },
+                 [this](const StateEvent& event) { feed->interrupt(event); }};
     bool durable = true;
     std::set<std::string> blocked;
     std::vector<std::function<void()>> effects;

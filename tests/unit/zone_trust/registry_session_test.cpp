@@ -84,8 +84,7 @@ class RegistrySessionTest : public IdentityWorld {
             home.config, clock, transport, home.trust,
             EntrySigning{[this](const ZoneEntry& entry) { return codec::sign_entry(*home.keys, entry); },
                          [this](const SignedText& text) { return codec::verify_entry(home.trust, text); }},
-            home.log, keep, [this] { ++missed; });
-        session->on_enrolled([this] { ++forgotten; });
+            home.log, keep, [this] { ++missed; }, [this] { ++forgotten; });
     }
     ZoneEntry entry(const IdentityZone& zone) const {
         return {.name = zone.config.name(),

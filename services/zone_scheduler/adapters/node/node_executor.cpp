@@ -18,10 +18,11 @@ constexpr int kCannotStart = 127;  ///< exit code, as of a shell
 
 }  // namespace
 
-NodeExecutor::NodeExecutor(NodeExecutorOptions options, OrganisationName organisation, Executor& local,
-                           HttpClient& client, Post post, Clock& clock, Log& log)
+NodeExecutor::NodeExecutor(NodeExecutorOptions options, OrganisationName organisation, Directory directory,
+                           Executor& local, HttpClient& client, Post post, Clock& clock, Log& log)
     : options_(std::move(options)),
       organisation_(std::move(organisation)),
+      directory_(std::move(directory)),
       local_(local),
       client_(client),
       post_(std::move(post)),

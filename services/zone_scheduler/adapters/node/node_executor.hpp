@@ -63,11 +63,9 @@ class NodeExecutor : public Executor, public SliceSink {
     using Post = std::function<void(std::function<void()>)>;
 
     /// All must outlive this. `organisation`: of the agents.
-    NodeExecutor(NodeExecutorOptions options, OrganisationName organisation, Executor& local, HttpClient& client,
-                 Post post, Clock& clock, Log& log);
+    NodeExecutor(NodeExecutorOptions options, OrganisationName organisation, Directory directory, Executor& local,
+                 HttpClient& client, Post post, Clock& clock, Log& log);
     ~NodeExecutor() override;
-    /// Before anything is placed.
-    void use_directory(Directory directory) { directory_ = std::move(directory); }
 
     void place(const StepId& step_id, const MachineName& machine) override;
     Result<bool> stage_inputs(const Need& need) override;
@@ -124,12 +122,12 @@ class NodeExecutor : public Executor, public SliceSink {
 
     NodeExecutorOptions options_;
     OrganisationName organisation_;
+    Directory directory_;
     Executor& local_;
     HttpClient& client_;
     Post post_;
     Clock& clock_;
     Log& log_;
-    Directory directory_ = [](const MachineName&) { return std::nullopt; };
     StepResults results_;
     std::map<StepId, SharedStep> steps_;  ///< those placed on agents in this life
     std::map<MachineName, std::unique_ptr<Agent>> agents_;
