@@ -32,13 +32,13 @@ struct SampleParts {
         made.processors = {0, 1};
         return made;
     }
-    part::State held() const { return part::begin(config, record(), {kNow, kWall}); }
+    part::State held() const { return *part::begin(config, record(), {kNow, kWall}).next; }
     part::State queued() const {
         PartRecord waiting = record();
         waiting.request.queued = true;
         waiting.processors.clear();
         waiting.status.assignment.clear();
-        return part::begin(config, waiting, {kNow, kWall});
+        return *part::begin(config, waiting, {kNow, kWall}).next;
     }
     part::Launch launch() const {
         return {{.token = 7, .operation = "run", .proxies = {{0, "m0"}, {1, "m0"}}}, {"m0", "m0"}};

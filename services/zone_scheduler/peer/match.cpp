@@ -189,7 +189,8 @@ class MatchRun {
 
     /// Held and committed.
     PartTable::Shared enter(PartRecord record) {
-        const auto part = std::make_shared<part::State>(part::begin(config_, std::move(record), {now(), clock_.now()}));
+        const auto part =
+            std::make_shared<part::State>(*part::begin(config_, std::move(record), {now(), clock_.now()}).next);
         table_.add(part);
         apply(part, part::Commit{});
         return part;

@@ -441,12 +441,20 @@ Result<void> check_launch(const State& state, Now now) {
     return {};
 }
 
-State begin(const ZoneConfig& config, PartRecord record, Now now) {
-    const Duration start = now.steady + record.request.start_in;
+Step begin(const ZoneConfig& config, PartRecord record, Now now) {
     if (record.request.start_in > Duration{0}) record.starts_at = now.wall + record.request.start_in;
     record.request.delegation.reset();  // has done its work
     record.status.state = PartState::kHeld;
-    return {.record = std::move(record), .phase = Held{.until = now.steady + config.hold_ttl}, .start = start};
+    Step step{.next = State{}, .saves = true, .effects = {Enter{}}};
+    step.next->start = now.steady + record.request.start_in;
+    step.next->phase = Held{.until = now.steady + config.hold_ttl};
+    if (record.request.queued)
+        step.effects.emplace_back(JoinQueue{});
+    else
+        step.effects.insert(step.effects.end(), {Promise{}, AskAllocation{}});
+    step.effects.emplace_back(Reach{failpoint::Point::kPeerHoldStored});
+    step.next->record = std::move(record);
+    return step;
 }
 
 Result<State> resume(const ZoneConfig& config, PartRecord record, Now now) {

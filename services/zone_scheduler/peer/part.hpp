@@ -125,6 +125,11 @@ using Event = std::variant<Commit, Launch, StartFailed, Release, Block, Withdraw
                            FilesMoved, InputsBrought, TimePassed, ProcessesSeen, Judged, GivenBack>;
 
 // Effects.
+/// It is among the parts of the zone from now on.
+struct Enter {};
+struct JoinQueue {};
+/// The site's own scheduler, for its processors.
+struct AskAllocation {};
 /// Its processors are promised anew, as long as it may need them now.
 struct Promise {};
 struct LeaveQueue {};
@@ -150,8 +155,9 @@ struct RemoveInputs {};
 struct Reach {
     failpoint::Point point;
 };
-using Effect = std::variant<Promise, LeaveQueue, KeepAllocation, StartSteps, StopSteps, LookAgain, AskVerdict,
-                            ReturnAllocation, RecordRun, RecordTrust, GiveBack, RemoveInputs, Reach>;
+using Effect =
+    std::variant<Enter, JoinQueue, AskAllocation, Promise, LeaveQueue, KeepAllocation, StartSteps, StopSteps, LookAgain,
+                 AskVerdict, ReturnAllocation, RecordRun, RecordTrust, GiveBack, RemoveInputs, Reach>;
 
 struct Now {
     Duration steady{};
@@ -180,8 +186,8 @@ Result<Step> step(const ZoneConfig& config, const State& state, const Event& eve
 /// Whether home may launch it now, as far as the part itself goes. Errors: kConflict.
 Result<void> check_launch(const State& state, Now now);
 
-/// One that has been held just now. `record` has all but its state.
-State begin(const ZoneConfig& config, PartRecord record, Now now);
+/// The first step of a part, which is held: there is no state before it. `record` has all but its state.
+Step begin(const ZoneConfig& config, PartRecord record, Now now);
 /// As the store has it after a restart: a zone counts the time while it was down against nobody, so each has its full
 /// time again. Errors: kConflict for a record that no step leads to.
 Result<State> resume(const ZoneConfig& config, PartRecord record, Now now);

@@ -1,7 +1,6 @@
 // What a zone gives to a part: how much there is for a user, and which processors a hold takes.
 #include <utility>
 
-#include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/names/owned_id.hpp"
 #include "services/zone_scheduler/peer/part_service.hpp"
@@ -176,46 +175,23 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
                      .assignment = std::move(placement.assignment),
                      .can_profile = !config_.profiler.empty()};
     record.processors = std::move(placement.processors);
-    const Result<Shared> part = enter(part::begin(config_, std::move(record), now()), *replaced);
+    const Result<Shared> part = enter(std::move(record), *replaced);
     if (!part) return redact_for(caller, part.error());
-    const PartStatus answer = view(**part);
-    watch();
-    if (auto reached = failpoint::reach(failpoint::Point::kPeerHoldStored); !reached)
-        return redact_for(caller, reached.error());
-    return answer;
+    return view(**part);
 }
 
-/// Stores a new part and gives it what it has been promised. The old part goes first: a fault between the two must not
-/// leave both.
-Result<PartService::Shared> PartService::enter(part::State part, const Shared& replaced) {
-    if (auto reached = failpoint::reach(failpoint::Point::kPeerHoldDecided); !reached) return reached.error();
-    const PartRequest& request = part.record.request;
+/// Takes a new part in. The old part goes first: a fault between the two must not leave both.
+Result<PartService::Shared> PartService::enter(PartRecord record, const Shared& replaced) {
     if (replaced) {
-        const std::string why = "part " + to_string(request.id) + " takes its place";
+        const std::string why = "part " + to_string(record.request.id) + " takes its place";
         PartService& owner = owner_of(replaced->record.request.id);
         if (auto ok = owner.apply(replaced, part::Withdraw{why}); !ok) return ok.error();
     }
-    if (auto ok = store_.save(part.record); !ok) return ok.error();
-    ports_.filter.begin_use(part.record.account);
-    log_.info("part_held", {{"part", to_string(request.id)},
-                            {"application", to_string(request.application)},
-                            {"home", request.home},
-                            {"ranks", std::to_string(request.ranks.size())},
-                            {"start_in_s", std::to_string(to_seconds(request.start_in))},
-                            {"partition", ports_.partition},
-                            {"token", std::to_string(part.record.status.token)}});
-    ports_.observer.part_entered(part.record);
-    const auto live = std::make_shared<part::State>(std::move(part));
-    table_.add(live);
-    trace({*live});
-    if (live->record.request.queued) {
-        queue_.add(*live);
-        queue_.run();
-    } else {
-        table_.promise(*live);
-        ask_allocation(*live);
-    }
-    return live;
+    const auto part = std::make_shared<part::State>();
+    const part::Now at = now();
+    if (auto entered = carry_out(part, nullptr, at, part::begin(config_, std::move(record), at)); !entered)
+        return entered.error();
+    return part;
 }
 
 /// What the queue gives to a part that has waited. False where it does not fit, or could not be stored.

@@ -18,6 +18,31 @@ struct Overloaded : Functions... {
     using Functions::operator()...;
 };
 
+/// Passed before a step is stored. No `event`: the first step of a part.
+std::optional<failpoint::Point> point_before(const part::Event* event, std::optional<PartState> was, PartState is) {
+    if (event == nullptr) return failpoint::Point::kPeerHoldDecided;
+    if (std::holds_alternative<part::Release>(*event)) return failpoint::Point::kPeerReleaseAsked;
+    if (was == PartState::kRunning && is_final(is)) return failpoint::Point::kPeerEndSeen;
+    return {};
+}
+
+/// `was`: its state before the step; none of a new part.
+void log_step(Log& log, const part::State& part, std::optional<PartState> was) {
+    const PartRequest& request = part.record.request;
+    const PartStatus& status = part.record.status;
+    if (was)
+        log.info("part_state",
+                 {{"part", to_string(request.id)}, {"state", to_string(status.state)}, {"reason", status.reason}});
+    else
+        log.info("part_held", {{"part", to_string(request.id)},
+                               {"application", to_string(request.application)},
+                               {"home", request.home},
+                               {"ranks", std::to_string(request.ranks.size())},
+                               {"start_in_s", std::to_string(to_seconds(request.start_in))},
+                               {"partition", part.record.partition},
+                               {"token", std::to_string(status.token)}});
+}
+
 PartPorts complete(PartPorts ports) {
     const ZoneConfig& config = ports.config;
     if (!ports.link_to)
@@ -25,6 +50,7 @@ PartPorts complete(PartPorts ports) {
             const LinkToZone* declared = declared_link(config, zone);
             return declared != nullptr ? declared->link : config.default_link;
         };
+    if (!ports.part_observer) ports.part_observer = [](const part::Trace&) {};
     if (!ports.link_within) ports.link_within = [&config] { return config.zone.within_zone; };
     if (!ports.machines && ports.allocations != nullptr) {
         ports.machines = [source = ports.allocations](auto done) { source->machines(std::move(done)); };
@@ -124,7 +150,7 @@ Result<void> PartService::resume() {
         }
         runner_.place(record);
         table_.add(part);
-        trace({*part});
+        ports_.part_observer({*part});
         if (part::is_queued(record))
             queued.emplace(record.status.token, part);
         else
@@ -143,7 +169,7 @@ Result<void> PartService::resume() {
 }
 
 void PartService::restate_parts() const {
-    for (const auto& [id, part] : table_.all()) trace({*part});
+    for (const auto& [id, part] : table_.all()) ports_.part_observer({*part});
 }
 
 void PartService::start() {
@@ -249,31 +275,34 @@ Error PartService::refusal(const Caller& home, const std::string& why) const {
             {}};
 }
 
-/// The one way in which a part changes: decide, store, report, then act.
+/// The one way in which a part changes: decide, then carry out.
 Result<void> PartService::apply(const Shared& part, const part::Event& event) {
     const part::Now at = now();
     Result<part::Step> step = part::step(config_, *part, event, at);
     if (!step) {
-        trace({*part, &event, at, &step.error()});
+        ports_.part_observer({*part, &event, at, &step.error()});
         return step.error();
     }
     if (!step->next) return {};
-    const PartState was = part->record.status.state, is = step->next->record.status.state;
-    if (was == PartState::kRunning && is_final(is)) {
-        if (auto reached = failpoint::reach(failpoint::Point::kPeerEndSeen); !reached) return reached;
+    return carry_out(part, &event, at, *std::move(step));
+}
+
+/// Stores what a step changes, reports it, then acts. `event`: null for the first step of a part.
+Result<void> PartService::carry_out(const Shared& part, const part::Event* event, part::Now at, part::Step step) {
+    const auto was = event == nullptr ? std::nullopt : std::optional(part->record.status.state);
+    if (const auto point = point_before(event, was, step.next->record.status.state)) {
+        if (auto reached = failpoint::reach(*point); !reached) return reached;
     }
-    if (step->saves) {
-        if (auto saved = store_.save(step->next->record); !saved) return saved;
+    if (step.saves) {
+        if (auto saved = store_.save(step.next->record); !saved) return saved;
     }
-    *part = *std::move(step->next);
-    trace({*part, &event, at});
-    if (is != was) {
-        const PartRecord& record = part->record;
-        log_.info("part_state",
-                  {{"part", to_string(record.request.id)}, {"state", to_string(is)}, {"reason", record.status.reason}});
-        ports_.observer.part_entered(record);
+    *part = *std::move(step.next);
+    ports_.part_observer({*part, event, at});
+    if (part->record.status.state != was) {
+        log_step(log_, *part, was);
+        ports_.observer.part_entered(part->record);
     }
-    for (const part::Effect& effect : step->effects) {
+    for (const part::Effect& effect : step.effects) {
         if (auto done = perform(part, effect); !done) return done;
     }
     return {};
@@ -290,6 +319,16 @@ Result<void> PartService::perform(const Shared& part, const part::Effect& effect
     const PartId& id = record.request.id;
     Result<void> reached;
     std::visit(Overloaded{
+                   [&](const part::Enter&) {
+                       table_.add(part);
+                       ports_.filter.begin_use(record.account);
+                       watch();
+                   },
+                   [&](const part::JoinQueue&) {
+                       queue_.add(*part);
+                       queue_.run();
+                   },
+                   [&](const part::AskAllocation&) { ask_allocation(*part); },
                    [&](const part::Promise&) { table_.promise(*part); },
                    [&](const part::LeaveQueue&) { table_.queue().remove(id); },
                    [&](const part::KeepAllocation&) { allocations_.keep(id); },
@@ -371,8 +410,6 @@ Result<PartStatus> PartService::release(const Caller& caller, const PartId& id, 
     const Result<Shared> found = find(caller, id);
     if (!found) return found.error();
     const Shared& part = *found;
-    if (auto reached = failpoint::reach(failpoint::Point::kPeerReleaseAsked); !reached)
-        return redact_for(caller, reached.error());
     if (is_final(part->record.status.state)) {
         results_.remove(part->record);
         return view(*part);

@@ -174,10 +174,8 @@ class PartService {
     Error refusal(const Caller& home, const std::string& why) const;
 
     part::Now now() const { return {clock_.steady_now(), clock_.now()}; }
-    void trace(const part::Trace& trace) const {
-        if (ports_.part_observer) ports_.part_observer(trace);
-    }
     Result<void> apply(const Shared& part, const part::Event& event);
+    Result<void> carry_out(const Shared& part, const part::Event* event, part::Now at, part::Step step);
     void try_apply(const Shared& part, const part::Event& event);
     Result<void> perform(const Shared& part, const part::Effect& effect);
     void start_steps(const Shared& part, const LaunchRequest& request);
@@ -194,7 +192,7 @@ class PartService {
     Result<ProcessorLedger::Placement> place(const PartRequest& request, const ProcessorSet& usable,
                                              bool in_slots = false) const;
     bool give_processors(const Shared& part, const ProcessorSet& usable);
-    Result<Shared> enter(part::State part, const Shared& replaced);
+    Result<Shared> enter(PartRecord record, const Shared& replaced);
 
     void ask_allocation(const part::State& part);
     void take_grant(const PartId& id, const Result<void>& granted);

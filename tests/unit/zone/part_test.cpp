@@ -45,6 +45,19 @@ struct PartTest : testing::Test, SampleParts {
     bool saves = false;
 };
 
+TEST_F(PartTest, TheFirstStepEntersThePartAndPromisesItsProcessorsOrQueuesIt) {
+    PartRecord wanted = record();
+    const auto first = [&] {
+        part::Step step = part::begin(config, wanted, {kNow, kWall});
+        effects = std::move(step.effects);
+        return step.saves && std::holds_alternative<part::Enter>(effects.at(0)) &&
+               std::holds_alternative<part::Reach>(effects.back());
+    };
+    EXPECT_TRUE(first() && has<part::Promise>() && has<part::AskAllocation>() && !has<part::JoinQueue>());
+    wanted.request.queued = true;
+    EXPECT_TRUE(first() && has<part::JoinQueue>() && !has<part::Promise>() && !has<part::AskAllocation>());
+}
+
 TEST_F(PartTest, HoldIsCommittedLaunchedAndCompletes) {
     part::State part = held();
     EXPECT_EQ(part::deadline_of(part), kNow + config.hold_ttl);
@@ -91,7 +104,7 @@ TEST_F(PartTest, LaunchIsRefusedBeforeItsTime) {
     EXPECT_EQ(part::check_launch(after(queued(), part::Commit{}), {kNow, kWall}).error().code, ErrorCode::kConflict);
     PartRecord later = record();
     later.request.start_in = 10min;
-    const part::State reserved = after(part::begin(config, later, {kNow, kWall}), part::Commit{});
+    const part::State reserved = after(*part::begin(config, later, {kNow, kWall}).next, part::Commit{});
     EXPECT_EQ(part::check_launch(reserved, {kNow + 9min, kWall + 9min}).error().code, ErrorCode::kConflict);
     EXPECT_TRUE(part::check_launch(reserved, {kNow + 10min, kWall + 10min}));
     EXPECT_EQ(part::deadline_of(reserved), kNow + 10min + config.launch_window);
