@@ -7,7 +7,7 @@ function(zbs_module name)
     add_library(${target} STATIC ${ARG_SOURCES})
     target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR})
     target_link_libraries(${target} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE} zbs_build_flags)
-    if(ZBS_SANITIZE AND CMAKE_CURRENT_SOURCE_DIR MATCHES "/algorithms/|/studies/models")
+    if(ZBS_SANITIZE AND CMAKE_CURRENT_SOURCE_DIR MATCHES "/algorithms/|/studies/models|/common/codec|/zone_scheduler/program")
       target_compile_options(${target} PRIVATE -O1)  # tests spend minutes here, and seconds in the studies and the services
       target_precompile_headers(${target} REUSE_FROM zbs_headers_o1)
     else()

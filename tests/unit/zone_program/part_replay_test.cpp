@@ -78,7 +78,7 @@ TEST_F(PartReplayTest, LinesAreReadAsTheyWereWritten) {
         if (trace.event != nullptr) events.insert(trace.event->index());
         phases.insert(trace.state.phase.index());
     };
-    for (std::uint64_t number = 1; number <= 2'000; ++number) live(begun(number), check);
+    for (std::uint64_t number = 1; number <= 800; ++number) live(begun(number), check);
     EXPECT_EQ(events.size(), std::variant_size_v<part::Event>);
     EXPECT_EQ(phases.size(), std::variant_size_v<part::Phase>);
     const auto settings = read_line(codec::dump(codec::encode_step_settings(config)));
@@ -203,7 +203,7 @@ TEST(FederationReplay, LogOfEachZoneEndsInTheSameStates) {
         node.executor->script("run-", {.runtime = 20s});
     }
     world.run(30s);
-    for (int i = 0; i < 12; ++i) {
+    for (int i = 0; i < 8; ++i) {
         const ApplicationRequest request = world.request(3 + i % 6);
         EXPECT_TRUE(world.node("a").applications->submit(world.user(), request));
         world.run(10s);
