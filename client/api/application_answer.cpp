@@ -63,6 +63,7 @@ ApplicationView decode_application_view(const Json& answer) {
     ApplicationView application{.id = view.text("id"),
                                 .name = view.text("name"),
                                 .comment = view.text("comment"),
+                                .partition = view.text("partition"),
                                 .owner = view.text("owner"),
                                 .state = view.text("state"),
                                 .reason = view.text("reason"),

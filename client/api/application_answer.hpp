@@ -24,7 +24,7 @@ struct PartView {
 };
 /// One of a list, the answer to `GET /v1/applications/{id}`, or its explanation; what an answer lacks is empty.
 struct ApplicationView {
-    std::string id, name, comment, owner, state, reason, program, directory, waits_for;
+    std::string id, name, comment, partition, owner, state, reason, program, directory, waits_for;
     std::string profile;  ///< that the run left
     std::vector<std::string> argv, zones, result_notes;
     std::int64_t ranks = 0;

@@ -66,6 +66,7 @@ inline PartRequest some_part_request() {
             .replaces = PartId{some_id(9)},
             .priority = 0,
             .share = 5,
+            .partition = "batch",
             .staging = StagingNeed{.bytes = 9, .largest = 9, .file_system = "lustre"},
             .grace = std::chrono::milliseconds{1500},
             .overcommit = 2};
@@ -87,6 +88,7 @@ inline ApplicationRequest some_application_request() {
             .mapper = "block",
             .seed = 42,
             .zones = {"alpha-one", "beta-one"},
+            .partition = "debug",
             .profile = false,
             .use_profile = false,
             .priority = 9,
@@ -155,18 +157,22 @@ inline LaunchRequest some_launch() {
             .profile = false};
 }
 inline CapacityRequest some_capacity_request() {
-    return {
-        some_user(),
-        8,
-        std::chrono::seconds{60},
-        {"beta-one"},
-        {},
-        ApplicationId{some_id(1)},
-        50,
-        StagingNeed{7, 5, "lustre"},
-        {},
-        std::chrono::seconds{8},
-        {{.processors = 4, .walltime = std::chrono::seconds{90}, .without = ApplicationId{some_id(2)}, .share = 20}}};
+    return {some_user(),
+            8,
+            std::chrono::seconds{60},
+            {"beta-one"},
+            {},
+            ApplicationId{some_id(1)},
+            50,
+            "debug",
+            StagingNeed{7, 5, "lustre"},
+            {},
+            std::chrono::seconds{8},
+            {{.processors = 4,
+              .walltime = std::chrono::seconds{90},
+              .without = ApplicationId{some_id(2)},
+              .share = 20,
+              .partition = "batch"}}};
 }
 inline Capacity some_capacity() {
     return {.zone = "beta-one",

@@ -296,6 +296,7 @@ void print_application(const ApplicationView& view) {
     std::cout << "id         " << view.id;
     if (!view.name.empty()) std::cout << "\nname       " << harmless_line(view.name);
     if (!view.comment.empty()) std::cout << "\ncomment    " << harmless_line(view.comment);
+    if (!view.partition.empty()) std::cout << "\npartition  " << harmless_line(view.partition);
     if (!view.owner.empty()) std::cout << "\nowner      " << harmless_line(view.owner);
     std::cout << "\nstate      " << view.state;
     if (view.exit_code) std::cout << " (exit code " << *view.exit_code << ")";

@@ -174,6 +174,14 @@ void add_run_options(CLI::App& command, SubmitOptions& options) {
         .add_option("--share", options.request.share,
                     "per cent of each processor, where zones share them by shares (default: the zone's)")
         ->check(command_line::whole_number_in(kMinShare, kMaxShare));
+    command
+        .add_option("-p,--partition", options.request.partition,
+                    "only machines in a partition of this name, in whichever zones have one")
+        ->check(CLI::Validator(
+            [](const std::string& text) {
+                return is_valid_name(text) ? "" : "must be 1 to 64 of a-z 0-9 . _ -, starting with a letter or digit";
+            },
+            ""));
     command.add_option("--seed", options.request.seed, "seed of the mapping")->capture_default_str();
     command.add_option("--id", options.id, "request id of an earlier try whose answer was lost");
     command

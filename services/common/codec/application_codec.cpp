@@ -100,6 +100,7 @@ constexpr auto kApplicationRequest = fields<ApplicationRequest>(
     defaulted(text("mapper", &ApplicationRequest::mapper, 64)),
     defaulted(count("seed", &ApplicationRequest::seed)),
     defaulted(texts("zones", &ApplicationRequest::zones, limits::kMaxZonesInRegistry, 1 << 20)),
+    optional(name("partition", &ApplicationRequest::partition)),
     defaulted(boolean("profile", &ApplicationRequest::profile)),
     defaulted(boolean("use_profile", &ApplicationRequest::use_profile)),
     optional(word("launcher", &ApplicationRequest::launcher)),
@@ -275,6 +276,7 @@ Json encode_counts(const std::map<ApplicationState, std::size_t>& by_state, Time
 Json encode_view(const Application& application) {
     Json json = encode(summary_of(application));
     if (!application.request.comment.empty()) json["comment"] = application.request.comment;
+    if (!application.request.partition.empty()) json["partition"] = application.request.partition;
     json["argv"] = application.request.argv;
     json["directory"] = application.request.directory;
     json["walltime_s"] = to_seconds(application.request.walltime);

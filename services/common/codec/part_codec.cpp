@@ -49,6 +49,7 @@ constexpr auto kOtherQuestion = fields<CapacityRequest>(
     seconds("walltime_s", &CapacityRequest::walltime, limits::kMaxWalltimeSeconds),
     id("without", &CapacityRequest::without),
     integer("share", &CapacityRequest::share, kMinShare, kMaxShare),
+    optional(name("partition", &CapacityRequest::partition)),
     optional(seconds("grace_s", &CapacityRequest::grace, limits::kMaxGraceSeconds)));
 
 constexpr auto kCapacityRequest = fields<CapacityRequest>(
@@ -117,6 +118,7 @@ constexpr auto kPartRequest = fields<PartRequest>(
     optional(boolean("queued", &PartRequest::queued)),
     optional(count("priority", &PartRequest::priority, kMaxPriority)),
     integer("share", &PartRequest::share, kMinShare, kMaxShare),
+    optional(name("partition", &PartRequest::partition)),
     optional(seconds("grace_s", &PartRequest::grace, limits::kMaxGraceSeconds)),
     optional(integer("overcommit", &PartRequest::overcommit, 1, limits::kMaxOvercommit)),
     nested("staging", &PartRequest::staging, Functions{encode, decode_staging_need}),

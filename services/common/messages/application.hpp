@@ -60,6 +60,7 @@ struct ApplicationRequest {
     std::string mapper = "auto";
     std::uint64_t seed = 1;
     std::vector<ZoneName> zones;  ///< only these; empty = any
+    std::string partition{};      ///< only machines in a partition of this name; empty: any
     bool profile = true;          ///< record this run
     bool use_profile = true;      ///< plan with the stored profile, where there is one
     Launcher launcher = Launcher::kMpich;

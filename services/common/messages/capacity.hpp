@@ -23,13 +23,14 @@ struct CapacityRequest {
     /// What the asking zone has reserved for this application counts as free: could it start earlier?
     std::optional<ApplicationId> without{};
     std::optional<int> share{};  ///< as `PartRequest::share`
+    std::string partition{};     ///< as `PartRequest::partition`
     std::optional<StagingNeed> staging{};
     /// The application behind the request, where that has an id: not sent to the other zone, but its calls belong to
     /// one trace.
     std::optional<ApplicationId> application{};
     Duration grace{};  ///< as `PartRequest::grace`
-    /// Further questions in the same call. They differ in processors, walltime, `without`, share and grace; the rest is
-    /// as above.
+    /// Further questions in the same call. They differ in processors, walltime, `without`, share, partition and grace;
+    /// the rest is as above.
     std::vector<CapacityRequest> others{};
     bool operator==(const CapacityRequest&) const = default;
 };

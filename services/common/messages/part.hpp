@@ -73,6 +73,7 @@ struct PartRequest {
     bool queued = false;
     int priority = kUsualPriority;
     std::optional<int> share{};  ///< of each processor, per cent, at least; none: as the zone has it
+    std::string partition{};     ///< only machines of this one; empty: of all that its user may have
     std::optional<StagingNeed> staging{};
     /// Between SIGTERM, at the walltime or a release, and SIGKILL; its zone cuts it to the most that it gives.
     Duration grace{};
@@ -83,7 +84,7 @@ struct PartRequest {
                ranks == other.ranks && graph == other.graph && outside == other.outside && walltime == other.walltime &&
                seed == other.seed && replaces == other.replaces && queued == other.queued &&
                priority == other.priority && share == other.share && staging == other.staging && grace == other.grace &&
-               overcommit == other.overcommit;
+               partition == other.partition && overcommit == other.overcommit;
     }
 };
 

@@ -33,8 +33,9 @@ constexpr const char* kFailedBefore = "did not start its part of this applicatio
 bool is_same_question(const Application& a, const Application& b) {
     const ApplicationRequest &one = a.request, &other = b.request;
     return a.owner == b.owner && one.walltime == other.walltime && one.share == other.share &&
-           one.grace == other.grace && one.overcommit == other.overcommit && one.zones == other.zones &&
-           one.staging == other.staging && needs_own_zone(one.launcher) == needs_own_zone(other.launcher);
+           one.partition == other.partition && one.grace == other.grace && one.overcommit == other.overcommit &&
+           one.zones == other.zones && one.staging == other.staging &&
+           needs_own_zone(one.launcher) == needs_own_zone(other.launcher);
 }
 
 /// What an offer leaves behind plans for `processors` of its zone. Precondition: it has a capacity.

@@ -98,18 +98,20 @@ std::vector<std::int32_t> numbers_of(std::span<const ZoneName> last, const Aggre
 
 Error too_many_ranks(const ApplicationRequest& request, std::int64_t held, const std::string& refusals) {
     const bool only_here = needs_own_zone(request.launcher);
-    return {ErrorCode::kRejected,
-            "the application needs " + std::to_string(request.ranks) +
-                (request.overcommit > 1 ? " places for ranks, but " : " processors, but ") +
-                (only_here ? std::string("launcher ") + to_string(request.launcher) +
-                                 " works in the home zone only, which holds "
-                           : "all zones that accept it hold ") +
-                std::to_string(held) + "; ask for fewer ranks" +
-                (only_here ? ", submit to a larger zone, or build the program with MPICH, whose launcher works over "
-                             "several zones"
-                           : " or for more zones") +
-                refusals,
-            {}};
+    return {
+        ErrorCode::kRejected,
+        "the application needs " + std::to_string(request.ranks) +
+            (request.overcommit > 1 ? " places for ranks, but " : " processors, but ") +
+            (only_here
+                 ? std::string("launcher ") + to_string(request.launcher) + " works in the home zone only, which holds "
+                 : "all zones that accept it hold ") +
+            std::to_string(held) + (request.partition.empty() ? "" : " in a partition '" + request.partition + "'") +
+            "; ask for fewer ranks" +
+            (only_here ? ", submit to a larger zone, or build the program with MPICH, whose launcher works over "
+                         "several zones"
+                       : " or for more zones") +
+            refusals,
+        {}};
 }
 
 /// Of a zone that has a processor for fewer ranks than asked for, for people; else empty.
@@ -139,7 +141,10 @@ std::vector<ZoneVerdict> verdicts_of(const ApplicationRequest& request, std::spa
                             .reason = offer.refusal,
                             .overcommit = offer.overcommit};
         if (offer.capacity && verdict.ranks == 0 && verdict.reason.empty()) {
-            verdict.reason = offer.capacity->total_processors == 0
+            verdict.reason = offer.capacity->total_processors == 0 && !request.partition.empty()
+                                 ? "gives this user nothing in a partition '" + request.partition +
+                                       "': it has none of that name, or no account or right for her there"
+                             : offer.capacity->total_processors == 0
                                  ? "gives this user nothing: no account or right for her there; ask its operator"
                              : verdict.processors == 0
                                  ? "gives this user no processor now: all in use, or outside the hours or limits agreed"
@@ -392,6 +397,7 @@ PartRequest make_part(const Application& application, const ApplicationModel* mo
     request.queued = part.queued;
     request.priority = application.request.priority;
     request.share = application.request.share;
+    request.partition = application.request.partition;
     request.grace = application.request.grace;
     request.overcommit = part.overcommit;
     if (!model) {

@@ -100,6 +100,7 @@ CapacityRequest ZoneOffers::capacity_request(const std::vector<Question>& questi
         asked.push_back({.user = question.owner, .processors = request.ranks, .walltime = request.walltime});
         asked.back().without = question.without;
         asked.back().share = request.share;
+        asked.back().partition = request.partition;
         asked.back().grace = request.grace;
     }
     CapacityRequest first = std::move(asked.front());

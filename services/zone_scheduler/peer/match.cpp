@@ -119,7 +119,8 @@ class MatchRun {
     }
 
     Entitlement entitlement_of(const PartRecord& part, const PeeringUsage& usage, Time start) const {
-        return entitled_by(*rights_.at(part.home_caller.organisation), config_, part.request.walltime, usage, start);
+        return entitled_by(*rights_.at(part.home_caller.organisation), config_, part.request.walltime, usage, start,
+                           part.request.partition);
     }
 
     PartRecord record_of(std::size_t i) const {

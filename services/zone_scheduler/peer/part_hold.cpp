@@ -136,7 +136,7 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
     const ProcessorCalendar::Interval when =
         part::interval_of(config_, clock_.steady_now(), request.start_in, request.walltime, request.grace);
     const Entitlement entitlement =
-        ports_.filter.find({caller, request.user, request.groups, request.walltime,
+        ports_.filter.find({caller, request.user, request.groups, request.walltime, request.partition,
                             table_.usage_in(caller.organisation, when, without), request.start_in, &config_});
     const auto refuse = [&](const std::string& why) {
         log_.info("part_refused", {{"home", to_uri(caller)}, {"user", to_uri(request.user)}, {"reason", why}});

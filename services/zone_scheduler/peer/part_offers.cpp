@@ -22,7 +22,7 @@ StartWindow PartOffers::count_free(const Question& question, Duration start, boo
     const ProcessorCalendar::Interval when = part::interval_of(config_, now, start_in, request.walltime, request.grace);
     const ProcessorLedger::Promised promised = table_.promised(when, question.without, by_estimate);
     const Entitlement entitlement = filter_.find(
-        {question.caller, request.user, request.groups, request.walltime,
+        {question.caller, request.user, request.groups, request.walltime, request.partition,
          table_.usage_in(question.caller.organisation, when, question.without, by_estimate), start_in, &config_});
     const ProcessorSet usable = table_.ledger().free_on(entitlement.machines, promised);
     StartWindow window = table_.ledger().count_free(usable, promised,
@@ -43,8 +43,8 @@ std::vector<StartWindow> PartOffers::find_windows(const Question& question, int 
     const Duration length = sample.end - sample.begin;
     const auto look = [&](bool by_estimate) {
         std::vector<Duration> at = table_.queue().promised().changes(now, length, question.without, by_estimate);
-        const Entitlement today =
-            filter_.find({question.caller, request.user, request.groups, request.walltime, {}, {}, &config_});
+        const Entitlement today = filter_.find(
+            {question.caller, request.user, request.groups, request.walltime, request.partition, {}, {}, &config_});
         if (today.opens_in && *today.opens_in > Duration{0}) at.insert(at.begin() + 1, now + *today.opens_in);
         std::sort(at.begin(), at.end());
         std::erase_if(at, [&](Duration t) { return t - now > config_.reserve_ahead; });
@@ -74,7 +74,7 @@ Capacity PartOffers::find(const Caller& caller, const CapacityRequest& request) 
                             request.without ? not_started(caller, *request.without) : std::set<PartId>{}};
     const StartWindow free = count_free(question, clock_.steady_now(), false);
     const Entitlement entitlement =
-        filter_.find({caller, request.user, request.groups, request.walltime, {}, {}, &config_});
+        filter_.find({caller, request.user, request.groups, request.walltime, request.partition, {}, {}, &config_});
     Capacity capacity{.processors = free.processors,
                       .total_processors = entitlement.total_processors,
                       .speed_sum = free.speed_sum,

@@ -83,8 +83,14 @@ PartService::PartService(PartPorts ports)
              {.find =
                   [this](const PartRecord& part, const PeeringUsage& usage) {
                       const PartRequest& request = part.request;
-                      return ports_.filter.find(
-                          {part.home_caller, request.user, request.groups, request.walltime, usage, {}, &config_});
+                      return ports_.filter.find({part.home_caller,
+                                                 request.user,
+                                                 request.groups,
+                                                 request.walltime,
+                                                 request.partition,
+                                                 usage,
+                                                 {},
+                                                 &config_});
                   },
               .share_of = [this](const OrganisationName& party) -> std::optional<double> {
                   const std::optional<PeeringRights> rights = ports_.peerings.rights_now(party);

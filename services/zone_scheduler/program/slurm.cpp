@@ -64,7 +64,7 @@ Result<std::unique_ptr<Allocations>> open_slurm(ZoneSettings& settings,
     settings.zone.partition_of.clear();
     for (const slurm::SlurmMachine& machine : *machines) {
         zone.machines.push_back({machine.name, machine.processors, 1});
-        settings.zone.partition_of.emplace_back("main");
+        settings.zone.partition_of.push_back(is_valid_name(partition->name) ? partition->name : "main");
     }
     if (auto good = ResourceGraph::make({zone}, {}); !good) return good.error();
     return std::unique_ptr<Allocations>(std::make_unique<slurm::SlurmAllocations>(

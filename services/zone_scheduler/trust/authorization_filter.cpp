@@ -28,13 +28,14 @@ PeeringRights rights_of_own(const ZoneConfig& config) {
 }
 
 Entitlement entitled_by(const PeeringRights& rights, const ZoneConfig& config, Duration walltime,
-                        const PeeringUsage& usage, Time start) {
+                        const PeeringUsage& usage, Time start, const std::string& partition) {
     Entitlement entitlement;
     std::vector<int> allowed_of;
     for (std::size_t m = 0; m < config.zone.machines.size(); ++m) {
-        const std::string partition = m < config.partition_of.size() ? config.partition_of[m] : "main";
-        const bool fits = rights.partitions.empty() || std::find(rights.partitions.begin(), rights.partitions.end(),
-                                                                 partition) != rights.partitions.end();
+        const std::string own = m < config.partition_of.size() ? config.partition_of[m] : "main";
+        const bool fits = (partition.empty() || partition == own) &&
+                          (rights.partitions.empty() || std::find(rights.partitions.begin(), rights.partitions.end(),
+                                                                  own) != rights.partitions.end());
         entitlement.machines.push_back(fits);
         if (fits) allowed_of.push_back(config.zone.machines[m].processors);
     }
@@ -102,7 +103,7 @@ Entitlement AuthorizationFilter::find(const EntitlementQuery& query) const {
                              (account.kind == AccountDecision::Kind::kPool && pool_has_one);
 
     Entitlement entitlement = entitled_by(rights, query.at != nullptr ? *query.at : config_, query.walltime,
-                                          query.usage, now + query.start_in);
+                                          query.usage, now + query.start_in, query.partition);
     if (const std::optional<Time> opens = find_allowed_start(rights, now + query.start_in))
         entitlement.opens_in = *opens - now;
     if ((!own && !granted) || blocked || !has_account) {

@@ -19,6 +19,7 @@ struct EntitlementQuery {
     const Caller& user;
     const std::vector<std::string>& groups;
     Duration walltime{};
+    std::string partition{};         ///< only machines of this one; empty: of all
     PeeringUsage usage;              ///< of home's organisation, at that time
     Duration start_in{};             ///< the time asked about; 0 = now
     const ZoneConfig* at = nullptr;  ///< of the machines in question, as `config_of` gives it; null: all of the zone
@@ -39,9 +40,10 @@ struct Entitlement {
 };
 
 /// What these rights leave of these machines for a part of this walltime that starts at `start`, beside `usage`;
-/// account and blocks are not considered, and `opens_in` stays empty. Pure. O(machines log machines).
+/// account and blocks are not considered, and `opens_in` stays empty. Pure. O(machines log machines). `partition`: only
+/// machines of this one; empty: of all.
 Entitlement entitled_by(const PeeringRights& rights, const ZoneConfig& config, Duration walltime,
-                        const PeeringUsage& usage, Time start);
+                        const PeeringUsage& usage, Time start, const std::string& partition = {});
 /// The rights of the zone's own organisation: its zones trust each other without limits.
 PeeringRights rights_of_own(const ZoneConfig& config);
 

@@ -55,8 +55,8 @@ slice_s = 0.1
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    def submit(self, script):
-        return self.zbs("submit", "--walltime", "2m", "-n", "2", "--", "/bin/sh", "-c", script).strip()
+    def submit(self, script, *options):
+        return self.zbs("submit", "--walltime", "2m", "-n", "2", *options, "--", "/bin/sh", "-c", script).strip()
 
     def job_state(self, job):
         return json.loads(self.zbs("show", job, "-o", "json"))["state"]
@@ -106,6 +106,11 @@ class Partitions(unittest.TestCase):
     def test_each_partition_has_its_policy_and_a_reload_changes_one(self):
         world, folder = self.world, self.world.folder
         wait_for = "touch {0}/{1}; until [ -e {0}/{2} ]; do sleep 0.05; done".format
+        named = world.submit(wait_for(folder, "named", "named-end"), "--partition", "batch")
+        self.reach([named], {named: ("batch", "running")})  # though debug, which comes first, is free
+        self.assertIn("partition  batch\n", world.zbs("show", named))
+        (folder / "named-end").touch()
+        until(lambda: world.job_state(named) == "completed", "a job in the partition that it names")
         alone = world.submit(wait_for(folder, "alone", "end"))
         self.reach([alone], {alone: ("debug", "running")})
         # Each waits for the other to start, on the same two processors.

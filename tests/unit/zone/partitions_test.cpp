@@ -106,6 +106,46 @@ TEST_F(PartitionsTest, TheOfferIsThatOfTheBestPartitionAtEachInstant) {
     EXPECT_EQ(capacity(4).processors, 4);
 }
 
+TEST_F(PartitionsTest, APartThatNamesAPartitionLiesInThatOne) {
+    const auto in = [&](const std::string& partition, int ranks, bool queued = true) {
+        PartRequest request = part(ranks, 10min, queued);
+        request.partition = partition;
+        return request;
+    };
+    const PartId first = committed(in("batch", 1));
+    EXPECT_EQ(machines_of(first), std::set<std::string>{"m1"}) << "debug would come first";
+    EXPECT_EQ(zone().hold(home, in("debug", 3)).error().code, ErrorCode::kRejected);
+    EXPECT_EQ(zone().hold(home, in("gpu", 1)).error().code, ErrorCode::kRejected);
+    EXPECT_TRUE(zone().hold(home, in("main", 1, false))) << "machines outside of [[partition]] are a partition, too";
+    const auto offered = [&](const std::string& partition) {
+        const CapacityRequest asked{.user = world.user(), .processors = 4, .walltime = 10min, .partition = partition};
+        const Capacity offer = zone().capacity(home, asked).value();
+        return std::pair(offer.processors, offer.total_processors);
+    };
+    EXPECT_EQ(offered("debug"), std::pair(2, 2));
+    EXPECT_EQ(offered("batch"), std::pair(3, 4));
+    EXPECT_EQ(offered("gpu"), std::pair(0, 0));
+    EXPECT_EQ(partition_of(committed(in("batch", 4))), "batch") << "it waits, though others have room";
+    grant({.partitions = std::vector<std::string>{"debug"}});
+    EXPECT_EQ(offered("batch"), std::pair(0, 0)) << "its organisation may not have that one";
+}
+
+TEST_F(PartitionsTest, AnApplicationGetsProcessorsOfThePartitionItNames) {
+    ApplicationRequest request = world.request(3);
+    request.partition = "batch";
+    request.zones = {"b"};
+    ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
+    world.run(20s);
+    const auto status = world.status(request.id);
+    ASSERT_EQ(status.parts.size(), 1u) << status.reason;
+    EXPECT_EQ(machines_of(status.parts[0].id), std::set<std::string>{"m1"});
+    ApplicationRequest nowhere = world.request(1);
+    nowhere.partition = "gpu";
+    ASSERT_TRUE(world.node("a").applications->submit(world.user(), nowhere));
+    world.run(20s);
+    EXPECT_THAT(world.status(nowhere.id).reason, HasSubstr("gpu")) << to_string(world.status(nowhere.id).state);
+}
+
 TEST_F(PartitionsTest, EachQueueHasItsOwnPolicy) {
     const PartId first = running(3, 10min);  // in batch
     EXPECT_EQ(partition_of(first), "batch");
