@@ -61,7 +61,8 @@ struct PartRequest {
         double messages = 0;
         bool operator==(const Outside&) const = default;
     };
-    std::vector<Outside> outside;  ///< traffic to the other parts, summed by zone
+    /// Traffic to the other parts, summed by zone. Where none is known of, one of the other zones, with zero.
+    std::vector<Outside> outside;
     Duration walltime{};
     std::uint64_t seed = 1;
     std::vector<std::string> groups{};          ///< of the user, as home says

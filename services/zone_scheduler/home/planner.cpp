@@ -400,16 +400,12 @@ PartRequest make_part(const Application& application, const ApplicationModel* mo
     request.partition = application.request.partition;
     request.grace = application.request.grace;
     request.overcommit = part.overcommit;
-    if (!model) {
-        Result<TaskGraph> bare = TaskGraph::make(std::vector<double>(part.ranks.size(), 1.0), {});
-        ZBS_EXPECTS(bare.has_value());
-        request.graph = *std::move(bare);
-        return request;
-    }
-    request.graph = subgraph(model->graph, part.ranks);
+    Result<TaskGraph> graph = TaskGraph::make(std::vector<double>(part.ranks.size(), 1.0), {});
+    ZBS_EXPECTS(graph.has_value());
+    request.graph = model ? subgraph(model->graph, part.ranks) : *std::move(graph);
     std::map<ZoneName, PartRequest::Outside> outside;
     const std::vector<ZoneName>& zone_of_rank = application.status.plan->zone_of_rank;
-    for (const TaskIndex rank : part.ranks) {
+    for (const TaskIndex rank : model ? part.ranks : std::vector<TaskIndex>{}) {
         for (const TaskGraph::Neighbour& n : model->graph.neighbours(rank)) {
             const ZoneName& zone = zone_of_rank[static_cast<std::size_t>(n.task)];
             if (zone == part.zone) continue;
@@ -419,6 +415,10 @@ PartRequest make_part(const Application& application, const ApplicationModel* mo
             sum.messages += n.messages;
         }
     }
+    const auto is_elsewhere = [&](const ZoneName& zone) { return zone != part.zone; };
+    if (const auto other = std::ranges::find_if(zone_of_rank, is_elsewhere);
+        outside.empty() && other != zone_of_rank.end())
+        outside[*other].zone = *other;
     for (auto& [zone, sum] : outside) request.outside.push_back(std::move(sum));
     return request;
 }

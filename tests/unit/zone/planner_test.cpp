@@ -193,5 +193,22 @@ TEST(MakePart, HoldsInnerEdgesAndSumsTheRestByZone) {
     EXPECT_EQ(made.outside[1].bytes, 2e7 + 2e3);  // 0-4, 2-4 in the team; 0-5, 2-5 not
 }
 
+TEST(MakePart, OfAnApplicationOverZonesHasAnotherOneAlsoWithoutAProfile) {
+    Application application;
+    application.request = request(3);
+    application.status.plan = ApplicationPlan{};
+    application.status.plan->zone_of_rank = {"a", "b", "c"};
+    ApplicationPart part;
+    part.zone = "a";
+    part.ranks = {0};
+    const PartRequest made = make_part(application, nullptr, part, "home");
+    EXPECT_EQ(made.graph.task_count(), 1);
+    ASSERT_EQ(made.outside.size(), 1U);
+    EXPECT_EQ(made.outside[0].zone, "b");
+    EXPECT_EQ(made.outside[0].bytes, 0);
+    application.status.plan->zone_of_rank = {"a", "a", "a"};
+    EXPECT_TRUE(make_part(application, nullptr, part, "home").outside.empty());
+}
+
 }  // namespace
 }  // namespace zbs
