@@ -174,6 +174,16 @@ class Hierarchies(MapCommand):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("m.json " + says, done.stderr)
 
+    def test_the_default_is_no_worse_than_any_other_algorithm_on_small_graphs(self):
+        edges = {(0, 1): 1000, (2, 3): 1000, (4, 5): 1000, (6, 7): 1000, (1, 2): 10, (3, 4): 10, (5, 6): 10}
+        self.write("g.graph", graph_text([1] * 8, edges))
+        zone = lambda name, *sizes: {"name": name, "machines": [{"name": f"{name}{i}", "processors": size, "speed": 1} for i, size in enumerate(sizes)]}
+        self.write("r.json", json.dumps({"format": "zbs-resources/1", "zones": [zone("a", 2, 3), zone("b", 1), zone("c", 2, 1)],
+                                         "links": [{"a": "a", "b": "b", "delay_s": 0.001, "bandwidth_Bps": 1e8}]}))
+        costs = {name: self.json("--graph", "g.graph", "--resources", "r.json", "--algorithm", name)["cost"]
+                 for name in ("auto", "greedy", "global", "hier", "metis", "multilevel", "block")}
+        self.assertEqual(costs["auto"], min(costs.values()), costs)
+
     def test_a_mapping_can_be_made_again_from_its_json(self):
         self.write("g.graph", graph_text(*grid(5, 5)))
         found = self.json("--graph", "g.graph", *self.ONTO, "--algorithm", "random", "--seed", "7")
