@@ -203,6 +203,7 @@ class GraphFiles(MapCommand):
                 ("two.graph", "3 2 010 2\n1 9 2\n1 9 1 3\n1 9 2\n", "two.graph has 2 weights per task"),
                 ("m.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n", ""),
                 ("snap.txt", "# Nodes: 3 Edges: 2\n# FromNodeId\tToNodeId\n0\t1\n1\t2\n", ""),
+                ("gaps.txt", "# Nodes: 4 Edges: 2\n# FromNodeId\tToNodeId\n2\t10\n10\t90\n", "gaps.txt has 3 nodes with ids from 2 to 90"),
                 ("g.graph.gz", gzip.compress(b"3 2\n2\n1 3\n2\n"), "")):
             with self.subTest(name):
                 done = self.map("--graph", self.write(name, text), *self.ONTO, "--format", "json")
