@@ -545,11 +545,12 @@ class Offline(unittest.TestCase):
 
     def test_replay_refuses_bad_input_with_the_place(self):
         for text, message in (("hello", ":1: the first line"), ("zbs-trace/1 2\nrank 0\nc x\n", ":3: seconds must be"),
+                              ("zbs-trace/1 2\nrank 0\nc 1\n", ":3: ends without a line 'rank 1'"),
                               ("zbs-trace/1 2\nrank 0\nr 1\nrank 1\nr 0\n", "rank 0 waits for rank 1")):
             done = self.zbs("replay", "--trace", self.write("bad.trace", text), "--resources", self.ZONES)
             self.assertEqual(done.returncode, 2, done.stdout)
             self.assertIn(message, done.stderr)
-        good = self.write("good.trace", "zbs-trace/1 2\nrank 0\nc 1\n")
+        good = self.write("good.trace", "zbs-trace/1 2\nrank 0\nc 1\nrank 1\n")
         for arguments, message in ((["--mapping", self.write("m.json", '{"format":"zbs-mapping/1","mapping":[]}')], "maps 0 tasks"),
                                    (["--mapping", self.write("m2.json", '{"version":2,"format":"zbs-mapping/1","places":[]}')], "is 2, and this program reads 1"),
                                    (["--algorithm", "best"], "known are"), (["--gantt", "/proc/no/x.svg"], "/proc/no/x.svg")):
