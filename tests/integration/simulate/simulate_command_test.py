@@ -684,7 +684,7 @@ class RealLogs(Simulate):
         self.good("--trace", "x.swf", "--policy", "easy", "--waits", "again.txt")
         self.assertEqual(self.read("again.txt"), self.read("w.txt"))
         done = self.good(*log, "--processors", "16", "--compare", "fcfs,conservative")
-        self.assertIn("zbs: note: 2 jobs became eligible after their submission", done.stderr)
+        self.assertIn("zbs: note: 2 jobs of the file became eligible after their submission", done.stderr)
         self.write("default.txt", "JobID|JobName|Partition|Account|AllocCPUS|State|ExitCode\n")
         for arguments, text in ((log, "name the number with --slurm-conf or --processors"), (("--trace", "x.swf", *log), "not from several"),
                                 (("--trace", "x.swf", *machine), "--slurm-conf: goes with --from-sacct"),
