@@ -689,8 +689,23 @@ struct Simulated {
     LoadedWorkload loaded;
     std::vector<SimulatedSchedule> schedules;
 };
+
+/// Where the header does not clearly say how many processors the machine has.
+void report_machine(const SimulateCommand& command, const LoadedWorkload& loaded) {
+    if (!loaded.trace || command.source.processors > 0) return;
+    const std::vector<std::string> sizes = loaded.trace->directives("MaxProcs");
+    const std::string taken = std::to_string(loaded.workload.processors);
+    if (loaded.trace->number("MaxProcs").value_or(0) == 0)
+        std::cerr << "zbs: note: the header has no MaxProcs: its MaxNodes, " << taken
+                  << ", is taken as the number of processors; --processors sets another\n";
+    else if (std::ranges::adjacent_find(sizes, std::ranges::not_equal_to()) != sizes.end())
+        std::cerr << "zbs: note: the header has " << sizes.size() << " lines MaxProcs: the first, " << taken
+                  << ", is taken; --processors sets another\n";
+}
+
 void report(const SimulateCommand& command, const std::vector<NamedPolicy>& simulated, const LoadedWorkload& loaded) {
     report_cleaning(loaded);
+    report_machine(command, loaded);
     report_losses(command, loaded.workload);
     report_unknown(command, simulated, loaded);
 }

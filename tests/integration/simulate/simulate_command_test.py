@@ -606,6 +606,12 @@ class RealLogs(Simulate):
             self.assertIn(f"MaxProcs is '{size}'", done.stderr)
             self.good("--trace", "log.swf", "--policy", "easy", "--processors", "4")
 
+    def test_a_machine_size_that_is_not_clear_is_noted(self):
+        for header, said in (("; MaxNodes: 4\n", "its MaxNodes, 4, is taken"), ("; MaxProcs: 4\n; MaxProcs: 8\n", "2 lines MaxProcs: the first, 4, is taken")):
+            self.write("log.swf", header + job(1, 0, 10, 4))
+            self.assertIn(said, self.good("--trace", "log.swf", "--policy", "easy").stderr)
+            self.assertNotIn("the header", self.good("--trace", "log.swf", "--policy", "easy", "--processors", "4").stderr)
+
     def test_walltimes_without_limit(self):
         unlimited = 2 ** 31 - 1
         found, _ = self.run_log("; MaxProcs: 4\n" + "".join(job(i, 100 * i, 10, 1, unlimited) for i in range(1, 301)), policy="easy")
