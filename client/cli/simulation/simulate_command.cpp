@@ -433,6 +433,9 @@ Result<SimulatedSchedule> recorded(const SimulateCommand& command, const LoadedW
     Result<SimulatedSchedule> schedule = recorded_schedule(loaded);
     if (!schedule) return schedule;
     if (Result<void> good = set_window(command, loaded.workload, *schedule); !good) return good.error();
+    if (const std::int64_t most = most_in_use(loaded.workload, *schedule); most > schedule->processors)
+        std::cerr << "zbs: note: " << kRecorded << ": the log has up to " << most << " processors in use, the machine "
+                  << schedule->processors << "; the utilization may be above 1\n";
     schedule->metrics = schedule_metrics(loaded.workload, schedule->view(), seconds_to_duration(command.tau_s));
     return schedule;
 }
@@ -570,8 +573,10 @@ void print_tables(Context& context, const SimulateCommand& command, const Loaded
         std::cout << "turns        " << fixed(schedule.turns->effective_utilization, 4)
                   << " effective utilization (a switch of rows costs 10 % of a slice, a processor changed 100 us), "
                   << fixed(schedule.turns->fragmentation, 4) << " fragmentation, " << schedule.resizes << " resizes\n";
-    std::cout << "simulated in " << fixed(schedule.seconds, 3) << " s, " << short_text(jobs_per_second(schedule))
-              << " jobs/s\n\n";
+    if (schedule.policy != kRecorded)
+        std::cout << "simulated in " << fixed(schedule.seconds, 3) << " s, " << short_text(jobs_per_second(schedule))
+                  << " jobs/s\n";
+    std::cout << "\n";
     Listing listing{"metrics", {"METRIC", "MEAN", "MEDIAN", "P95", "MAX"}};
     for (const auto& [name, d, decimals] :
          {std::tuple{"wait, s", &jobs.wait_s, 1}, std::tuple{"response, s", &jobs.response_s, 1},

@@ -174,6 +174,12 @@ class Schedules(Simulate):
         self.assertAlmostEqual(both[0]["utilization"], (500 + 400 + 180 + 40) / (8 * 171))
         self.good("--trace", "log.swf", "--policy", "recorded", "--waits", "w.txt")
         self.assertEqual(self.read("w.txt").split()[1::2], list(map(str, waits)))
+        self.good("--trace", "log.swf", "--policy", "recorded", "--export-swf", "x.swf")
+        self.assertNotIn("simulated", self.read("x.swf"))
+        self.assertEqual([line.split()[2] for line in self.read("x.swf").splitlines() if line[0] != ";"], list(map(str, waits)))
+        self.assertEqual(both[0]["jobs_per_second"], 0)
+        self.write("full.swf", text.replace(" 120 ", " 0 "))
+        self.assertIn("up to 17 processors in use, the machine 8", self.good("--trace", "full.swf", "--policy", "recorded").stderr)
         self.write("unknown.swf", SMALL)
         for arguments, said in ((["--trace", "unknown.swf"], "no wait of job 1 (line 3)"), (["--generate", "lublin:jobs=9,processors=8"], "--generate"),
                                 (["--trace", "log.swf", "--load", "1"], "--load"), (["--trace", "log.swf", "--gantt", "g.svg"], "--gantt")):
