@@ -675,6 +675,8 @@ void report_losses(const SimulateCommand& command, const Workload& workload) {
         std::cerr << "zbs: warning: --export-swf: the format cannot say which jobs are moldable or malleable, as "
                   << flexible << " of " << workload.jobs.size()
                   << " are; give --flexibility where the file is read (--export-csv writes it)\n";
+    if (!command.export_csv.empty() && !command.allocator.empty())
+        std::cerr << "zbs: note: --export-csv: promised starts count processors, not the places of --allocator\n";
     if (command.coscheduling == "application" &&
         std::ranges::all_of(workload.jobs, [](const WorkloadJob& entry) { return entry.job.application < 0; }))
         std::cerr

@@ -194,6 +194,8 @@ class Schedules(Simulate):
         for policy, promised in (("conservative", ["", "100", "", "160"]), ("easy", ["", "100", "", "100"])):
             self.good("--trace", "log.swf", "--policy", policy, "--export-csv", "j.csv")
             self.assertEqual([(int(row["start"]), row["promised"]) for row in self.rows("j.csv")], list(zip((0, 40, 2, 90), promised)), policy)
+        done = self.good("--trace", "log.swf", "--policy", "easy", "--allocator", "first-fit", "--export-csv", "j.csv")
+        self.assertIn("note: --export-csv: promised starts count processors", done.stderr)
         self.good("--trace", "log.swf", "--policy", "conservative", "--allocator", "contiguous", "--export-csv", "j.csv")
         self.assertEqual([(row["promised"], row["places"]) for row in self.rows("j.csv")], [("", "0-4"), ("100", "0-7"), ("", "5-6"), ("160", "0-3")])
         self.good("--trace", "log.swf", "--policy", "fcfs", "--export-csv", "j.csv")
