@@ -640,6 +640,17 @@ std::size_t jobs_without_memory(const SimulateCommand& command, const Workload& 
         std::ranges::count_if(workload.jobs, [](const WorkloadJob& entry) { return entry.job.memory_bytes == 0; }));
 }
 
+/// Elmer's processors are shared where they are not busy, and in simulations a processor with a job is.
+bool shares_in_vain(const NamedPolicy& policy) {
+    if (policy.named.name != "elmer") return false;
+    bool in_vain = true;
+    for (const auto& [name, value] : policy.named.options)
+        if ((name == "rule" && value == "v1") || (name == "degree" && value == "1") ||
+            (name == "threshold" && parse_number<double>(value).value_or(0) >= 1))
+            in_vain = false;
+    return in_vain;
+}
+
 /// What policies and machine need to know of jobs, and do not.
 void report_unknown(const SimulateCommand& command, const std::vector<NamedPolicy>& policies,
                     const LoadedWorkload& loaded) {
@@ -647,6 +658,12 @@ void report_unknown(const SimulateCommand& command, const std::vector<NamedPolic
         if (jobs_without_priority(policy, loaded) > 0)
             std::cerr << "zbs: note: " << printable(policy.label)
                       << " goes by priority, but no job has one: the order is that of arrival\n";
+    for (const NamedPolicy& policy : policies)
+        if (shares_in_vain(policy))
+            std::cerr
+                << "zbs: note: " << printable(policy.label)
+                << ": in simulations a processor with a job is fully used, so that below threshold=1 no job shares "
+                   "it: the schedule is that of fcfs\n";
     if (const std::size_t unknown = jobs_without_memory(command, loaded.workload); unknown > 0)
         std::cerr << "zbs: note: --memory: of " << counted(unknown, "job")
                   << " the memory is unknown: they are taken to need none\n";

@@ -513,7 +513,8 @@ class Schedules(Simulate):
         self.assertEqual(self.read("w.txt"), "1 0\n2 3600\n3 7200\n")
         self.assertEqual([(row["start"], row["end"]) for row in self.rows("s.csv")], [("0", "14400"), ("3600", "18000"), ("7200", "21600")])
         # Under ranks a job waits below another one, too.
-        self.good("--trace", "log.swf", "--policy", "elmer", "--waits", "w.txt")
+        self.assertIn("note: elmer: in simulations", self.good("--trace", "log.swf", "--policy", "elmer", "--waits", "w.txt").stderr)
+        self.assertNotIn("elmer", self.good("--trace", "log.swf", "--policy", "elmer:threshold=1", "--waits", "w1.txt").stderr)
         self.assertEqual(self.read("w.txt"), "1 0\n2 7200\n3 14400\n")
 
     def test_schedules_of_jobs_that_share_are_not_exported_as_if_each_were_alone(self):
@@ -909,6 +910,8 @@ class BadInput(Simulate):
                 ((*log, "--policy", "elmer", "--allocator", "first-fit"), "share"),
                 ((*log, "--policy", "elmer:degree=0"), "degree", "1 to 48"),
                 ((*log, "--policy", "elmer:threshold=1.5"), "threshold", "0 to 1"),
+                ((*log, "--policy", "elmer:rule=v1:threshold=0.5"), "threshold", "not heeded by rule=v1"),
+                ((*log, "--policy", "easy", "--seed", "-1"), "--seed", "from 0"),
                 ((*log, "--policy", "easy", "--schedule", "{policy}.txt", "--waits", "easy.txt"), "same file as --schedule"),
                 ((*log, "--policy", "log", "--schedule", "{policy}.swf"), "no policy 'log'"),
                 (("--trace", "easy.swf", "--policy", "easy", "--schedule", "{policy}.swf"), "would overwrite the file of --trace"),
