@@ -439,7 +439,9 @@ void add_algorithm_options(CLI::App& command, MapCommand& options) {
         .add_option("--imbalance", options.imbalance,
                     "how far a processor's work may be above its share, where tasks are not counted")
         ->capture_default_str();
-    command.add_option("--seed", options.seed, "seed of everything that is drawn")->capture_default_str();
+    command.add_option("--seed", options.seed, "seed of everything that is drawn")
+        ->check(command_line::natural_number())
+        ->capture_default_str();
     command.add_option("--threads", options.threads, "0 = all processors of this machine; the result is the same")
         ->check(command_line::whole_number_in(0, 1'024))
         ->capture_default_str();

@@ -221,7 +221,9 @@ void add_replay_command(CLI::App& app, Context& context) {
                      "without --mapping: at most this many tasks on one processor; 0 = any number")
         ->check(command_line::whole_number_in(0, 1'000'000))
         ->capture_default_str();
-    command->add_option("--seed", options->seed, "seed of everything that is drawn")->capture_default_str();
+    command->add_option("--seed", options->seed, "seed of everything that is drawn")
+        ->check(command_line::natural_number())
+        ->capture_default_str();
     command->add_option("--gantt", options->gantt, "draw what every rank does over time (SVG)");
     command->add_option("--save-trace", options->save_trace, "write the trace in text form");
     command->add_option("--save-model", options->save_model, "write the model of the trace (zbs-model/1)");

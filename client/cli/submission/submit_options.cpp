@@ -174,7 +174,9 @@ void add_run_options(CLI::App& command, SubmitOptions& options) {
         .add_option("--share", options.request.share,
                     "per cent of each processor, where zones share them by shares (default: the zone's)")
         ->check(command_line::whole_number_in(kMinShare, kMaxShare));
-    command.add_option("--seed", options.request.seed, "seed of the mapping")->capture_default_str();
+    command.add_option("--seed", options.request.seed, "seed of the mapping")
+        ->check(command_line::natural_number())
+        ->capture_default_str();
     command.add_option("--id", options.id, "request id of an earlier try whose answer was lost");
     command
         .add_option(
