@@ -193,7 +193,7 @@ void map_onto_hierarchy(Context& context, const MapCommand& options, const TaskG
     if (!std::isfinite(report.cost) || !std::isfinite(report.occupancy)) return context.fail(beyond_numbers());
     if (!report.feasible)
         std::cerr << "zbs: warning: a processor holds more than the bound of " << shown(bounds.most[0])
-                  << "; allow more --imbalance or --tasks-per-processor\n";
+                  << "; allow more " << (most_tasks(options) > 0 ? "--tasks-per-processor" : "--imbalance") << "\n";
     if (options.format == "json" || context.output == "json") {
         const std::string text = codec::tree_mapping_text(found.processor_of, tree.processor_count(), report,
                                                           bounds.most[0], found.seconds, made_by(options));

@@ -135,6 +135,8 @@ class Hierarchies(MapCommand):
         self.write("m.txt", "0\n" * 24)
         found = self.json("--graph", "g.graph", *self.ONTO, "--evaluate", "m.txt")
         self.assertEqual((found["cost"], found["feasible"], found["imbalance"]), (0, False, 11))
+        self.assertIn("allow more --imbalance\n", self.map("--graph", "g.graph", *self.ONTO, "--evaluate", "m.txt").stderr)
+        self.assertIn("allow more --tasks-per-processor\n", self.map("--graph", "g.graph", *self.ONTO, "--evaluate", "m.txt", "--tasks-per-processor", "2").stderr)
 
     def test_one_task_per_processor(self):
         self.write("g.graph", graph_text(*grid(3, 4)))
