@@ -258,7 +258,13 @@ Result<void> write_launch(const MapCommand& options, const ResourceGraph& resour
         write_documents(*request, {.format = options.format,
                                    .zone = options.zone,
                                    .one_by_one = options.file.find("{zone}") != std::string::npos});
-    if (!documents) return documents.error();
+    if (!documents) {
+        Error fault = documents.error();
+        // Names of machines and zones are those of the file.
+        if (fault.pointer.starts_with("/ranks/") || fault.pointer.ends_with("/lan_id"))
+            fault.pointer = options.sources.resources;
+        return fault;
+    }
     std::vector<NamedFile> kept = inputs_of(options);
     kept.push_back({"--plot", options.plot});
     if (auto done = deliver(*documents, options.file, kept); !done) return done;

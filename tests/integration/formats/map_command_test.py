@@ -269,6 +269,13 @@ class BadInput(MapCommand):
         self.assertEqual(done.returncode, 0)
         self.assertEqual(done.stderr.count("is not farther than level"), 2)
 
+    def test_an_odd_name_is_one_of_the_resources(self):
+        self.write("g.graph", "2 1\n2\n1\n")
+        for zone, machine, form, said in (("a b", "m", "rsl", "the LAN id 'a b' holds white space"), ("a", "m 1", "hostfile", '"m 1" is no host name')):
+            self.write("r.json", json.dumps({"format": "zbs-resources/1", "zones": [{"name": zone, "machines": [{"name": machine, "processors": 2}]}], "links": []}))
+            done = self.map("--graph", "g.graph", "--resources", "r.json", "--format", form, "--", "/bin/true")
+            self.assertEqual((done.returncode, "zbs: r.json: " + said in done.stderr), (2, True), done.stderr)
+
     def test_options(self):
         self.write("g.graph", graph_text(*grid(3, 3)))
         onto = ("--graph", "g.graph", "--hierarchy", "2:4", "--distances", "1:10")
