@@ -512,6 +512,10 @@ class Offline(unittest.TestCase):
         self.assertEqual(json.loads(self.zbs("profile", "export", model).stdout), self.model())
         self.assertEqual(json.loads(self.zbs("profile", "show", model, "-o", "json").stdout), {"version": 1, "model": self.model()})
         self.assertEqual(self.zbs("profile", "show", model).stdout, self.zbs("profile", model).stdout)
+        before = read(model)
+        for verb in ("export", "plot"):
+            done = self.zbs("profile", verb, model, "-o", model)
+            self.assertEqual((done.returncode, "would overwrite" in done.stderr, read(model)), (2, True, before), done.stderr)
 
     def test_wrong_profile_commands_are_refused_with_advice(self):
         model = self.write("model.json", json.dumps({**self.model(), "program": "ring"}))
@@ -519,7 +523,7 @@ class Offline(unittest.TestCase):
                                        (["profile", "plot", self.folder + "/none.json"], 3, "none.json"), (["profile", "import", model], 2, "absolute path"),
                                        (["profile", "import", model, "--", "./none"], 3, "none"), (["profile", "import", model, "--id", "x", "--", "/bin/true"], 2, "--id"),
                                        (["profile", "import", model, "--run-time", "x", "--", "/bin/true"], 2, "--run-time"),
-                                       (["profile", "list", "-o", "xml"], 2, "xml")):
+                                       (["profile", "list", "-o", "xml"], 2, "xml"), (["profile", "show", model, "-o", "csv"], 2, "csv is for lists")):
             done = self.zbs(*arguments)
             self.assertEqual(done.returncode, code, f"{arguments}: {done.stderr}")
             self.assertIn(words, done.stderr)
