@@ -751,8 +751,11 @@ Result<Simulated> simulate_all(const SimulateCommand& command, const SimulationO
     if (!loaded) {
         Error fault = loaded.error();
         // Why a log that is too large to be in memory has to be.
-        if (fault.code == ErrorCode::kTooLarge && why_whole && !command.source.trace.empty())
-            fault.message += "; while it was read: " + text_with_pointer(*why_whole);
+        if (fault.code == ErrorCode::kTooLarge && !command.source.trace.empty())
+            fault.message += why_whole
+                                 ? "; while it was read: " + text_with_pointer(*why_whole)
+                                 : "; for --compare, --window, files and changes of jobs the log is in memory as a "
+                                   "whole: run one policy without them";
         return fault;
     }
     found.loaded = *std::move(loaded);

@@ -841,6 +841,7 @@ class BadInput(Simulate):
         self.refused(("--trace", "wrong.gz", "--policy", "easy"), "damaged")
         self.write("bomb.gz", gzip.compress(b"0" * (100 << 20)))
         self.refused(("--trace", "bomb.gz", "--policy", "easy"), "more than 200 times")
+        self.refused(("--trace", "bomb.gz", "--compare", "easy,fcfs"), "more than 200 times", "run one policy without them")
 
     def test_files_that_cannot_be_read_or_written(self):
         self.write("log.swf", SMALL)
