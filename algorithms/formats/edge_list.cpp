@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -27,10 +28,12 @@ class EdgeListReader {
   public:
     EdgeListReader(std::string_view text, const std::string& source) : text_(text), source_(source), lines_(text) {}
 
-    Result<TaskGraph> read() {
+    Result<GraphFile> read() {
         if (!(is_matrix_market(text_) ? matrix() : pairs())) return error_;
         sum_up();
-        return TaskGraph::make(std::vector<double>(tasks_, 1), std::move(edges_));
+        Result<TaskGraph> graph = TaskGraph::make(std::vector<double>(tasks_, 1), std::move(edges_));
+        if (!graph) return graph.error();
+        return GraphFile{*std::move(graph), std::move(warnings_)};
     }
 
   private:
@@ -75,14 +78,49 @@ class EdgeListReader {
                     " entries; the file is cut off, or its head is wrong");
     }
 
+    /// The nodes of the pairs, in the order of their ids, become the tasks.
     bool pairs() {
         std::string_view line;
-        while (next(line))
+        std::uint64_t entries = 0;
+        for (; next(line); ++entries)
             if (!entry(line, 0, false)) return false;
-        return tasks_ > 0 || fail("the file holds no edge");
+        if (entries == 0) return fail("the file holds no edge");
+        std::sort(ids_.begin(), ids_.end());
+        ids_.erase(std::unique(ids_.begin(), ids_.end()), ids_.end());
+        if (!has_room(ids_.size())) return false;
+        tasks_ = ids_.size();
+        const auto task = [&](TaskIndex id) {
+            return static_cast<TaskIndex>(std::lower_bound(ids_.begin(), ids_.end(), id) - ids_.begin());
+        };
+        if (ids_.back() + 1 != static_cast<TaskIndex>(tasks_)) {
+            for (TaskEdge& edge : edges_) edge.u = task(edge.u), edge.v = task(edge.v);
+            warnings_.push_back("has " + std::to_string(tasks_) + " nodes with ids from " +
+                                std::to_string(ids_.front()) + " to " + std::to_string(ids_.back()) +
+                                "; they are tasks 0 to " + std::to_string(tasks_ - 1) + " in the order of their ids");
+        }
+        compare_with_head(entries);
+        return true;
     }
 
-    /// `ROW COLUMN`, and a value, which is needed or not; of pairs (`first` 0) the tasks are counted as they come.
+    /// `# Nodes: N Edges: M` against what the lines hold.
+    void compare_with_head(std::uint64_t entries) {
+        constexpr std::string_view kNodes = "# Nodes:";
+        std::string_view rest = text_;
+        while (rest.starts_with('#') && !rest.starts_with(kNodes))
+            rest.remove_prefix(std::min(rest.size(), first_line(rest).size() + 1));
+        if (!rest.starts_with(kNodes)) return;
+        graph_text::Fields in(first_line(rest).substr(kNodes.size()));
+        std::uint64_t nodes = 0, edges = 0;
+        if (!in.whole(nodes)) return;
+        if (nodes > tasks_)
+            warnings_.push_back("promises " + std::to_string(nodes) + " nodes; " + std::to_string(nodes - tasks_) +
+                                " of them are on no edge and are left out");
+        if (in.word() == "Edges:" && in.whole(edges) && edges > entries)
+            warnings_.push_back("promises " + std::to_string(edges) + " edges and holds " + std::to_string(entries) +
+                                "; it may be cut off");
+    }
+
+    /// `ROW COLUMN`, and a value, which is needed or not; of pairs (`first` 0) the ids of nodes are gathered.
     bool entry(std::string_view line, std::uint64_t first, bool needs_value) {
         graph_text::Fields in(line);
         std::uint64_t ends[2] = {0, 0};
@@ -94,15 +132,16 @@ class EdgeListReader {
                             (first == 1 ? "they are 1.." + std::to_string(tasks_)
                                         : std::string("a line is 'FROM TO' or 'FROM TO WEIGHT'")));
             end -= first;
-            if (first == 0 && end >= tasks_) {
-                if (!has_room(end + 1)) return false;
-                tasks_ = end + 1;
-            }
+            if (first == 0 && end > static_cast<std::uint64_t>(std::numeric_limits<TaskIndex>::max()))
+                return fail("node " + std::to_string(end) + " is above " +
+                            std::to_string(std::numeric_limits<TaskIndex>::max()) + "; number the nodes from 0");
+            if (first == 0) ids_.push_back(static_cast<TaskIndex>(end));
         }
         double bytes = 1;
         if ((needs_value || (first == 0 && !in.done())) && !in.weight(bytes))
             return fail((in.done() ? std::string("the value is missing") : "the value is " + in.shown()) +
-                        "; it must be a number from 0 to 2^53, or the matrix a 'pattern'");
+                        "; it must be a number from 0 to 2^53" +
+                        (first == 1 ? ", or the matrix a 'pattern'" : ", or leave the weights out"));
         if (!in.done()) return fail("has " + in.shown() + " behind its end");
         if (ends[0] == ends[1]) return true;
         if (edges_.size() == kMaxGraphEdges)
@@ -118,8 +157,7 @@ class EdgeListReader {
             return fail("more than " + std::to_string(TaskGraph::kMaxTasks) + " tasks", ErrorCode::kTooLarge);
         if (tasks <= 100'000 + text_.size()) return true;
         return fail("names " + std::to_string(tasks) +
-                    " tasks, more than the file can hold edges for; it is cut off, " +
-                    "or number the nodes without gaps");
+                    " tasks, more than the file can hold edges for; it is cut off, or its head is wrong");
     }
 
     void sum_up() {
@@ -140,7 +178,9 @@ class EdgeListReader {
     const std::string& source_;
     graph_text::Lines lines_;
     std::uint64_t tasks_ = 0;
+    std::vector<TaskIndex> ids_;  // of the nodes of pairs
     std::vector<TaskEdge> edges_;
+    std::vector<std::string> warnings_;
     Error error_;
 };
 
@@ -156,7 +196,7 @@ bool is_edge_list(std::string_view text) {
     return false;
 }
 
-Result<TaskGraph> read_edge_list(std::string_view text, const std::string& source) {
+Result<GraphFile> read_edge_list(std::string_view text, const std::string& source) {
     return EdgeListReader(text, source).read();
 }
 

@@ -242,6 +242,21 @@ class Reader {
     Error error_;
 };
 
+/// Whether every line, also the first, has two numbers, or every line three.
+bool reads_like_edges(std::string_view text) {
+    Lines lines(text);
+    std::string_view line;
+    std::size_t wanted = 0, edges = 0;
+    for (; lines.next(line); ++edges) {
+        Fields in(line);
+        std::size_t fields = 0;
+        for (double value = 0; fields < 4 && in.weight(value);) ++fields;
+        if (!in.done() || fields < 2 || fields > 3 || (edges > 0 && fields != wanted)) return false;
+        wanted = fields;
+    }
+    return edges > 1;
+}
+
 }  // namespace
 
 Result<TaskGraph> read_metis_graph(std::string_view text, const std::string& source) {
@@ -252,14 +267,15 @@ Result<GraphFile> read_graph_file(std::string_view text, const std::string& sour
     if (const std::size_t first = text.find_first_not_of(" \t\r\n");
         first != std::string_view::npos && text[first] == '{')
         return invalid("is JSON and no graph; give a model of a program with --model", source + ":1");
-    if (is_edge_list(text)) {
-        Result<TaskGraph> graph = read_edge_list(text, source);
-        if (!graph) return graph.error();
-        return GraphFile{*std::move(graph), {}};
-    }
+    if (is_edge_list(text)) return read_edge_list(text, source);
     GraphFile file;
     Reader reader(text, source, 1);
     Result<TaskGraph> graph = reader.read();
+    if (!graph && reads_like_edges(text)) {
+        Error error = graph.error();
+        error.message += "; if each line is an edge, begin the file with the line '# FromNodeId ToNodeId'";
+        return error;
+    }
     if (!graph) {
         // A file that is wrong from 1 and right from 0, on both lines of every edge, is counted from 0.
         const Error from_one = graph.error();

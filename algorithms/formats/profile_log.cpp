@@ -109,6 +109,7 @@ Result<void> ProfileLogReader::end_source() {
     if (!error_ && !rest_.empty()) {
         line(rest_);
         rest_.clear();
+        is_cut_ = true;
     }
     if (error_) return *error_;
     return {};
@@ -328,7 +329,7 @@ Result<ApplicationModel> ProfileLogReader::finish() {
     Result<TaskGraph> graph = TaskGraph::make(std::move(compute), std::move(edges));
     if (!graph) return graph.error();
     return ApplicationModel{.program = {},
-                            .complete = logs_seen_.size() == ranks_of_run_ && unseen_.empty(),
+                            .complete = logs_seen_.size() == ranks_of_run_ && unseen_.empty() && !is_cut_,
                             .graph = *std::move(graph),
                             .unseen = std::move(unseen_)};
 }

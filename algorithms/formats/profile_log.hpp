@@ -40,7 +40,8 @@ struct ProfileLogLimits {
 /// - Ranks of the model = largest rank named + 1.
 ///
 /// Cost O(bytes), memory O(pairs + ranks), whatever the number of lines. Errors have `SOURCE:LINE` as pointer; after
-/// one, every later call returns it again. A last line without a newline counts if it has all its fields.
+/// one, every later call returns it again. A last line without a newline counts if it has all its fields;
+/// the model is then not complete, because the last number may be.
 class ProfileLogReader {
   public:
     explicit ProfileLogReader(std::string source, ProfileLogLimits limits = {});
@@ -77,6 +78,7 @@ class ProfileLogReader {
     std::uint64_t records_ = 0;
     bool first_text_ = true;  ///< no line with text yet in this source: it may be a header
     std::string rest_;        ///< begin of a line whose end has not been fed
+    bool is_cut_ = false;     ///< a source ended so
     std::optional<Error> error_;
     std::string run_;                ///< ID and number of ranks, from the first header; empty before it
     std::size_t ranks_of_run_ = 0;   ///< N of the header

@@ -152,6 +152,7 @@ class SacctReader {
                 record.set_whole(SwfField::kSubmit, submit - first);
         trace.comments = {" Version: 2.2", " Note: read from the output of sacct"};
         if (first < SwfTrace::kMaxValue) trace.comments.push_back(" UnixStartTime: " + std::to_string(first));
+        if (is_local_) trace.comments.emplace_back(" Note: UnixStartTime is local time, as if that were UTC");
         if (machine_ != nullptr) trace.comments.push_back(" MaxProcs: " + std::to_string(machine_->processors));
         for (std::size_t i = 0; i < partitions_.names().size(); ++i)
             trace.comments.push_back(" Queue: " + std::to_string(i + 1) + " " + partitions_.names()[i]);
@@ -161,8 +162,15 @@ class SacctReader {
         if (steps_ > 0)
             log_.notes.push_back(std::to_string(steps_) + (steps_ == 1 ? " job step was" : " job steps were") +
                                  " left out");
-        note(held_, " became eligible after their submission, and count as submitted then");
-        note(limited_by_partition_, " without a time limit got that of their partition");
+        note(held_, " of the file became eligible after their submission, and count as submitted then");
+        note(limited_by_partition_, " of the file without a time limit got that of their partition");
+        note(backwards_,
+             " of the file ended before they started, so that no run time is known; where clocks were set back in "
+             "between, write the file with SLURM_TIME_FORMAT=%s");
+        if (!has(Column::kState))
+            log_.notes.emplace_back("there is no column State: no job is taken for cancelled or failed");
+        if (machine_ != nullptr && !has(Column::kPartition))
+            log_.notes.emplace_back("there is no column Partition: no job has the time limit of its partition");
         return std::move(log_);
     }
 
@@ -180,7 +188,7 @@ class SacctReader {
     }
 
     /// Seconds since 1970 in the clock of the file; -1: not known.
-    Result<std::int64_t> instant(Column column) const {
+    Result<std::int64_t> instant(Column column) {
         const std::string_view text = word(column);
         if (text.empty() || text == "Unknown" || text == "None" || text == "N/A") return std::int64_t{-1};
         if (const auto seconds = parse_number<std::uint64_t>(text);
@@ -189,6 +197,7 @@ class SacctReader {
         const std::optional<WrittenTime> written = parse_written_time(text);
         if (!written || !written->of_day || written->east)
             return unreadable(column, "an instant as 2026-11-27T13:00:00 (unset SLURM_TIME_FORMAT for sacct)");
+        is_local_ = true;
         return std::int64_t{std::chrono::sys_seconds{std::chrono::sys_days{written->date}}.time_since_epoch().count() +
                             std::chrono::duration_cast<std::chrono::seconds>(*written->of_day).count()};
     }
@@ -208,6 +217,7 @@ class SacctReader {
         }
         record.set_whole(SwfField::kSubmit, submit);
         if (submit >= 0 && start >= 0) record.set_whole(SwfField::kWait, std::max<std::int64_t>(0, start - submit));
+        backwards_ += end >= 0 && end < start ? 1 : 0;
         if (start >= 0 && end >= start) record.set_whole(SwfField::kRuntime, end - start);
         return {};
     }
@@ -250,7 +260,8 @@ class SacctReader {
     std::array<std::size_t, kColumnNames.size()> field_of_{};
     std::vector<std::string_view> words_;
     Numbering users_, accounts_, partitions_;
-    std::size_t steps_ = 0, held_ = 0, limited_by_partition_ = 0;
+    std::size_t steps_ = 0, held_ = 0, limited_by_partition_ = 0, backwards_ = 0;
+    bool is_local_ = false;  ///< times are dates, without a zone
     SacctLog log_;
 };
 

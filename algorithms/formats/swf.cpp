@@ -163,6 +163,13 @@ std::optional<std::string> SwfTrace::directive(std::string_view name) const {
     return std::nullopt;
 }
 
+std::vector<std::string> SwfTrace::directives(std::string_view name) const {
+    std::vector<std::string> texts;
+    for (const std::string& comment : comments)
+        if (const auto text = directive_text(comment, name)) texts.emplace_back(*text);
+    return texts;
+}
+
 void SwfTrace::set_directive(std::string_view name, const std::string& text) {
     for (std::string& comment : comments) {
         if (!directive_text(comment, name)) continue;

@@ -77,6 +77,8 @@ struct SwfTrace {
     /// The text of the first header directive "; NAME: text" of this name, if there is one. Header comments of real
     /// logs hold any text, so that nothing in them is a fault.
     std::optional<std::string> directive(std::string_view name) const;
+    /// The texts of all of this name, in their order.
+    std::vector<std::string> directives(std::string_view name) const;
     /// Replaces the text of the first directive of this name; nothing if there is none.
     void set_directive(std::string_view name, const std::string& text);
     void erase_directive(std::string_view name);

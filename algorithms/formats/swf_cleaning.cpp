@@ -121,21 +121,31 @@ void fit_header(const SwfTrace& trace, std::span<const WorkloadJob> jobs, std::s
     schedule.erase_directive("StartTime");
 }
 
-/// A preceding job (field 17) goes by its new number: the last line above that had the old one.
+/// A preceding job (field 17) goes by its new number: the last line above that had the old one. Of one that is not in
+/// the schedule, the field is unknown, and so is the think time after it (field 18).
 void renumber_preceding(const SwfTrace& trace, std::span<const WorkloadJob> jobs,
                         std::span<const std::uint32_t> record_of_job, SwfTrace& schedule) {
     std::vector<std::uint32_t> by_line(jobs.size());
     std::iota(by_line.begin(), by_line.end(), 0U);
     std::ranges::sort(by_line, {}, [&](std::uint32_t job) { return record_of_job[job]; });
     std::unordered_map<std::int64_t, std::int64_t> new_number;
+    std::size_t gone = 0;
     for (const std::uint32_t job : by_line) {
         const SwfRecord& old = trace.records[record_of_job[job]];
         if (old.millionth(SwfField::kPrecedingJob) > 0) {
             const auto found = new_number.find(old.whole(SwfField::kPrecedingJob));
-            schedule.records[job].set_whole(SwfField::kPrecedingJob, found == new_number.end() ? -1 : found->second);
+            const bool is_gone = found == new_number.end();
+            schedule.records[job].set_whole(SwfField::kPrecedingJob, is_gone ? -1 : found->second);
+            if (is_gone) schedule.records[job].set_whole(SwfField::kThinkTime, -1);
+            gone += is_gone ? 1 : 0;
         }
         new_number[old.whole(SwfField::kJob)] = jobs[job].job.id.value;
     }
+    if (gone > 0)
+        schedule.comments.push_back(
+            " Note: jobs that followed a job without a line further up, whose fields 17 and "
+            "18 are -1 now: " +
+            std::to_string(gone));
 }
 
 }  // namespace

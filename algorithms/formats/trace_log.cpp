@@ -1,9 +1,11 @@
 #include "algorithms/formats/trace_log.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "algorithms/base/expects.hpp"
 #include "algorithms/base/text.hpp"
@@ -24,6 +26,13 @@ class Reader {
         while (next_line()) {
             if (auto ok = record(); !ok) return ok.error();
         }
+        const auto missing = std::ranges::find(has_line_, false);
+        if (missing != has_line_.end()) {
+            const std::string rank = std::to_string(missing - has_line_.begin());
+            return fault("ends without a line 'rank " + rank + "'; it is cut off, or rank " + rank +
+                         " has no events: add the line");
+        }
+        if (!text_.ends_with('\n')) builder_->set_incomplete();  // in the middle of a number, perhaps
         return std::move(*builder_).finish();
     }
 
@@ -97,6 +106,7 @@ class Reader {
         if (!ranks) return ranks.error();
         if (*ranks == 0) return fault("a trace has at least one rank");
         builder_.emplace(static_cast<std::int32_t>(*ranks));
+        has_line_.assign(static_cast<std::size_t>(*ranks), false);
         if (rest_.empty()) return {};
         if (word() != "incomplete" || !rest_.empty()) return fault("only 'incomplete' may follow the number of ranks");
         builder_->set_incomplete();
@@ -115,6 +125,7 @@ class Reader {
     std::string_view rest_;
     std::optional<TraceBuilder> builder_;
     std::int32_t rank_ = -1;
+    std::vector<bool> has_line_;  ///< of ranks
     std::size_t events_ = 0;
 };
 
@@ -137,6 +148,7 @@ Result<void> Reader::record() {
         const Result<std::int32_t> number = rank();
         if (!number) return number.error();
         rank_ = *number;
+        has_line_[static_cast<std::size_t>(rank_)] = true;
     } else {
         if (kind != "c" && kind != "s" && kind != "r" && kind != "p" && kind != "w")
             return fault(shown(kind) + " is no event; known are c, s, r, p, w");

@@ -21,14 +21,15 @@ struct TraceLimits {
 ///     zbs-trace/1 RANKS [incomplete]
 ///     program NAME              up to the end of the line; may be missing
 ///     unseen CALLS FUNCTION     calls whose messages are missing; the trace is then incomplete
-///     rank R                    the events that follow are rank R's, in order; a rank may come several times
+///     rank R                    the events that follow are rank R's, in order; each rank has one or more such lines
 ///     c SECONDS                 computing
 ///     s RANK BYTES [TAG]        send; without TAG, 0
 ///     r RANK|* [TAG|*]          receive; * is any
 ///     p RANK [TAG]              post a receive
 ///     w N                       wait for this rank's N-th post, counted from 0
 ///
-/// Words are separated by spaces or tabs; blank lines and lines that begin with # are skipped. Errors have
+/// Words are separated by spaces or tabs; blank lines and lines that begin with # are skipped. A text whose last line
+/// has no end is incomplete. Errors have
 /// `SOURCE:LINE` as pointer. O(bytes).
 Result<Trace> read_trace(std::string_view text, const std::string& source, const TraceLimits& limits = {});
 

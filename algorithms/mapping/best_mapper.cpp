@@ -21,6 +21,7 @@ constexpr double kSmaller = 1 - 1e-9;
 // HIER is asked where it takes no longer than the others.
 constexpr TaskIndex kMostTasksOfHier = 2'000;
 constexpr std::size_t kMostEdgesOfHier = 100'000;
+constexpr TaskIndex kMostTasksOfGlobal = 200;  // likewise
 
 /// What decides between mappings, in this order: small is good.
 struct Worth {
@@ -138,6 +139,12 @@ Result<Mapping> BestMapper::map(const TaskGraph& graph, const ResourceGraph& res
     if (is_one_search && graph.task_count() <= kMostTasksOfHier && graph.edge_count() <= kMostEdgesOfHier)
         searches.emplace_back([&] { return mapped_by("hier", graph, resources, plain); });
     searches.emplace_back([&] { return kept(weighed.graph, tree, bounds, grid_tilings(weighed.graph, tree, bounds)); });
+    if (is_one_search) {
+        searches.emplace_back(
+            [&] { return kept(weighed.graph, tree, bounds, {greedy_on_tree(weighed.graph, tree, bounds)}); });
+        if (graph.task_count() <= kMostTasksOfGlobal)
+            searches.emplace_back([&] { return mapped_by("global", graph, resources, plain); });
+    }
     bool is_multilevel = true;
     std::vector<ProcessorIndex> best = best_of(searches, options.runner, judge, is_multilevel);
     if (is_multilevel || options.objective != Objective::kCost) return Mapping{std::move(best)};

@@ -566,6 +566,16 @@ Result<std::unique_ptr<Policy>> make_adaptive_scojo(OptionReader& reader) {
     return made<AdaptiveScojo>(reader, options);
 }
 
+Result<std::unique_ptr<Policy>> make_elmer(OptionReader& reader) {
+    const ElmerPolicy::Options options{.degree = static_cast<std::int32_t>(reader.integer("degree")),
+                                       .rule = static_cast<elmer::AllocationRule>(reader.choice("rule")),
+                                       .threshold = reader.number("threshold"),
+                                       .seed = static_cast<std::uint64_t>(reader.integer("seed"))};
+    if (options.rule == elmer::AllocationRule::kLevels && reader.given("threshold"))
+        reader.fail("threshold", "is not heeded by rule=v1: leave it out, or have another rule");
+    return made<ElmerPolicy>(reader, options);
+}
+
 }  // namespace
 
 std::span<const PolicyInfo> policies() { return kPolicies; }
@@ -593,12 +603,7 @@ Result<std::unique_ptr<Policy>> make_policy(std::string_view name, const PolicyO
     if (name == "multiqueue") return make_multiqueue(reader);
     if (name == "gang") return make_gang(reader);
     if (name == "scojo") return make_scojo(reader);
-    if (name == "elmer")
-        return made<ElmerPolicy>(reader,
-                                 ElmerPolicy::Options{.degree = static_cast<std::int32_t>(reader.integer("degree")),
-                                                      .rule = static_cast<elmer::AllocationRule>(reader.choice("rule")),
-                                                      .threshold = reader.number("threshold"),
-                                                      .seed = static_cast<std::uint64_t>(reader.integer("seed"))});
+    if (name == "elmer") return make_elmer(reader);
     if (name == "adaptive-scojo") return make_adaptive_scojo(reader);
     if (name == "lazy-gang") return make_lazy_gang(reader);
     if (name == "backfill") {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "client/cli/context.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/records/queue_log_codec.hpp"
 
@@ -53,14 +54,42 @@ Json encode_times(std::size_t rank, const RankTimes& times, double idle_s, const
             {"end_s", times.end_s}};
 }
 
-Json encode_replay(const ReplayReport& report, const std::vector<LinkRow>& links, const Json& ranks,
-                   const UnseenCalls& unseen) {
+Json encode(const ReplaySettings& settings) {
+    Json out = {{"resources", settings.resources}, {"seed", settings.seed}};
+    if (!settings.traces.empty()) {
+        out["trace"] = settings.traces;
+    } else if (settings.generate == "transport") {
+        out["generate"] = settings.generate;
+        out["params"] = settings.parameters;
+        out["interleaved"] = settings.interleaved;
+        out["seconds_per_turn"] = settings.seconds_per_turn;
+    } else {
+        out["generate"] = settings.generate;
+        out["ranks"] = settings.random.ranks;
+        out["clusters"] = settings.random.clusters;
+        out["every"] = settings.random.every;
+        out["bytes"] = settings.random.bytes;
+        out["lines"] = settings.random.lines;
+        out["compute"] = settings.random.compute_s;
+    }
+    if (!settings.mapping.empty()) {
+        out["mapping"] = settings.mapping;
+    } else {
+        out["algorithm"] = settings.algorithm;
+        out["tasks_per_processor"] = settings.tasks_per_processor;
+    }
+    return out;
+}
+
+Json encode_replay(const ReplaySettings& settings, const ReplayReport& report, const std::vector<LinkRow>& links,
+                   const Json& ranks, const UnseenCalls& unseen) {
     Json traffic = Json::array();
     for (const LinkRow& row : links)
         traffic.push_back({{"link", row.name}, {"messages", row.traffic.messages}, {"bytes", row.traffic.bytes}});
     Json document = {{"run_time_s", report.run_time_s}, {"complete", report.complete},
                      {"events", report.events},         {"unreceived_messages", report.unreceived_messages},
-                     {"links", std::move(traffic)},     {"ranks", ranks}};
+                     {"links", std::move(traffic)},     {"ranks", ranks},
+                     {"program", kProgramVersion},      {"settings", encode(settings)}};
     if (!unseen.empty()) document["unseen"] = unseen;
     return document;
 }

@@ -10,6 +10,7 @@
 #include "algorithms/model/resource_graph.hpp"
 #include "algorithms/policy/registry.hpp"
 #include "algorithms/queue/queue_log.hpp"
+#include "algorithms/sim/generators.hpp"
 #include "algorithms/sim/replay.hpp"
 #include "algorithms/sim/workload_generators.hpp"
 #include "services/common/codec/json/json.hpp"
@@ -38,8 +39,20 @@ struct LinkRow {
 };
 codec::Json encode_times(std::size_t rank, const RankTimes& times, double idle_s, const Zone& zone,
                          const ProcessorPlace& place);
-codec::Json encode_replay(const ReplayReport& report, const std::vector<LinkRow>& links, const codec::Json& ranks,
-                          const UnseenCalls& unseen);
+/// What `zbs replay` was given, as its options name it; empty: not given.
+struct ReplaySettings {
+    std::vector<std::string> traces;
+    std::string generate, parameters;
+    bool interleaved = false;
+    double seconds_per_turn = TransportKernel{}.seconds_per_turn;
+    RandomProgramOptions random;
+    std::string resources, mapping, algorithm = "hier";
+    int tasks_per_processor = 1;
+    std::uint64_t seed = 1;
+};
+codec::Json encode(const ReplaySettings& settings);
+codec::Json encode_replay(const ReplaySettings& settings, const ReplayReport& report, const std::vector<LinkRow>& links,
+                          const codec::Json& ranks, const UnseenCalls& unseen);
 
 codec::Json encode_option(std::string_view name, std::string_view default_value, std::string_view meaning);
 /// What `zbs simulate` can be given by name, with items of `encode_option`.

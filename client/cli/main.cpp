@@ -22,7 +22,8 @@ std::vector<std::string> words_about_format(const CLI::App& app, const std::vect
     for (std::size_t i = 0; i < words.size(); ++i) {
         const auto named = command->get_subcommands([&](const CLI::App* sub) { return sub->check_name(words[i]); });
         if (!named.empty()) command = named.front();
-        const bool is_file = command != &app && command->get_option_no_throw("-o") != nullptr;
+        const CLI::Option* const option = command->get_option_no_throw("-o");
+        const bool is_file = option != nullptr && !option->check_lname("output");
         if (is_file && words[i] == "-o")
             ++i;
         else if (!is_file || !words[i].starts_with("-o"))

@@ -66,7 +66,7 @@ Result<void> write_subjob(const RslSubjob& job, std::size_t index, std::string& 
         write.fail("hosts must be 1..count, or 0 for any", "/host_count");
     if (job.walltime < Duration::zero()) write.fail("the walltime must not be negative", "/walltime");
     if (job.lan_id.find_first_of(" \t\n\v\f") != std::string::npos)
-        write.fail("a LAN id holds no white space", "/lan_id");
+        write.fail("the LAN id '" + job.lan_id + "' holds white space", "/lan_id");
 
     out += "( &";
     write.text("resourceManagerContact", job.contact, "/contact");

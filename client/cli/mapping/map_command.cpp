@@ -193,7 +193,7 @@ void map_onto_hierarchy(Context& context, const MapCommand& options, const TaskG
     if (!std::isfinite(report.cost) || !std::isfinite(report.occupancy)) return context.fail(beyond_numbers());
     if (!report.feasible)
         std::cerr << "zbs: warning: a processor holds more than the bound of " << shown(bounds.most[0])
-                  << "; allow more --imbalance or --tasks-per-processor\n";
+                  << "; allow more " << (most_tasks(options) > 0 ? "--tasks-per-processor" : "--imbalance") << "\n";
     if (options.format == "json" || context.output == "json") {
         const std::string text = codec::tree_mapping_text(found.processor_of, tree.processor_count(), report,
                                                           bounds.most[0], found.seconds, made_by(options));
@@ -258,7 +258,13 @@ Result<void> write_launch(const MapCommand& options, const ResourceGraph& resour
         write_documents(*request, {.format = options.format,
                                    .zone = options.zone,
                                    .one_by_one = options.file.find("{zone}") != std::string::npos});
-    if (!documents) return documents.error();
+    if (!documents) {
+        Error fault = documents.error();
+        // Names of machines and zones are those of the file.
+        if (fault.pointer.starts_with("/ranks/") || fault.pointer.ends_with("/lan_id"))
+            fault.pointer = options.sources.resources;
+        return fault;
+    }
     std::vector<NamedFile> kept = inputs_of(options);
     kept.push_back({"--plot", options.plot});
     if (auto done = deliver(*documents, options.file, kept); !done) return done;
@@ -439,7 +445,9 @@ void add_algorithm_options(CLI::App& command, MapCommand& options) {
         .add_option("--imbalance", options.imbalance,
                     "how far a processor's work may be above its share, where tasks are not counted")
         ->capture_default_str();
-    command.add_option("--seed", options.seed, "seed of everything that is drawn")->capture_default_str();
+    command.add_option("--seed", options.seed, "seed of everything that is drawn")
+        ->check(command_line::natural_number())
+        ->capture_default_str();
     command.add_option("--threads", options.threads, "0 = all processors of this machine; the result is the same")
         ->check(command_line::whole_number_in(0, 1'024))
         ->capture_default_str();

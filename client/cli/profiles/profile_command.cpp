@@ -117,10 +117,15 @@ void describe_model(const ApplicationModel& model) {
 
 using codec::Json;
 
-void reduce(Context& context, const std::vector<std::string>& paths, const std::string& out) {
+/// Refuses to write over the files that are read.
+Result<void> check_out(const std::vector<std::string>& paths, const std::string& out) {
     std::vector<NamedFile> inputs;
     for (const std::string& path : paths) inputs.push_back({"the run", path});
-    if (auto good = check_outputs({{"--out", out}}, inputs); !good) return context.fail(good.error());
+    return check_outputs({{"--out", out}}, inputs);
+}
+
+void reduce(Context& context, const std::vector<std::string>& paths, const std::string& out) {
+    if (auto good = check_out(paths, out); !good) return context.fail(good.error());
     const Result<ApplicationModel> model = read_profile_source(paths);
     if (!model) return context.fail(model.error());
     if (!out.empty()) {
@@ -260,6 +265,7 @@ void show_profile(Context& context, const Source& source) {
 }
 
 void plot_profile(Context& context, const Source& source, const std::string& out) {
+    if (auto good = check_out(source.words, out); !good) return context.fail(good.error());
     const std::optional<ApplicationModel> model = read_source(context, source);
     if (!model) return;
     const std::string name = std::filesystem::path(model->program).filename().string();
@@ -270,6 +276,7 @@ void plot_profile(Context& context, const Source& source, const std::string& out
 }
 
 void export_profile(Context& context, const Source& source, const std::string& out) {
+    if (auto good = check_out(source.words, out); !good) return context.fail(good.error());
     const std::optional<ApplicationModel> model = read_source(context, source);
     if (!model) return;
     if (auto ok = deliver(codec::dump(codec::encode(*model)) + "\n", out); !ok) context.fail(ok.error());

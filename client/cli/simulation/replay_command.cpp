@@ -19,15 +19,7 @@
 namespace zbs::cli {
 namespace {
 
-struct ReplayCommand {
-    std::vector<std::string> traces;
-    std::string generate, parameters;
-    bool interleaved = false;
-    double seconds_per_turn = TransportKernel{}.seconds_per_turn;
-    RandomProgramOptions random;
-    std::string resources, mapping, algorithm = "hier";
-    int tasks_per_processor = 1;
-    std::uint64_t seed = 1;
+struct ReplayCommand : ReplaySettings {
     std::string gantt, save_trace, save_model;
 };
 
@@ -106,8 +98,8 @@ std::vector<LinkRow> link_rows(const ReplayReport& report, const ResourceGraph& 
 
 std::string milliseconds(double seconds) { return formats::short_number(seconds * 1e3, 6); }
 
-void print_report(Context& context, const Trace& trace, const ReplayReport& report, const ResourceGraph& resources,
-                  const Mapping& mapping) {
+void print_report(Context& context, const ReplaySettings& settings, const Trace& trace, const ReplayReport& report,
+                  const ResourceGraph& resources, const Mapping& mapping) {
     Listing listing{"ranks", {"RANK", "ZONE", "MACHINE", "COMPUTE_MS", "BLOCKED_MS", "IDLE_MS", "END_MS"}};
     for (std::size_t r = 0; r < report.ranks.size(); ++r) {
         const RankTimes& times = report.ranks[r];
@@ -121,7 +113,7 @@ void print_report(Context& context, const Trace& trace, const ReplayReport& repo
     }
     const std::vector<LinkRow> links = link_rows(report, resources);
     if (context.output == "json")
-        return print_document(context, encode_replay(report, links, listing.items, trace.unseen));
+        return print_document(context, encode_replay(settings, report, links, listing.items, trace.unseen));
     if (context.for_people()) {
         std::cout << "run time   " << formats::short_number(report.run_time_s, 6) << " s"
                   << (report.complete        ? ""
@@ -177,7 +169,7 @@ void replay_trace(Context& context, ReplayCommand& options) {
         if (auto ok = draw_gantt(options.gantt, *trace, *resources, *mapping, report->run_time_s); !ok)
             return context.fail(ok.error());
     }
-    print_report(context, *trace, *report, *resources, *mapping);
+    print_report(context, options, *trace, *report, *resources, *mapping);
 }
 
 }  // namespace
@@ -221,7 +213,9 @@ void add_replay_command(CLI::App& app, Context& context) {
                      "without --mapping: at most this many tasks on one processor; 0 = any number")
         ->check(command_line::whole_number_in(0, 1'000'000))
         ->capture_default_str();
-    command->add_option("--seed", options->seed, "seed of everything that is drawn")->capture_default_str();
+    command->add_option("--seed", options->seed, "seed of everything that is drawn")
+        ->check(command_line::natural_number())
+        ->capture_default_str();
     command->add_option("--gantt", options->gantt, "draw what every rank does over time (SVG)");
     command->add_option("--save-trace", options->save_trace, "write the trace in text form");
     command->add_option("--save-model", options->save_model, "write the model of the trace (zbs-model/1)");

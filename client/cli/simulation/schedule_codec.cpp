@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "client/cli/context.hpp"
+#include "client/cli/simulation/workload_changes.hpp"
 #include "services/common/codec/json/document_text.hpp"
 
 namespace zbs::cli {
@@ -146,7 +147,7 @@ OrderedJson encode_document(std::vector<OrderedJson> schedules, bool is_comparis
 std::string dump(const OrderedJson& json) { return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace); }
 
 double jobs_per_second(const SimulatedSchedule& schedule) {
-    return static_cast<double>(schedule.jobs) / std::max(schedule.seconds, 1e-9);
+    return schedule.policy == kRecorded ? 0 : static_cast<double>(schedule.jobs) / std::max(schedule.seconds, 1e-9);
 }
 
 }  // namespace zbs::cli

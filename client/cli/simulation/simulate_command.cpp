@@ -433,6 +433,9 @@ Result<SimulatedSchedule> recorded(const SimulateCommand& command, const LoadedW
     Result<SimulatedSchedule> schedule = recorded_schedule(loaded);
     if (!schedule) return schedule;
     if (Result<void> good = set_window(command, loaded.workload, *schedule); !good) return good.error();
+    if (const std::int64_t most = most_in_use(loaded.workload, *schedule); most > schedule->processors)
+        std::cerr << "zbs: note: " << kRecorded << ": the log has up to " << most << " processors in use, the machine "
+                  << schedule->processors << "; the utilization may be above 1\n";
     schedule->metrics = schedule_metrics(loaded.workload, schedule->view(), seconds_to_duration(command.tau_s));
     return schedule;
 }
@@ -570,8 +573,10 @@ void print_tables(Context& context, const SimulateCommand& command, const Loaded
         std::cout << "turns        " << fixed(schedule.turns->effective_utilization, 4)
                   << " effective utilization (a switch of rows costs 10 % of a slice, a processor changed 100 us), "
                   << fixed(schedule.turns->fragmentation, 4) << " fragmentation, " << schedule.resizes << " resizes\n";
-    std::cout << "simulated in " << fixed(schedule.seconds, 3) << " s, " << short_text(jobs_per_second(schedule))
-              << " jobs/s\n\n";
+    if (schedule.policy != kRecorded)
+        std::cout << "simulated in " << fixed(schedule.seconds, 3) << " s, " << short_text(jobs_per_second(schedule))
+                  << " jobs/s\n";
+    std::cout << "\n";
     Listing listing{"metrics", {"METRIC", "MEAN", "MEDIAN", "P95", "MAX"}};
     for (const auto& [name, d, decimals] :
          {std::tuple{"wait, s", &jobs.wait_s, 1}, std::tuple{"response, s", &jobs.response_s, 1},
@@ -635,6 +640,17 @@ std::size_t jobs_without_memory(const SimulateCommand& command, const Workload& 
         std::ranges::count_if(workload.jobs, [](const WorkloadJob& entry) { return entry.job.memory_bytes == 0; }));
 }
 
+/// Elmer's processors are shared where they are not busy, and in simulations a processor with a job is.
+bool shares_in_vain(const NamedPolicy& policy) {
+    if (policy.named.name != "elmer") return false;
+    bool in_vain = true;
+    for (const auto& [name, value] : policy.named.options)
+        if ((name == "rule" && value == "v1") || (name == "degree" && value == "1") ||
+            (name == "threshold" && parse_number<double>(value).value_or(0) >= 1))
+            in_vain = false;
+    return in_vain;
+}
+
 /// What policies and machine need to know of jobs, and do not.
 void report_unknown(const SimulateCommand& command, const std::vector<NamedPolicy>& policies,
                     const LoadedWorkload& loaded) {
@@ -642,6 +658,12 @@ void report_unknown(const SimulateCommand& command, const std::vector<NamedPolic
         if (jobs_without_priority(policy, loaded) > 0)
             std::cerr << "zbs: note: " << printable(policy.label)
                       << " goes by priority, but no job has one: the order is that of arrival\n";
+    for (const NamedPolicy& policy : policies)
+        if (shares_in_vain(policy))
+            std::cerr
+                << "zbs: note: " << printable(policy.label)
+                << ": in simulations a processor with a job is fully used, so that below threshold=1 no job shares "
+                   "it: the schedule is that of fcfs\n";
     if (const std::size_t unknown = jobs_without_memory(command, loaded.workload); unknown > 0)
         std::cerr << "zbs: note: --memory: of " << counted(unknown, "job")
                   << " the memory is unknown: they are taken to need none\n";
@@ -670,6 +692,8 @@ void report_losses(const SimulateCommand& command, const Workload& workload) {
         std::cerr << "zbs: warning: --export-swf: the format cannot say which jobs are moldable or malleable, as "
                   << flexible << " of " << workload.jobs.size()
                   << " are; give --flexibility where the file is read (--export-csv writes it)\n";
+    if (!command.export_csv.empty() && !command.allocator.empty())
+        std::cerr << "zbs: note: --export-csv: promised starts count processors, not the places of --allocator\n";
     if (command.coscheduling == "application" &&
         std::ranges::all_of(workload.jobs, [](const WorkloadJob& entry) { return entry.job.application < 0; }))
         std::cerr
@@ -689,8 +713,23 @@ struct Simulated {
     LoadedWorkload loaded;
     std::vector<SimulatedSchedule> schedules;
 };
+
+/// Where the header does not clearly say how many processors the machine has.
+void report_machine(const SimulateCommand& command, const LoadedWorkload& loaded) {
+    if (!loaded.trace || command.source.processors > 0) return;
+    const std::vector<std::string> sizes = loaded.trace->directives("MaxProcs");
+    const std::string taken = std::to_string(loaded.workload.processors);
+    if (loaded.trace->number("MaxProcs").value_or(0) == 0)
+        std::cerr << "zbs: note: the header has no MaxProcs: its MaxNodes, " << taken
+                  << ", is taken as the number of processors; --processors sets another\n";
+    else if (std::ranges::adjacent_find(sizes, std::ranges::not_equal_to()) != sizes.end())
+        std::cerr << "zbs: note: the header has " << sizes.size() << " lines MaxProcs: the first, " << taken
+                  << ", is taken; --processors sets another\n";
+}
+
 void report(const SimulateCommand& command, const std::vector<NamedPolicy>& simulated, const LoadedWorkload& loaded) {
     report_cleaning(loaded);
+    report_machine(command, loaded);
     report_losses(command, loaded.workload);
     report_unknown(command, simulated, loaded);
 }
@@ -712,8 +751,11 @@ Result<Simulated> simulate_all(const SimulateCommand& command, const SimulationO
     if (!loaded) {
         Error fault = loaded.error();
         // Why a log that is too large to be in memory has to be.
-        if (fault.code == ErrorCode::kTooLarge && why_whole && !command.source.trace.empty())
-            fault.message += "; while it was read: " + text_with_pointer(*why_whole);
+        if (fault.code == ErrorCode::kTooLarge && !command.source.trace.empty())
+            fault.message += why_whole
+                                 ? "; while it was read: " + text_with_pointer(*why_whole)
+                                 : "; for --compare, --window, files and changes of jobs the log is in memory as a "
+                                   "whole: run one policy without them";
         return fault;
     }
     found.loaded = *std::move(loaded);

@@ -38,6 +38,7 @@ void add_workload_options(CLI::App& command, WorkloadSource& source) {
                        "moldable, 2 malleable, as scojo exports it (default: as the model has it; jobs of a log are "
                        "rigid)");
     command.add_option("--seed", source.seed, "seed of everything that is drawn: --generate, --flexibility mix")
+        ->check(command_line::natural_number())
         ->capture_default_str();
     command.add_option("--processors", source.processors, "of the machine (default: as the log or the model says)")
         ->check(command_line::whole_number_in(1, 100'000'000));

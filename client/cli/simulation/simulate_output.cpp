@@ -9,6 +9,7 @@
 
 #include "algorithms/formats/schedule_svg.hpp"
 #include "algorithms/sim/flexibility.hpp"
+#include "client/cli/simulation/workload_changes.hpp"
 
 namespace zbs::cli {
 namespace {
@@ -236,7 +237,8 @@ std::size_t flexible_jobs(const Workload& workload) {
 }
 
 std::string swf_text(const LoadedWorkload& loaded, const SimulatedSchedule* schedule) {
-    const std::span<const Time> start = schedule == nullptr ? std::span<const Time>{} : schedule->start;
+    const bool is_simulated = schedule != nullptr && schedule->policy != kRecorded;
+    const std::span<const Time> start = is_simulated ? schedule->start : std::span<const Time>{};
     formats::SwfTrace log =
         loaded.trace ? formats::schedule_swf(*loaded.trace, loaded.workload.jobs, loaded.cleaned.record_of_job, start)
                      : formats::make_swf(loaded.workload, start);

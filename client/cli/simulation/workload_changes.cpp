@@ -117,6 +117,19 @@ Result<void> change_workload(const WorkloadSource& source, LoadedWorkload& loade
     return source.load ? scale_load(*source.load, loaded) : Result<void>{};
 }
 
+std::int64_t most_in_use(const Workload& workload, const SimulatedSchedule& schedule) {
+    std::vector<std::pair<Time, std::int64_t>> changes;
+    changes.reserve(2 * workload.jobs.size());
+    for (std::size_t i = 0; i < workload.jobs.size(); ++i) {
+        changes.emplace_back(schedule.start[i], workload.jobs[i].job.processors);
+        changes.emplace_back(schedule.end[i], -workload.jobs[i].job.processors);
+    }
+    std::ranges::sort(changes);  // at one instant, ends come first
+    std::int64_t in_use = 0, most = 0;
+    for (const auto& [at, change] : changes) most = std::max(most, in_use += change);
+    return most;
+}
+
 Result<SimulatedSchedule> recorded_schedule(const LoadedWorkload& loaded) {
     if (!loaded.trace)
         return invalid("is the schedule that a log recorded; these jobs come from a model", std::string(kRecorded));

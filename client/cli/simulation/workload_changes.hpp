@@ -16,6 +16,9 @@ inline constexpr std::string_view kRecorded = "recorded";
 /// only.
 Result<void> change_workload(const WorkloadSource& source, LoadedWorkload& loaded);
 
+/// Most processors that jobs of fixed sizes have at one instant.
+std::int64_t most_in_use(const Workload& workload, const SimulatedSchedule& schedule);
+
 /// The schedule that the log recorded: each job starts when it has waited as long as then, on any processors. Errors:
 /// no log, a job without a wait.
 Result<SimulatedSchedule> recorded_schedule(const LoadedWorkload& loaded);

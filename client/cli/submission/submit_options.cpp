@@ -182,7 +182,9 @@ void add_run_options(CLI::App& command, SubmitOptions& options) {
                 return is_valid_name(text) ? "" : "must be 1 to 64 of a-z 0-9 . _ -, starting with a letter or digit";
             },
             ""));
-    command.add_option("--seed", options.request.seed, "seed of the mapping")->capture_default_str();
+    command.add_option("--seed", options.request.seed, "seed of the mapping")
+        ->check(command_line::natural_number())
+        ->capture_default_str();
     command.add_option("--id", options.id, "request id of an earlier try whose answer was lost");
     command
         .add_option(

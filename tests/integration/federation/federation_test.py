@@ -512,6 +512,10 @@ class Offline(unittest.TestCase):
         self.assertEqual(json.loads(self.zbs("profile", "export", model).stdout), self.model())
         self.assertEqual(json.loads(self.zbs("profile", "show", model, "-o", "json").stdout), {"version": 1, "model": self.model()})
         self.assertEqual(self.zbs("profile", "show", model).stdout, self.zbs("profile", model).stdout)
+        before = read(model)
+        for verb in ("export", "plot"):
+            done = self.zbs("profile", verb, model, "-o", model)
+            self.assertEqual((done.returncode, "would overwrite" in done.stderr, read(model)), (2, True, before), done.stderr)
 
     def test_wrong_profile_commands_are_refused_with_advice(self):
         model = self.write("model.json", json.dumps({**self.model(), "program": "ring"}))
@@ -519,7 +523,7 @@ class Offline(unittest.TestCase):
                                        (["profile", "plot", self.folder + "/none.json"], 3, "none.json"), (["profile", "import", model], 2, "absolute path"),
                                        (["profile", "import", model, "--", "./none"], 3, "none"), (["profile", "import", model, "--id", "x", "--", "/bin/true"], 2, "--id"),
                                        (["profile", "import", model, "--run-time", "x", "--", "/bin/true"], 2, "--run-time"),
-                                       (["profile", "list", "-o", "xml"], 2, "xml")):
+                                       (["profile", "list", "-o", "xml"], 2, "xml"), (["profile", "show", model, "-o", "csv"], 2, "csv is for lists")):
             done = self.zbs(*arguments)
             self.assertEqual(done.returncode, code, f"{arguments}: {done.stderr}")
             self.assertIn(words, done.stderr)
@@ -545,11 +549,12 @@ class Offline(unittest.TestCase):
 
     def test_replay_refuses_bad_input_with_the_place(self):
         for text, message in (("hello", ":1: the first line"), ("zbs-trace/1 2\nrank 0\nc x\n", ":3: seconds must be"),
+                              ("zbs-trace/1 2\nrank 0\nc 1\n", ":3: ends without a line 'rank 1'"),
                               ("zbs-trace/1 2\nrank 0\nr 1\nrank 1\nr 0\n", "rank 0 waits for rank 1")):
             done = self.zbs("replay", "--trace", self.write("bad.trace", text), "--resources", self.ZONES)
             self.assertEqual(done.returncode, 2, done.stdout)
             self.assertIn(message, done.stderr)
-        good = self.write("good.trace", "zbs-trace/1 2\nrank 0\nc 1\n")
+        good = self.write("good.trace", "zbs-trace/1 2\nrank 0\nc 1\nrank 1\n")
         for arguments, message in ((["--mapping", self.write("m.json", '{"format":"zbs-mapping/1","mapping":[]}')], "maps 0 tasks"),
                                    (["--mapping", self.write("m2.json", '{"version":2,"format":"zbs-mapping/1","places":[]}')], "is 2, and this program reads 1"),
                                    (["--algorithm", "best"], "known are"), (["--gantt", "/proc/no/x.svg"], "/proc/no/x.svg")):
@@ -569,9 +574,13 @@ class Offline(unittest.TestCase):
             out.write(file.read())
         runs = [self.zbs("replay", "--trace", path, "--resources", self.ZONES, "-o", "json") for path in (plain, packed)]
         self.assertEqual(runs[0].returncode, 0, runs[0].stderr)
-        self.assertEqual(runs[0].stdout, runs[1].stdout)
-        again = self.zbs("replay", "--generate", "random", "--ranks", "8", "--lines", "500", "--resources", self.ZONES, "-o", "json")
-        self.assertEqual(runs[0].stdout, again.stdout)
+        runs.append(self.zbs("replay", "--generate", "random", "--ranks", "8", "--lines", "500", "--resources", self.ZONES, "-o", "json"))
+        reports = [json.loads(run.stdout) for run in runs]
+        settings = [report.pop("settings") for report in reports]
+        self.assertEqual(reports[1:], reports[:1] * 2)
+        common = {"resources": self.ZONES, "seed": 1, "algorithm": "hier", "tasks_per_processor": 1}
+        random = {"generate": "random", "ranks": 8, "clusters": 4, "every": 10, "bytes": 1000, "lines": 500, "compute": 1e-4}
+        self.assertEqual(settings, [{**common, "trace": [plain]}, {**common, "trace": [packed]}, {**common, **random}])
 
     def test_cut_gzip_is_refused(self):
         packed = gzip.compress(b"1 -101 0 0 4 0 1 S 0 D 4 SZ 200\n" * 1000)

@@ -135,6 +135,8 @@ class Hierarchies(MapCommand):
         self.write("m.txt", "0\n" * 24)
         found = self.json("--graph", "g.graph", *self.ONTO, "--evaluate", "m.txt")
         self.assertEqual((found["cost"], found["feasible"], found["imbalance"]), (0, False, 11))
+        self.assertIn("allow more --imbalance\n", self.map("--graph", "g.graph", *self.ONTO, "--evaluate", "m.txt").stderr)
+        self.assertIn("allow more --tasks-per-processor\n", self.map("--graph", "g.graph", *self.ONTO, "--evaluate", "m.txt", "--tasks-per-processor", "2").stderr)
 
     def test_one_task_per_processor(self):
         self.write("g.graph", graph_text(*grid(3, 4)))
@@ -174,6 +176,16 @@ class Hierarchies(MapCommand):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("m.json " + says, done.stderr)
 
+    def test_the_default_is_no_worse_than_any_other_algorithm_on_small_graphs(self):
+        edges = {(0, 1): 1000, (2, 3): 1000, (4, 5): 1000, (6, 7): 1000, (1, 2): 10, (3, 4): 10, (5, 6): 10}
+        self.write("g.graph", graph_text([1] * 8, edges))
+        zone = lambda name, *sizes: {"name": name, "machines": [{"name": f"{name}{i}", "processors": size, "speed": 1} for i, size in enumerate(sizes)]}
+        self.write("r.json", json.dumps({"format": "zbs-resources/1", "zones": [zone("a", 2, 3), zone("b", 1), zone("c", 2, 1)],
+                                         "links": [{"a": "a", "b": "b", "delay_s": 0.001, "bandwidth_Bps": 1e8}]}))
+        costs = {name: self.json("--graph", "g.graph", "--resources", "r.json", "--algorithm", name)["cost"]
+                 for name in ("auto", "greedy", "global", "hier", "metis", "multilevel", "block")}
+        self.assertEqual(costs["auto"], min(costs.values()), costs)
+
     def test_a_mapping_can_be_made_again_from_its_json(self):
         self.write("g.graph", graph_text(*grid(5, 5)))
         found = self.json("--graph", "g.graph", *self.ONTO, "--algorithm", "random", "--seed", "7")
@@ -193,6 +205,7 @@ class GraphFiles(MapCommand):
                 ("two.graph", "3 2 010 2\n1 9 2\n1 9 1 3\n1 9 2\n", "two.graph has 2 weights per task"),
                 ("m.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n", ""),
                 ("snap.txt", "# Nodes: 3 Edges: 2\n# FromNodeId\tToNodeId\n0\t1\n1\t2\n", ""),
+                ("gaps.txt", "# Nodes: 4 Edges: 2\n# FromNodeId\tToNodeId\n2\t10\n10\t90\n", "gaps.txt has 3 nodes with ids from 2 to 90"),
                 ("g.graph.gz", gzip.compress(b"3 2\n2\n1 3\n2\n"), "")):
             with self.subTest(name):
                 done = self.map("--graph", self.write(name, text), *self.ONTO, "--format", "json")
@@ -255,6 +268,13 @@ class BadInput(MapCommand):
         done = self.map("--graph", "g.graph", "--hierarchy", "2:4:2", "--distances", "10:10:1", "--format", "json")
         self.assertEqual(done.returncode, 0)
         self.assertEqual(done.stderr.count("is not farther than level"), 2)
+
+    def test_an_odd_name_is_one_of_the_resources(self):
+        self.write("g.graph", "2 1\n2\n1\n")
+        for zone, machine, form, said in (("a b", "m", "rsl", "the LAN id 'a b' holds white space"), ("a", "m 1", "hostfile", '"m 1" is no host name')):
+            self.write("r.json", json.dumps({"format": "zbs-resources/1", "zones": [{"name": zone, "machines": [{"name": machine, "processors": 2}]}], "links": []}))
+            done = self.map("--graph", "g.graph", "--resources", "r.json", "--format", form, "--", "/bin/true")
+            self.assertEqual((done.returncode, "zbs: r.json: " + said in done.stderr), (2, True), done.stderr)
 
     def test_options(self):
         self.write("g.graph", graph_text(*grid(3, 3)))

@@ -174,6 +174,12 @@ class Schedules(Simulate):
         self.assertAlmostEqual(both[0]["utilization"], (500 + 400 + 180 + 40) / (8 * 171))
         self.good("--trace", "log.swf", "--policy", "recorded", "--waits", "w.txt")
         self.assertEqual(self.read("w.txt").split()[1::2], list(map(str, waits)))
+        self.good("--trace", "log.swf", "--policy", "recorded", "--export-swf", "x.swf")
+        self.assertNotIn("simulated", self.read("x.swf"))
+        self.assertEqual([line.split()[2] for line in self.read("x.swf").splitlines() if line[0] != ";"], list(map(str, waits)))
+        self.assertEqual(both[0]["jobs_per_second"], 0)
+        self.write("full.swf", text.replace(" 120 ", " 0 "))
+        self.assertIn("up to 17 processors in use, the machine 8", self.good("--trace", "full.swf", "--policy", "recorded").stderr)
         self.write("unknown.swf", SMALL)
         for arguments, said in ((["--trace", "unknown.swf"], "no wait of job 1 (line 3)"), (["--generate", "lublin:jobs=9,processors=8"], "--generate"),
                                 (["--trace", "log.swf", "--load", "1"], "--load"), (["--trace", "log.swf", "--gantt", "g.svg"], "--gantt")):
@@ -188,6 +194,8 @@ class Schedules(Simulate):
         for policy, promised in (("conservative", ["", "100", "", "160"]), ("easy", ["", "100", "", "100"])):
             self.good("--trace", "log.swf", "--policy", policy, "--export-csv", "j.csv")
             self.assertEqual([(int(row["start"]), row["promised"]) for row in self.rows("j.csv")], list(zip((0, 40, 2, 90), promised)), policy)
+        done = self.good("--trace", "log.swf", "--policy", "easy", "--allocator", "first-fit", "--export-csv", "j.csv")
+        self.assertIn("note: --export-csv: promised starts count processors", done.stderr)
         self.good("--trace", "log.swf", "--policy", "conservative", "--allocator", "contiguous", "--export-csv", "j.csv")
         self.assertEqual([(row["promised"], row["places"]) for row in self.rows("j.csv")], [("", "0-4"), ("100", "0-7"), ("", "5-6"), ("160", "0-3")])
         self.good("--trace", "log.swf", "--policy", "fcfs", "--export-csv", "j.csv")
@@ -505,7 +513,8 @@ class Schedules(Simulate):
         self.assertEqual(self.read("w.txt"), "1 0\n2 3600\n3 7200\n")
         self.assertEqual([(row["start"], row["end"]) for row in self.rows("s.csv")], [("0", "14400"), ("3600", "18000"), ("7200", "21600")])
         # Under ranks a job waits below another one, too.
-        self.good("--trace", "log.swf", "--policy", "elmer", "--waits", "w.txt")
+        self.assertIn("note: elmer: in simulations", self.good("--trace", "log.swf", "--policy", "elmer", "--waits", "w.txt").stderr)
+        self.assertNotIn("elmer", self.good("--trace", "log.swf", "--policy", "elmer:threshold=1", "--waits", "w1.txt").stderr)
         self.assertEqual(self.read("w.txt"), "1 0\n2 7200\n3 14400\n")
 
     def test_schedules_of_jobs_that_share_are_not_exported_as_if_each_were_alone(self):
@@ -606,6 +615,12 @@ class RealLogs(Simulate):
             self.assertIn(f"MaxProcs is '{size}'", done.stderr)
             self.good("--trace", "log.swf", "--policy", "easy", "--processors", "4")
 
+    def test_a_machine_size_that_is_not_clear_is_noted(self):
+        for header, said in (("; MaxNodes: 4\n", "its MaxNodes, 4, is taken"), ("; MaxProcs: 4\n; MaxProcs: 8\n", "2 lines MaxProcs: the first, 4, is taken")):
+            self.write("log.swf", header + job(1, 0, 10, 4))
+            self.assertIn(said, self.good("--trace", "log.swf", "--policy", "easy").stderr)
+            self.assertNotIn("the header", self.good("--trace", "log.swf", "--policy", "easy", "--processors", "4").stderr)
+
     def test_walltimes_without_limit(self):
         unlimited = 2 ** 31 - 1
         found, _ = self.run_log("; MaxProcs: 4\n" + "".join(job(i, 100 * i, 10, 1, unlimited) for i in range(1, 301)), policy="easy")
@@ -684,7 +699,7 @@ class RealLogs(Simulate):
         self.good("--trace", "x.swf", "--policy", "easy", "--waits", "again.txt")
         self.assertEqual(self.read("again.txt"), self.read("w.txt"))
         done = self.good(*log, "--processors", "16", "--compare", "fcfs,conservative")
-        self.assertIn("zbs: note: 2 jobs became eligible after their submission", done.stderr)
+        self.assertIn("zbs: note: 2 jobs of the file became eligible after their submission", done.stderr)
         self.write("default.txt", "JobID|JobName|Partition|Account|AllocCPUS|State|ExitCode\n")
         for arguments, text in ((log, "name the number with --slurm-conf or --processors"), (("--trace", "x.swf", *log), "not from several"),
                                 (("--trace", "x.swf", *machine), "--slurm-conf: goes with --from-sacct"),
@@ -826,6 +841,7 @@ class BadInput(Simulate):
         self.refused(("--trace", "wrong.gz", "--policy", "easy"), "damaged")
         self.write("bomb.gz", gzip.compress(b"0" * (100 << 20)))
         self.refused(("--trace", "bomb.gz", "--policy", "easy"), "more than 200 times")
+        self.refused(("--trace", "bomb.gz", "--compare", "easy,fcfs"), "more than 200 times", "run one policy without them")
 
     def test_files_that_cannot_be_read_or_written(self):
         self.write("log.swf", SMALL)
@@ -895,6 +911,8 @@ class BadInput(Simulate):
                 ((*log, "--policy", "elmer", "--allocator", "first-fit"), "share"),
                 ((*log, "--policy", "elmer:degree=0"), "degree", "1 to 48"),
                 ((*log, "--policy", "elmer:threshold=1.5"), "threshold", "0 to 1"),
+                ((*log, "--policy", "elmer:rule=v1:threshold=0.5"), "threshold", "not heeded by rule=v1"),
+                ((*log, "--policy", "easy", "--seed", "-1"), "--seed", "from 0"),
                 ((*log, "--policy", "easy", "--schedule", "{policy}.txt", "--waits", "easy.txt"), "same file as --schedule"),
                 ((*log, "--policy", "log", "--schedule", "{policy}.swf"), "no policy 'log'"),
                 (("--trace", "easy.swf", "--policy", "easy", "--schedule", "{policy}.swf"), "would overwrite the file of --trace"),

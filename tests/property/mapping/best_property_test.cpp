@@ -153,6 +153,26 @@ TEST(BestMapperProperty, OnEqualZonesNoOtherMapperCostsLess) {
     }
 }
 
+TEST(BestMapperProperty, OnSmallZonesNoOtherMapperCostsLess) {
+    const ResourceGraph resources = test::flat_zones({3, 2, 4, 5}, {5e-3, 1e8});
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        const TaskGraph graph = test::planted_clusters({.tasks = 13, .clusters = 4}, seed);
+        const MapOptions options{.preset = Preset::kFast};
+        const auto cost_of = [&](const std::vector<ProcessorIndex>& processor_of) {
+            return make_objective(Objective::kCost, graph, resources, processor_of)->value();
+        };
+        const auto cost = [&](std::string_view name) {
+            return cost_of(find_mapper(name)->map(graph, resources, options).value().processor_of);
+        };
+        const double best = cost("auto");
+        for (const std::string_view name : {"block", "metis", "multilevel", "hier", "global"})
+            EXPECT_LE(best, cost(name) * (1 + 1e-9)) << name << ", seed " << seed;
+        const WeighedTraffic weighed = weigh_traffic(graph, resources, true);
+        EXPECT_LE(best, cost_of(map_onto_tree(weighed.graph, weighed.tree, "greedy", options).value()) * (1 + 1e-9))
+            << "greedy, seed " << seed;
+    }
+}
+
 /// With twice as many processors as tasks, so that it matters which are used; too many tasks to anneal the cost.
 TEST(BestMapperProperty, WithProcessorsToSpareNoOtherMapperCostsLess) {
     const ResourceGraph resources = test::flat_zones({120, 80, 200, 100}, {5e-3, 1e8});

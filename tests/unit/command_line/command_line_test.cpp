@@ -175,6 +175,12 @@ std::string message(const std::vector<std::string>& words) {
     return "";
 }
 
+TEST(NaturalNumber, HasNoSign) {
+    for (const std::string good : {"0", "7", "18446744073709551615"}) EXPECT_EQ(natural_number()(good), "");
+    for (const std::string bad : {"-1", "-0", "+1", "010", "0x10", "1e3", "", "18446744073709551616"})
+        EXPECT_NE(natural_number()(bad), "") << bad;
+}
+
 TEST(FaultText, NamesThePlaceAndWhatToGiveInstead) {
     EXPECT_EQ(message({"add", "x", "-n", "2", "--share", "0.5", "--seed", "-3", "--memory", "2GiB"}), "");
     EXPECT_EQ(message({"add", "x", "-n", "0"}), "--count: 0 is out of range; give 1 to 9");

@@ -54,6 +54,23 @@ TEST(GraphFile, VertexSizesAreNotDroppedInSilence) {
     EXPECT_THAT(file->warnings, ElementsAre("has vertex sizes, which are not used"));
 }
 
+TEST(GraphFile, NodesOfAnEdgeListAreTheTasks) {
+    const Result<GraphFile> file = read_graph_file("# FromNodeId ToNodeId\n7 30\n5000000 30\n9 9\n", "f");
+    ASSERT_TRUE(file) << file.error();
+    EXPECT_THAT(file->graph.compute(), ElementsAre(1, 1, 1, 1));
+    EXPECT_THAT(file->graph.edges(), ElementsAre(TaskEdge{0, 2, 1, 0}, TaskEdge{2, 3, 1, 0}));
+    EXPECT_THAT(file->warnings, ElementsAre("has 4 nodes with ids from 7 to 5000000; they are tasks 0 to 3 in the "
+                                            "order of their ids"));
+}
+
+TEST(GraphFile, AnEdgeListIsComparedWithItsHead) {
+    const Result<GraphFile> file = read_graph_file("# Nodes: 5 Edges: 4\n0 1\n1 2\n2 1\n", "f");
+    ASSERT_TRUE(file) << file.error();
+    EXPECT_EQ(file->graph.task_count(), 3);
+    EXPECT_THAT(file->warnings, ElementsAre("promises 5 nodes; 2 of them are on no edge and are left out",
+                                            "promises 4 edges and holds 3; it may be cut off"));
+}
+
 struct Bad {
     const char* name;
     const char* text;
@@ -79,8 +96,11 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"Huge", "%%MatrixMarket matrix coordinate pattern general\n9999999 9999999 0\n", "f:2", "9999999 tasks"},
         Bad{"TooLarge", "%%MatrixMarket matrix coordinate pattern general\n99999999 99999999 0\n", "f:2", "more than"},
         Bad{"SnapWord", "# Nodes: 3 Edges: 2\n0 x\n", "f:2", "\"x\" is no node"},
-        Bad{"SnapGap", "# Nodes: 3 Edges: 2\n0 5000000\n", "f:2", "without gaps"},
+        Bad{"SnapIdTooLarge", "# Nodes: 3 Edges: 2\n0 5000000000\n", "f:2", "number the nodes from 0"},
         Bad{"SnapFourFields", "# Nodes: 3 Edges: 2\n0 1 2 3\n", "f:2", "behind its end"},
+        Bad{"SnapWeight", "# FromNodeId ToNodeId\n0 1 -4\n", "f:2", "2^53, or leave the weights out"},
+        Bad{"EdgesWithoutAHead", "1 2\n2 3\n3 1\n", "f:2", "begin the file with the line '# FromNodeId ToNodeId'"},
+        Bad{"EdgesBehindAHash", "# mine\n0 2 7\n2 3 8\n", "f:2", "begin the file with the line"},
         Bad{"SnapEmpty", "# Nodes: 3 Edges: 2\n", "f:1", "holds no edge"}),
     [](const auto& param_info) { return std::string(param_info.param.name); });
 

@@ -177,6 +177,11 @@ TEST(ProfileLogReader, TakesTheLogsOfOneRunOnly) {
         EXPECT_FALSE(read_run({"zbs-log/1 run ab rank 0 of 2", bad})) << bad;
 }
 
+TEST(ProfileLogReader, ALastLineWithoutAnEndMakesItIncomplete) {
+    EXPECT_TRUE(read("1 1 0 0 0 0 5 PAPI 0 71\n")->complete);
+    EXPECT_FALSE(read("1 1 0 0 0 0 5 PAPI 0 7")->complete);
+}
+
 TEST(ProfileLogReader, CallsThatWereNotSeenMakeItIncomplete) {
     const auto model = read(
         "zbs-log/1 run ab rank 0 of 1\n1 1 0 0 0 0 5 PAPI 0 7\nzbs-log/1 unseen 4 MPI_Psend_init\n"

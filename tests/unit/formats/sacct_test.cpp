@@ -53,9 +53,9 @@ TEST(ReadSacct, TakesEveryColumn) {
     EXPECT_EQ(log->trace.number("UnixStartTime"), 1'767'225'610);
     EXPECT_EQ(log->trace.processors(), 64);
     EXPECT_EQ(log->trace.directive("Queue"), "1 short");
-    EXPECT_EQ(log->notes,
-              (std::vector<std::string>{"1 job became eligible after their submission, and count as submitted then",
-                                        "1 job without a time limit got that of their partition"}));
+    EXPECT_EQ(log->notes, (std::vector<std::string>{
+                              "1 job of the file became eligible after their submission, and count as submitted then",
+                              "1 job of the file without a time limit got that of their partition"}));
 }
 
 TEST(ReadSacct, TakesOtherColumnsAndClocks) {
@@ -71,7 +71,24 @@ TEST(ReadSacct, TakesOtherColumnsAndClocks) {
     const auto some = {kJob, kSubmit, kWait, kRuntime, kAllocatedProcessors, kRequestedTime};
     EXPECT_EQ(values(log->trace.records[0], some), (std::vector<std::int64_t>{1, 10, 10, 60, 2, 300}));
     EXPECT_EQ(values(log->trace.records[1], some), (std::vector<std::int64_t>{2, 0, 20, 61, 3, -1}));
-    EXPECT_EQ(log->notes.front(), "1 job step was left out");
+    EXPECT_EQ(log->notes, (std::vector<std::string>{"1 job step was left out",
+                                                    "there is no column State: no job is taken for cancelled or "
+                                                    "failed"}));
+    EXPECT_EQ(log->trace.comments.back(), " UnixStartTime: 980");
+}
+
+TEST(ReadSacct, NamesJobsThatEndBeforeTheyStart) {
+    const SlurmMachine machine{.processors = 4, .partitions = {{.name = "p", .max_time_s = 60}}};
+    const Result<SacctLog> log = read_sacct(
+        "JobIDRaw|Submit|Start|End|NCPUS|State\n"
+        "1|2026-10-25T02:40:00|2026-10-25T02:50:00|2026-10-25T02:10:00|1|COMPLETED\n",
+        "log", &machine);
+    ASSERT_TRUE(log) << log.error();
+    EXPECT_EQ(log->trace.records[0].whole(SwfField::kRuntime), -1);
+    ASSERT_EQ(log->notes.size(), 2U);
+    EXPECT_NE(log->notes[0].find("1 job of the file ended before they started"), std::string::npos) << log->notes[0];
+    EXPECT_EQ(log->notes[1], "there is no column Partition: no job has the time limit of its partition");
+    EXPECT_EQ(log->trace.comments[3], " Note: UnixStartTime is local time, as if that were UTC");
 }
 
 TEST(ReadSacct, FaultsNameLineAndRemedy) {
@@ -126,7 +143,8 @@ TEST(ReadSacct, OfARealSlurm) {
             EXPECT_EQ(steps->trace.records[i].whole(field), allocations->trace.records[i].whole(field))
                 << i << " " << int(field);
     EXPECT_EQ(allocations->notes,
-              (std::vector<std::string>{"2 jobs became eligible after their submission, and count as submitted then"}));
+              (std::vector<std::string>{
+                  "2 jobs of the file became eligible after their submission, and count as submitted then"}));
     EXPECT_EQ(steps->notes.front(), "15 job steps were left out");
     const Result<CleanedSwf> cleaned = clean_swf(allocations->trace, "sacct.txt");
     ASSERT_TRUE(cleaned) << cleaned.error();

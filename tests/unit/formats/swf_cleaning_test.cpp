@@ -137,7 +137,7 @@ TEST(CleanSwf, RepeatedNumbersCanBeDropped) {
 TEST(CleanSwf, NumbersThatStartAnewCanBeReplaced) {
     const std::string rest = " -1 10 1 -1 -1 1 20 -1 1 -1 -1 -1 -1 -1 ";
     const SwfTrace log = *read_swf("; MaxProcs: 8\n1 0" + rest + "-1 -1\n2 5" + rest + "1 0\n1 20" + rest +
-                                       "2 0\n2 10" + rest + "1 9\n9 30" + rest + "7 0\n",
+                                       "2 0\n2 10" + rest + "1 9\n9 30" + rest + "7 5\n",
                                    "log");
     const Result<CleanedSwf> cleaned = clean_swf(log, "log", {.renumber = true});
     ASSERT_TRUE(cleaned) << cleaned.error();
@@ -150,6 +150,11 @@ TEST(CleanSwf, NumbersThatStartAnewCanBeReplaced) {
         preceding.emplace_back(record.whole(SwfField::kJob), record.whole(SwfField::kPrecedingJob));
     EXPECT_EQ(preceding,
               (std::vector<std::pair<std::int64_t, std::int64_t>>{{1, -1}, {2, 1}, {4, 3}, {3, 2}, {5, -1}}));
+    // Job 7 is not there, and neither is a time after it.
+    EXPECT_EQ(out.records[2].whole(SwfField::kThinkTime), 9);
+    EXPECT_EQ(out.records[4].whole(SwfField::kThinkTime), -1);
+    EXPECT_EQ(out.comments.back(),
+              " Note: jobs that followed a job without a line further up, whose fields 17 and 18 are -1 now: 1");
 }
 
 TEST(CleanSwf, PartialExecutionsAreLeftOut) {

@@ -47,11 +47,16 @@ TEST(ReadTrace, ReadsEveryKindOfEvent) {
 
 TEST(ReadTrace, CallsThatWereNotSeenMakeItIncomplete) {
     const Trace trace =
-        read_trace("zbs-trace/1 1\nunseen 4 MPI_Psend_init\nunseen 2 two words\nunseen 1 MPI_Psend_init\n", "t")
+        read_trace("zbs-trace/1 1\nunseen 4 MPI_Psend_init\nunseen 2 two words\nunseen 1 MPI_Psend_init\nrank 0\n", "t")
             .value();
     EXPECT_FALSE(trace.complete);
     EXPECT_EQ(trace.unseen, (UnseenCalls{{"MPI_Psend_init", 5}, {"two words", 2}}));
     EXPECT_EQ(read_trace(write_trace(trace), "t").value(), trace);
+}
+
+TEST(ReadTrace, ALastLineWithoutAnEndMakesItIncomplete) {
+    EXPECT_TRUE(read_trace("zbs-trace/1 1\nrank 0\nc 25\n", "t")->complete);
+    EXPECT_FALSE(read_trace("zbs-trace/1 1\nrank 0\nc 2", "t")->complete);
 }
 
 TEST(WriteTrace, IsReadBackExactly) {
@@ -88,6 +93,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"UnseenNever", "zbs-trace/1 2\nunseen 0 MPI_Bcast_c", "t:2", "unseen CALLS FUNCTION"},
         Bad{"OddHeader", "zbs-trace/1 2 x", "t:1", "incomplete"},
         Bad{"NoRankYet", "zbs-trace/1 2\nc 1", "t:2", "before the first"},
+        Bad{"WithoutARank", "zbs-trace/1 3\nrank 0\nc 1\nrank 2\n", "t:4", "without a line 'rank 1'; it is cut off"},
         Bad{"UnknownEvent", kHead + "x 1", "t:3", "'x' is no event"},
         Bad{"NegativeSeconds", kHead + "c -1", "t:3", "number from 0"},
         Bad{"NotANumber", kHead + "c nan", "t:3", "number from 0"},

@@ -138,7 +138,9 @@ void add_audit_command(CLI::App& cli, const OperatorCommand& shared, AuditSource
     CLI::App* const rows =
         audit->add_subcommand("list", "what the running service decided: number, time, who, what, decision, why" +
                                           example + "list --after 1200 --json " + source->example);
-    rows->add_option("--after", choice->after, "only entries behind this number")->capture_default_str();
+    rows->add_option("--after", choice->after, "only entries behind this number")
+        ->check(natural_number())
+        ->capture_default_str();
     rows->add_option("--limit", choice->limit, "at most so many")
         ->check(whole_number_in(1, limits::kMaxAuditRows))
         ->capture_default_str();

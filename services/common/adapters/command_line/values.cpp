@@ -82,6 +82,14 @@ constexpr const char* kCarrier = "offers";
 
 CLI::Validator whole_number_in(std::int64_t least, std::int64_t most) { return in_range(least, most, "whole number"); }
 
+CLI::Validator natural_number() {
+    return {[](const std::string& text) -> std::string {
+                if (is_decimal(text) && parse_number<std::uint64_t>(text)) return {};
+                return in_quotes(text) + " is not a decimal number from 0 to 18446744073709551615";
+            },
+            ""};
+}
+
 CLI::Validator number_in(double least, double most) { return in_range(least, most, "number"); }
 
 CLI::Validator one_of(const std::vector<std::string>& words) {

@@ -23,6 +23,8 @@ namespace zbs::command_line {
 
 /// A whole number in [least, most].
 CLI::Validator whole_number_in(std::int64_t least, std::int64_t most);
+/// A decimal number of 0 or more that fits into 64 bits: CLI11 makes a large number of -1, and 8 of 010.
+CLI::Validator natural_number();
 /// A number in [least, most]; nan is none.
 CLI::Validator number_in(double least, double most);
 /// One of `words`; the error for a slip names the nearest.
