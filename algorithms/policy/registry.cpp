@@ -279,7 +279,7 @@ Result<std::unique_ptr<Policy>> make_multiqueue(OptionReader& reader) {
 }
 
 Result<std::unique_ptr<Policy>> make_gang(OptionReader& reader) {
-    gang::PackingOptions packing = *gang::make_packing_options(kPackings[reader.choice("packing")], 1);
+    gang::PackingOptions packing = *gang::make_packing_options(kPackings[reader.choice("packing")], {});
     const auto limit = [&reader](std::string_view name) {
         const std::int64_t most = reader.integer(name);
         return most > 1'000'000 ? 0 : static_cast<std::int32_t>(most);  // 0: none
