@@ -12,7 +12,6 @@
 namespace zbs {
 namespace {
 
-using Kind = AllocatorOption::Kind;
 constexpr std::int32_t kMaxProcessors = 100'000'000;
 
 constexpr std::array<std::string_view, 2> kChoices{"first", "best"};
@@ -21,52 +20,28 @@ constexpr std::array<std::string_view, 2> kCoalescings{"complete", "pairwise"};
 constexpr std::array<std::string_view, 2> kDeallocations{"owner-aware", "literal"};
 
 constexpr std::array kContiguousOptions{
-    AllocatorOption{.name = "choice",
-                    .kind = Kind::kChoice,
-                    .default_value = "first",
-                    .meaning = "first (the first range that is long enough) or best (the shortest such range)",
-                    .choices = kChoices},
+    choice_option("choice", "first", kChoices,
+                  "first (the first range that is long enough) or best (the shortest such range)"),
 };
 constexpr std::array kMeshFrameOptions{
-    AllocatorOption{
-        .name = "choice",
-        .kind = Kind::kChoice,
-        .default_value = "first",
-        .meaning = "first (the first free frame) or best (the one that touches most busy nodes and machine edges)",
-        .choices = kChoices},
-    AllocatorOption{.name = "rotate",
-                    .kind = Kind::kFlag,
-                    .default_value = "true",
-                    .meaning = "true: where an X x Y frame has no place, Y x X is tried"},
-    AllocatorOption{.name = "width",
-                    .kind = Kind::kInteger,
-                    .default_value = "0",
-                    .meaning = "columns of the machine, a divisor of its processors; 0: as square as they allow",
-                    .least = 0,
-                    .most = kMaxProcessors},
+    choice_option("choice", "first", kChoices,
+                  "first (the first free frame) or best (the one that touches most busy nodes and machine edges)"),
+    flag_option("rotate", "true", "true: where an X x Y frame has no place, Y x X is tried"),
+    integer_option("width", "0", {0, kMaxProcessors},
+                   "columns of the machine, a divisor of its processors; 0: as square as they allow"),
 };
-constexpr AllocatorOption kShape{.name = "shape",
-                                 .kind = Kind::kChoice,
-                                 .default_value = "line",
-                                 .meaning =
-                                     "what a job without a mesh gets: line (1 x processors, nothing too much) or "
-                                     "square (the most square mesh that holds it)",
-                                 .choices = kShapes};
-constexpr AllocatorOption kCoalescing{
-    .name = "coalescing",
-    .kind = Kind::kChoice,
-    .default_value = "complete",
-    .meaning = "how FL merges: complete, or pairwise, which loses large cubes and may leave jobs waiting for ever",
-    .choices = kCoalescings};
+constexpr auto kShape = choice_option("shape", "line", kShapes,
+                                      "what a job without a mesh gets: line (1 x processors, nothing too much) or "
+                                      "square (the most square mesh that holds it)");
+constexpr auto kCoalescing =
+    choice_option("coalescing", "complete", kCoalescings,
+                  "how FL merges: complete, or pairwise, which loses large cubes and may leave jobs waiting for ever");
 constexpr std::array kBuddyOptions{kShape};
 constexpr std::array kFreeListOptions{kCoalescing, kShape};
 constexpr std::array kAflOptions{
     kCoalescing,
-    AllocatorOption{.name = "deallocation",
-                    .kind = Kind::kChoice,
-                    .default_value = "owner-aware",
-                    .meaning = "owner-aware, or literal as printed, which lets jobs share channels",
-                    .choices = kDeallocations},
+    choice_option("deallocation", "owner-aware", kDeallocations,
+                  "owner-aware, or literal as printed, which lets jobs share channels"),
     kShape,
 };
 

@@ -30,6 +30,33 @@ struct Option {
     double least = 0, most = 0;  ///< of integers and numbers; most at least 9e18: open
 };
 
+// One option each, for tables of them.
+struct OptionRange {
+    double least, most;
+};
+constexpr Option integer_option(std::string_view name, std::string_view value, OptionRange in, std::string_view says) {
+    return {name, Option::Kind::kInteger, value, says, {}, in.least, in.most};
+}
+constexpr Option number_option(std::string_view name, std::string_view value, OptionRange in, std::string_view says) {
+    return {name, Option::Kind::kNumber, value, says, {}, in.least, in.most};
+}
+constexpr Option numbers_option(std::string_view name, std::string_view value, OptionRange in, std::string_view says) {
+    return {name, Option::Kind::kNumbers, value, says, {}, in.least, in.most};
+}
+constexpr Option choice_option(std::string_view name, std::string_view value, std::span<const std::string_view> choices,
+                               std::string_view says) {
+    return {name, Option::Kind::kChoice, value, says, choices};
+}
+constexpr Option flag_option(std::string_view name, std::string_view value, std::string_view says) {
+    return {name, Option::Kind::kFlag, value, says};
+}
+constexpr Option duration_option(std::string_view name, std::string_view value, std::string_view says) {
+    return {name, Option::Kind::kDuration, value, says};
+}
+constexpr Option durations_option(std::string_view name, std::string_view value, std::string_view says) {
+    return {name, Option::Kind::kDurations, value, says};
+}
+
 /// Options as they come from a command line or a configuration: name and value.
 using OptionValues = std::vector<std::pair<std::string, std::string>>;
 

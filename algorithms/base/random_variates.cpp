@@ -122,9 +122,4 @@ double HyperErlang::draw(Rng& rng) const {
     return sum / rate;
 }
 
-std::ostream& operator<<(std::ostream& out, const HyperErlang& variable) {
-    return out << "{p " << variable.p << ", rates " << variable.rate1 << " and " << variable.rate2 << ", order "
-               << variable.order << "}";
-}
-
 }  // namespace zbs

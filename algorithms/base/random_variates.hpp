@@ -1,6 +1,5 @@
 #pragma once
 #include <array>
-#include <ostream>
 
 #include "algorithms/base/result.hpp"
 #include "algorithms/base/rng.hpp"
@@ -53,6 +52,5 @@ struct HyperErlang {
 
     bool operator==(const HyperErlang&) const = default;
 };
-std::ostream& operator<<(std::ostream& out, const HyperErlang& variable);
 
 }  // namespace zbs

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <ostream>
 #include <string>
 
 #include "algorithms/base/expects.hpp"
@@ -25,12 +24,6 @@ Cluster cluster_of(const VirtualClusters::Request& request, std::int32_t level, 
 }
 
 }  // namespace
-
-std::ostream& operator<<(std::ostream& out, const Cluster& cluster) {
-    out << "job " << cluster.job << " at level " << cluster.level << " on";
-    for (const std::int32_t host : cluster.hosts) out << ' ' << host;
-    return out;
-}
 
 VirtualClusters::VirtualClusters(const Options& options)
     : options_(options),

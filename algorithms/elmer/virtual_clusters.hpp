@@ -30,7 +30,6 @@ struct Cluster {
     std::vector<std::int32_t> hosts;  ///< ascending
     bool operator==(const Cluster&) const = default;
 };
-std::ostream& operator<<(std::ostream& out, const Cluster& cluster);
 
 /// The table of virtual clusters, cluster[D][P] of the source: which job holds the slot of each level on each host.
 /// Level 0 goes first; below it a job gets what those above leave.

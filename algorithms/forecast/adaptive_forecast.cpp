@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ostream>
 #include <sstream>
 
 #include "algorithms/forecast/window.hpp"
@@ -15,8 +14,6 @@ namespace {
 constexpr double kBlendRate = 0.05;
 /// A longer gap has the same effect.
 constexpr std::int64_t kMaxMissing = 1'000'000;
-/// Larger than any sum of errors can be.
-constexpr double kMaxSum = 1e250;
 
 double loss_of(Loss loss, double error) { return loss == Loss::kAbsolute ? std::abs(error) : error * error; }
 double recent_of(Loss loss, const ErrorSums& sums) {
@@ -30,26 +27,11 @@ void add(ErrorSums& sums, double error) {
     sums.recent_squared = kFade * sums.recent_squared + error * error;
 }
 
-bool is_sum(double sum) { return sum >= 0 && sum <= kMaxSum; }
-bool are_sums(const ErrorSums& sums) {
-    return is_sum(sums.absolute) && is_sum(sums.squared) && is_sum(sums.recent_absolute) && is_sum(sums.recent_squared);
-}
-
 Error refused(const std::string& what, const std::string& remedy) {
     return invalid("forecast: " + what + "; " + remedy);
 }
 
-Error not_restored(const std::string& what) {
-    return refused("the stored state cannot be taken over: " + what, "begin with a new forecast");
-}
-
 }  // namespace
-
-std::ostream& operator<<(std::ostream& out, const Forecast& forecast) {
-    out << forecast.value;
-    if (forecast.recent) out << " +- " << forecast.recent->absolute;
-    return out << " (" << forecast.forecaster << ')';
-}
 
 AdaptiveForecast::AdaptiveForecast(Duration period) : period_(period) {
     for (NamedForecaster& named : make_forecasters()) singles_.push_back({.named = std::move(named)});
@@ -97,7 +79,7 @@ std::int64_t AdaptiveForecast::missing_before(Time at) const {
 
 void AdaptiveForecast::judge(double value) {
     for (const Loss loss : kLosses) {
-        AdaptiveState::Choice& choice = choices_[std::size_t(loss)];
+        Choice& choice = choices_[std::size_t(loss)];
         const Answer& answer = answers_[std::size_t(loss)];
         choice.leader = kFade * choice.leader + loss_of(loss, value - singles_[answer.leader].next);
         choice.blend = kFade * choice.blend + loss_of(loss, value - answer.blend);
@@ -115,7 +97,7 @@ void AdaptiveForecast::prepare() {
             singles_, {}, [loss](const Single& single) { return recent_of(loss, single.errors); });
         answer.leader = static_cast<std::size_t>(least - singles_.begin());
         answer.blend = blend_of(loss, answer.leader);
-        const AdaptiveState::Choice& choice = choices_[std::size_t(loss)];
+        const Choice& choice = choices_[std::size_t(loss)];
         answer.by_blend = choice.blend < choice.leader;
         answer.value = answer.by_blend ? answer.blend : least->next;
     }
@@ -168,43 +150,6 @@ std::optional<MeanErrors> AdaptiveForecast::all_time(const ErrorSums& sums) cons
     if (scored_ == 0) return std::nullopt;
     const auto count = static_cast<double>(scored_);
     return MeanErrors{sums.absolute / count, std::sqrt(sums.squared / count)};
-}
-
-AdaptiveState AdaptiveForecast::state() const {
-    AdaptiveState state{
-        .period = period_, .observed = observed_, .scored = scored_, .last = last_, .choices = choices_};
-    for (const Single& single : singles_)
-        state.singles.push_back({std::string(single.named.name), single.named.forecaster->state(), single.errors});
-    return state;
-}
-
-Result<AdaptiveForecast> AdaptiveForecast::restore(const AdaptiveState& state) {
-    auto made = make(state.period);
-    if (!made) return not_restored("its period is not positive");
-    AdaptiveForecast& forecast = *made;
-    if (state.observed < 0 || state.scored < 0 || (state.scored > 0 && state.scored >= state.observed))
-        return not_restored(std::to_string(state.scored) + " of " + std::to_string(state.observed) + " values scored");
-    if (state.singles.size() != forecast.singles_.size())
-        return not_restored("it has " + std::to_string(state.singles.size()) + " forecasters, this version " +
-                            std::to_string(forecast.singles_.size()));
-    for (std::size_t i = 0; i < state.singles.size(); ++i) {
-        Single& single = forecast.singles_[i];
-        const AdaptiveState::Single& stored = state.singles[i];
-        if (stored.name != single.named.name)
-            return not_restored("forecaster " + std::to_string(i) + " is not " + std::string(single.named.name));
-        if (!are_sums(stored.errors)) return not_restored("the errors of " + stored.name + " are no sums of errors");
-        if (!single.named.forecaster->restore(stored.memory))
-            return not_restored("what " + stored.name + " remembered is damaged");
-        single.errors = stored.errors;
-    }
-    for (const AdaptiveState::Choice& choice : state.choices) {
-        if (!is_sum(choice.leader) || !is_sum(choice.blend) || !are_sums(choice.answer))
-            return not_restored("the errors of its answers are no sums of errors");
-    }
-    forecast.observed_ = state.observed, forecast.scored_ = state.scored, forecast.last_ = state.last;
-    forecast.choices_ = state.choices;
-    if (forecast.observed_ > 0) forecast.prepare();
-    return made;
 }
 
 }  // namespace zbs::forecast

@@ -1,7 +1,6 @@
 #pragma once
 #include <array>
 #include <cstdint>
-#include <iosfwd>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,7 +21,6 @@ inline constexpr std::array kLosses{Loss::kAbsolute, Loss::kSquared};
 struct ErrorSums {
     double absolute = 0, squared = 0;
     double recent_absolute = 0, recent_squared = 0;
-    bool operator==(const ErrorSums&) const = default;
 };
 inline constexpr double kFade = 0.998;  ///< about 500 values count
 
@@ -40,36 +38,12 @@ struct Forecast {
     /// value.
     std::optional<MeanErrors> recent, all_time;
 };
-std::ostream& operator<<(std::ostream& out, const Forecast& forecast);
 
 /// One forecaster beside the others.
 struct Standing {
     std::string_view forecaster;
     double next = 0;
     std::optional<MeanErrors> recent, all_time;  ///< none before the second value
-};
-
-/// All that an AdaptiveForecast remembers; some 600 numbers, however long the series.
-struct AdaptiveState {
-    struct Single {
-        std::string name;
-        std::vector<double> memory;  ///< Forecaster::state()
-        ErrorSums errors;
-        bool operator==(const Single&) const = default;
-    };
-    /// What each way of choosing has lost, fading, and how far the answers were off.
-    struct Choice {
-        double leader = 0, blend = 0;
-        ErrorSums answer;
-        bool operator==(const Choice&) const = default;
-    };
-    Duration period{};
-    std::int64_t observed = 0;  ///< values
-    std::int64_t scored = 0;    ///< those among them that came when they were due, so that forecasts could be judged
-    Time last{};                ///< when the last value came
-    std::vector<Single> singles;
-    std::array<Choice, kLosses.size()> choices;  ///< by Loss
-    bool operator==(const AdaptiveState&) const = default;
 };
 
 /// Forecasts a series by the forecaster that has erred least [Wolski1998], or by a blend of those that are nearly as
@@ -82,8 +56,6 @@ class AdaptiveForecast {
   public:
     /// Error: the period is not positive.
     static Result<AdaptiveForecast> make(Duration period);
-    /// Error: `state` did not come from `state()` of this version; begin with `make` then.
-    static Result<AdaptiveForecast> restore(const AdaptiveState& state);
 
     /// Takes the value measured at `at`. Error, and nothing changed: it is no number or beyond kMaxValue, or `at` is
     /// not after the last value's time. About 8 us.
@@ -93,8 +65,6 @@ class AdaptiveForecast {
     std::optional<Forecast> forecast(Loss loss) const;
     /// Every forecaster, in a fixed order; empty before the first value.
     std::vector<Standing> standings() const;
-
-    AdaptiveState state() const;
 
   private:
     struct Single {
@@ -110,6 +80,12 @@ class AdaptiveForecast {
         double value = 0;
     };
 
+    /// What each way of choosing has lost, fading, and how far the answers were off.
+    struct Choice {
+        double leader = 0, blend = 0;
+        ErrorSums answer;
+    };
+
     explicit AdaptiveForecast(Duration period);
     void judge(double value);
     void prepare();
@@ -120,10 +96,11 @@ class AdaptiveForecast {
     double weight() const;
 
     Duration period_;
-    std::int64_t observed_ = 0, scored_ = 0;
-    Time last_{};
+    std::int64_t observed_ = 0;  ///< values
+    std::int64_t scored_ = 0;    ///< those among them that came when they were due, so that forecasts could be judged
+    Time last_{};                ///< when the last value came
     std::vector<Single> singles_;
-    std::array<AdaptiveState::Choice, kLosses.size()> choices_;
+    std::array<Choice, kLosses.size()> choices_;  ///< by Loss
     std::array<Answer, kLosses.size()> answers_;
 };
 

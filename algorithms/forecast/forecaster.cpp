@@ -42,16 +42,6 @@ class Sliding final : public Forecaster {
     }
     void miss(std::int64_t periods) override { window_.make_room(periods); }
     double next() const override { return next_; }
-    std::vector<double> state() const override {
-        std::vector<double> state{next_};
-        state.insert(state.end(), window_.values().begin(), window_.values().end());
-        return state;
-    }
-    bool restore(std::span<const double> state) override {
-        if (state.empty() || !is_value(state[0]) || !window_.assign(state.subspan(1))) return false;
-        next_ = state[0];
-        return true;
-    }
 
   private:
     Summary summary_;
@@ -78,20 +68,6 @@ class AdaptiveWindow final : public Forecaster {
         gap_ = true;
     }
     double next() const override { return next_; }
-    std::vector<double> state() const override {
-        std::vector<double> state{next_, static_cast<double>(length_), gap_ ? 1.0 : 0.0};
-        state.insert(state.end(), window_.values().begin(), window_.values().end());
-        return state;
-    }
-    bool restore(std::span<const double> state) override {
-        if (state.size() < 3 || !is_value(state[0]) || (state[2] != 0 && state[2] != 1)) return false;
-        const double length = state[1];
-        if (!(length >= double(least_) && length <= double(window_.capacity()) && length == std::floor(length)))
-            return false;
-        if (!window_.assign(state.subspan(3))) return false;
-        next_ = state[0], length_ = static_cast<std::size_t>(length), gap_ = state[2] == 1;
-        return true;
-    }
 
   private:
     /// Moves to the neighbouring length that would have predicted `value` better.
@@ -114,22 +90,11 @@ class AdaptiveWindow final : public Forecaster {
     bool gap_ = false;
 };
 
-/// Counts come from outside as numbers: whole ones from `least` on, exact in a double.
-bool is_count(double number, double least) {
-    return number >= least && number <= 0x1p53 && number == std::floor(number);
-}
-
 class LastValue final : public Forecaster {
   public:
     void observe(double value) override { last_ = value; }
     void miss(std::int64_t) override {}
     double next() const override { return last_; }
-    std::vector<double> state() const override { return {last_}; }
-    bool restore(std::span<const double> state) override {
-        if (state.size() != 1 || !is_value(state[0])) return false;
-        last_ = state[0];
-        return true;
-    }
 
   private:
     double last_ = 0;
@@ -148,12 +113,6 @@ class Smoothing final : public Forecaster {
     }
     void miss(std::int64_t periods) override { missing_ += static_cast<double>(periods); }
     double next() const override { return smoothed_; }
-    std::vector<double> state() const override { return {count_, smoothed_, missing_}; }
-    bool restore(std::span<const double> state) override {
-        if (state.size() != 3 || !is_count(state[0], 0) || !is_value(state[1]) || !is_count(state[2], 0)) return false;
-        count_ = state[0], smoothed_ = state[1], missing_ = state[2];
-        return true;
-    }
 
   private:
     double gain_;
@@ -178,17 +137,6 @@ class AdaptiveSmoothing final : public Forecaster {
     }
     void miss(std::int64_t) override { gap_ = begun_; }
     double next() const override { return with(twentieths_); }
-    std::vector<double> state() const override {
-        return {smoothed_, last_, static_cast<double>(twentieths_), begun_ ? 1.0 : 0.0, gap_ ? 1.0 : 0.0};
-    }
-    bool restore(std::span<const double> state) override {
-        if (state.size() != 5 || !is_value(state[0]) || !is_value(state[1])) return false;
-        if (!is_count(state[2], 1) || state[2] > 19) return false;
-        if (!is_count(state[3], 0) || state[3] > 1 || !is_count(state[4], 0) || state[4] > state[3]) return false;
-        smoothed_ = state[0], last_ = state[1], twentieths_ = static_cast<int>(state[2]);
-        begun_ = state[3] == 1, gap_ = state[4] == 1;
-        return true;
-    }
 
   private:
     double with(int twentieths) const { return smoothed_ + 0.05 * twentieths * (last_ - smoothed_); }
@@ -220,18 +168,6 @@ class Autoregression final : public Forecaster {
     double next() const override {
         const double phi = variance_ > 0 ? std::clamp(covariance_ / variance_, -1.0, 1.0) : 0;
         return mean_ + phi * (last_ - mean_);
-    }
-    std::vector<double> state() const override {
-        return {count_, mean_, last_, variance_, covariance_, gap_ ? 1.0 : 0.0};
-    }
-    bool restore(std::span<const double> state) override {
-        const double limit = 4 * kMaxValue * kMaxValue;
-        if (state.size() != 6 || !is_count(state[0], 0) || !is_value(state[1]) || !is_value(state[2])) return false;
-        if (!(state[3] >= 0 && state[3] <= limit) || !(std::abs(state[4]) <= limit)) return false;
-        if (!is_count(state[5], 0) || state[5] > 1) return false;
-        count_ = state[0], mean_ = state[1], last_ = state[2], variance_ = state[3], covariance_ = state[4];
-        gap_ = state[5] == 1;
-        return true;
     }
 
   private:

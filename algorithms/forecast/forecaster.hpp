@@ -25,11 +25,6 @@ class Forecaster {
     /// The value that is expected next, between the least and the greatest seen unless the family says otherwise.
     /// Precondition: a value was observed.
     virtual double next() const = 0;
-
-    /// All that it remembers, as finite numbers; `restore` of an equal forecaster takes them.
-    virtual std::vector<double> state() const = 0;
-    /// False, and nothing changed, where `state` cannot have come from an equal forecaster.
-    [[nodiscard]] virtual bool restore(std::span<const double> state) = 0;
 };
 
 struct NamedForecaster {

@@ -29,12 +29,6 @@ std::span<const double> Window::newest(std::size_t count) const {
     return values().last(std::min(count, values_.size()));
 }
 
-bool Window::assign(std::span<const double> values) {
-    if (values.size() > capacity_ || !std::ranges::all_of(values, is_value)) return false;
-    values_.assign(values.begin(), values.end());
-    return true;
-}
-
 double mean(std::span<const double> values) {
     ZBS_EXPECTS(!values.empty());
     const double origin = values.back();  // equal values have no rounding error this way

@@ -22,9 +22,6 @@ class Window {
     /// The newest `count`, or all where there are fewer.
     std::span<const double> newest(std::size_t count) const;
 
-    /// False, and nothing changed, where there are too many or one that is no value of a series.
-    [[nodiscard]] bool assign(std::span<const double> values);
-
   private:
     std::size_t capacity_;
     std::vector<double> values_;

@@ -1,7 +1,6 @@
 #include "algorithms/gang/classifier.hpp"
 
 #include <algorithm>
-#include <ostream>
 
 #include "algorithms/base/expects.hpp"
 
@@ -11,10 +10,6 @@ SliceEvidence evidence_of(const SliceMeasurement& slice, std::int32_t threshold)
     const bool communicates = slice.communications >= threshold;
     return {
         .io = slice.blocked_on_io, .communication = communicates, .computation = !slice.blocked_on_io && !communicates};
-}
-
-std::ostream& operator<<(std::ostream& out, const Memberships& f) {
-    return out << "{io " << f.io << ", communication " << f.communication << ", computation " << f.computation << '}';
 }
 
 Memberships update_fuzzy(const Memberships& f, const SliceEvidence& slice) {

@@ -1,6 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <iosfwd>
 
 #include "algorithms/base/time.hpp"
 
@@ -31,7 +30,6 @@ struct Memberships {
     double computation = 0.5;
     bool operator==(const Memberships&) const = default;
 };
-std::ostream& operator<<(std::ostream& out, const Memberships& f);
 
 /// First version: f <- m + f/5 with m = 4/5 where the slice speaks for the class and 1/5 where not
 /// [DaSilva2000, section 6.2.2]. Stays within ]0, 1[; a class that is never seen falls to 1/4, not to 0.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 #include <ranges>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -69,19 +68,6 @@ std::int32_t compact_matrix(TraceDiagram& diagram, Migration migration) {
         }
     }
     return diagram.erase_empty_rows();
-}
-
-void fill_matrix(TraceDiagram& diagram, std::span<const JobId> order, Migration migration) {
-    std::unordered_map<JobId, std::int32_t> home;
-    for (std::int32_t row = 0; row < diagram.row_count(); ++row)
-        for (const TraceDiagram::Entry& entry : diagram.entries(row))
-            if (entry.stay == TraceDiagram::Stay::kHome) home.emplace(entry.job, row);
-    std::vector<std::vector<std::int32_t>> processors;
-    std::vector<FillCandidate> candidates;
-    for (const JobId job : order)
-        if (const auto found = home.find(job); found != home.end())
-            candidates.push_back({job, processors.emplace_back(diagram.processors_of(found->second, job))});
-    fill_matrix(diagram, candidates, migration);
 }
 
 void fill_matrix(TraceDiagram& diagram, std::span<const FillCandidate> candidates, Migration migration) {

@@ -24,12 +24,9 @@ struct FillCandidate {
     std::span<const std::int32_t> processors;  ///< its own ones, ascending
 };
 
-/// Puts copies of jobs into idle slots, row by row from the first, jobs in the order of `order`: one more row of its
-/// own, in full, for every job that fits there. Without migration on its own processors only. Afterwards no job of
-/// `order` fits into a row where it is not. Jobs of `order` that are not at home in the diagram are passed over.
-/// O(rows x jobs x processors).
-void fill_matrix(TraceDiagram& diagram, std::span<const JobId> order, Migration migration);
-/// The same for candidates in this order.
+/// Puts copies of jobs into idle slots, row by row from the first, in the order of the candidates: one more row of its
+/// own, in full, for every job that fits there. Without migration on its own processors only. Afterwards no candidate
+/// fits into a row where it is not. O(rows x jobs x processors).
 void fill_matrix(TraceDiagram& diagram, std::span<const FillCandidate> candidates, Migration migration);
 
 }  // namespace zbs::gang

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <iterator>
 #include <limits>
 #include <numeric>
@@ -362,26 +361,6 @@ constexpr std::array kRules{
     PackingInfo{"buddy", "processors in halves, one controller a block (distributed hierarchical control)",
                 "DaSilva2000, section 3.3"},
 };
-constexpr std::array<std::string_view, 10> kOptions{
-    "migration", "choice",     "new-slice", "memory",  "tasks",
-    "slices",    "overtaking", "fill",      "compact", "selective-disabling"};
-
-/// Index of `value` among `words`, else an error that names the option.
-Result<std::size_t> find_word(std::string_view option, std::string_view value,
-                              std::span<const std::string_view> words) {
-    const auto at = std::ranges::find(words, value);
-    if (at != words.end()) return static_cast<std::size_t>(at - words.begin());
-    return invalid("packing option '" + std::string(option) + "': '" + std::string(value) + "' is none of its values" +
-                   did_you_mean(value, words));
-}
-
-Result<std::int64_t> find_number(std::string_view option, std::string_view value, std::int64_t most) {
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    if (error == std::errc() && end == value.data() + value.size() && number >= 0 && number <= most) return number;
-    return invalid("packing option '" + std::string(option) + "': '" + std::string(value) +
-                   "' is no whole number from 0 (no limit) to " + std::to_string(most));
-}
 
 Result<void> set_rule(std::string_view name, PackingOptions& options) {
     if (name == "first-fit") {
@@ -407,52 +386,15 @@ Result<void> set_rule(std::string_view name, PackingOptions& options) {
     return {};
 }
 
-Result<void> set_option(std::string_view option, std::string_view value, PackingOptions& options) {
-    static constexpr std::array<std::string_view, 3> kMigrations{"never", "arrival", "change"};
-    static constexpr std::array<std::string_view, 3> kChoices{"lowest", "fewest-tasks", "most-memory"};
-    static constexpr std::array<std::string_view, 2> kNewSlices{"if-needed", "always-compared"};
-    static constexpr std::array<std::string_view, 2> kFlags{"false", "true"};
-    const auto set_word = [&](std::span<const std::string_view> words, auto& target) -> Result<void> {
-        const Result<std::size_t> word = find_word(option, value, words);
-        if (!word) return word.error();
-        target = static_cast<std::remove_reference_t<decltype(target)>>(*word);
-        return {};
-    };
-    const auto set_number = [&](std::int64_t most, auto& target) -> Result<void> {
-        const Result<std::int64_t> number = find_number(option, value, most);
-        if (!number) return number.error();
-        target = static_cast<std::remove_reference_t<decltype(target)>>(*number);
-        return {};
-    };
-    if (option == "migration") return set_word(kMigrations, options.repack);
-    if (option == "choice") return set_word(kChoices, options.choice);
-    if (option == "new-slice") return set_word(kNewSlices, options.new_slice);
-    if (option == "memory") return set_number(std::int64_t{1} << 52, options.memory_per_node);
-    if (option == "tasks") return set_number(1'000'000, options.max_tasks_per_node);
-    if (option == "slices") return set_number(1'000'000, options.max_slices);
-    if (option == "overtaking") return set_word(kFlags, options.overtaking);
-    if (option == "fill") return set_word(kFlags, options.fill);
-    if (option == "compact") return set_word(kFlags, options.compact);
-    if (option == "selective-disabling") return set_word(kFlags, options.selective_disabling);
-    return invalid("packing has no option '" + std::string(option) + "'" + did_you_mean(option, kOptions));
-}
-
 }  // namespace
 
 std::span<const PackingInfo> packing_rules() { return kRules; }
 
-Result<PackingOptions> make_packing_options(std::string_view name, std::int32_t processors,
-                                            std::span<const std::pair<std::string, std::string>> given) {
-    PackingOptions options{.processors = processors};
-    if (processors < 1 || processors > TraceDiagram::kMaxProcessors)
+Result<PackingOptions> make_packing_options(std::string_view name, PackingOptions options) {
+    if (options.processors < 1 || options.processors > TraceDiagram::kMaxProcessors)
         return invalid("a slice matrix has 1 to " + std::to_string(TraceDiagram::kMaxProcessors) + " processors, not " +
-                       std::to_string(processors));
+                       std::to_string(options.processors));
     if (auto set = set_rule(name, options); !set) return set.error();
-    for (const auto& [option, value] : given) {
-        if (std::ranges::count(given, option, &std::pair<std::string, std::string>::first) > 1)
-            return invalid("packing option '" + option + "' is given twice; give it once");
-        if (auto set = set_option(option, value, options); !set) return set.error();
-    }
     return options;
 }
 

@@ -60,11 +60,9 @@ struct PackingInfo {
 };
 /// All packing rules.
 std::span<const PackingInfo> packing_rules();
-/// Options of the rule `name`, each of `given` a name and a value: migration, choice, new-slice, memory, tasks,
-/// slices, overtaking, fill, compact, selective-disabling. Errors, kInvalidArgument: unknown rule, option or value,
-/// with the nearest that exists; processors out of range.
-Result<PackingOptions> make_packing_options(std::string_view name, std::int32_t processors,
-                                            std::span<const std::pair<std::string, std::string>> given = {});
+/// `options` with what the rule `name` sets: rule, for ffd repack and repack_order, for memory-fit overtaking. Errors,
+/// kInvalidArgument: unknown rule, with the nearest that exists; processors out of range.
+Result<PackingOptions> make_packing_options(std::string_view name, PackingOptions options);
 
 /// What a job asks of the slice matrix.
 struct GangRequest {

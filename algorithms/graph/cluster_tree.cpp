@@ -16,22 +16,4 @@ std::vector<std::vector<TaskIndex>> ClusterTree::clusters(std::int32_t index) co
     return lists;
 }
 
-std::ostream& operator<<(std::ostream& out, const ClusterTree& tree) {
-    // Every leaf opens the clusters that begin at it and closes those that end at it; no recursion, trees may be deep.
-    std::vector<int> opens(tree.order.size() + 1, 0);
-    std::vector<int> closes(tree.order.size() + 1, 0);
-    for (const ClusterTree::Node& node : tree.nodes) {
-        if (node.is_leaf()) continue;
-        ++opens[static_cast<std::size_t>(node.begin)];
-        ++closes[static_cast<std::size_t>(node.end)];
-    }
-    for (std::size_t i = 0; i < tree.order.size(); ++i) {
-        if (i > 0) out << ' ';
-        for (int k = 0; k < opens[i]; ++k) out << '(';
-        out << tree.order[i];
-        for (int k = 0; k < closes[i + 1]; ++k) out << ')';
-    }
-    return out;
-}
-
 }  // namespace zbs

@@ -1,6 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <ostream>
 #include <span>
 #include <vector>
 
@@ -39,7 +38,5 @@ struct ClusterTree {
     /// The task lists of a node's children; one list, its own, for a leaf. O(tasks below).
     std::vector<std::vector<TaskIndex>> clusters(std::int32_t index) const;
 };
-/// Nested parentheses, e.g. ((0 1) (2 3)).
-std::ostream& operator<<(std::ostream& out, const ClusterTree& tree);
 
 }  // namespace zbs

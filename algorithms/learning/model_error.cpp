@@ -8,42 +8,9 @@
 namespace zbs::learning {
 namespace {
 
-constexpr std::int64_t kEnoughForBounds = 3;
-constexpr double kDeviations = 2;
 const double kMaxLogarithm = std::log(ModelError::kMaxRatio);
 
-double scaled_difference(const TaskGraph& a, const TaskGraph& b, double scale_b) {
-    ZBS_EXPECTS(a.task_count() == b.task_count());
-    double apart = 0, together = 0;
-    std::size_t i = 0, j = 0;
-    const auto left = a.edges(), right = b.edges();
-    while (i < left.size() || j < right.size()) {
-        const bool take_left = j == right.size() || (i < left.size() && std::pair(left[i].u, left[i].v) <=
-                                                                            std::pair(right[j].u, right[j].v));
-        const bool take_right = i == left.size() || (j < right.size() && std::pair(right[j].u, right[j].v) <=
-                                                                             std::pair(left[i].u, left[i].v));
-        const double x = take_left ? left[i].bytes : 0, y = take_right ? right[j].bytes * scale_b : 0;
-        apart += std::abs(x - y);
-        together += x + y;
-        i += take_left ? 1 : 0;
-        j += take_right ? 1 : 0;
-    }
-    return together > 0 ? apart / together : 0;
-}
-
 }  // namespace
-
-Result<ModelError> ModelError::restore(const State& state) {
-    const double most_weight = 1 / (1 - kFade);
-    const bool good = state.count >= 0 && state.weight >= 0 && state.weight <= most_weight &&
-                      std::abs(state.mean) <= kMaxLogarithm && state.variance >= 0 &&
-                      state.variance <= kMaxLogarithm * kMaxLogarithm && std::abs(state.last) <= kMaxLogarithm &&
-                      (state.count == 0) == (state.weight == 0);
-    if (!good) return invalid("no record of prediction errors: a count, weight, mean, variance or last is impossible");
-    ModelError error;
-    error.state_ = state;
-    return error;
-}
 
 Result<void> ModelError::observe(double predicted, double measured) {
     if (!(predicted > 0) || !(measured > 0) || !std::isfinite(predicted) || !std::isfinite(measured))
@@ -65,23 +32,29 @@ double ModelError::mean_relative_error() const { return std::expm1(state_.mean);
 double ModelError::last_relative_error() const { return std::expm1(state_.last); }
 double ModelError::spread() const { return std::exp(std::sqrt(state_.variance)); }
 
-std::optional<std::pair<double, double>> ModelError::bounds(double predicted) const {
-    if (state_.count < kEnoughForBounds) return {};
-    const double reach = kDeviations * std::sqrt(state_.variance);
-    return std::pair(predicted * std::exp(state_.mean - reach), predicted * std::exp(state_.mean + reach));
-}
-
 double total_bytes(const TaskGraph& graph) {
     double sum = 0;
     for (const TaskEdge& edge : graph.edges()) sum += edge.bytes;
     return sum;
 }
 
-double traffic_difference(const TaskGraph& a, const TaskGraph& b) { return scaled_difference(a, b, 1); }
-
-double pattern_difference(const TaskGraph& a, const TaskGraph& b) {
-    const double of_a = total_bytes(a), of_b = total_bytes(b);
-    return scaled_difference(a, b, of_b > 0 ? of_a / of_b : 1);
+double traffic_difference(const TaskGraph& a, const TaskGraph& b) {
+    ZBS_EXPECTS(a.task_count() == b.task_count());
+    double apart = 0, together = 0;
+    std::size_t i = 0, j = 0;
+    const auto left = a.edges(), right = b.edges();
+    while (i < left.size() || j < right.size()) {
+        const bool take_left = j == right.size() || (i < left.size() && std::pair(left[i].u, left[i].v) <=
+                                                                            std::pair(right[j].u, right[j].v));
+        const bool take_right = i == left.size() || (j < right.size() && std::pair(right[j].u, right[j].v) <=
+                                                                             std::pair(left[i].u, left[i].v));
+        const double x = take_left ? left[i].bytes : 0, y = take_right ? right[j].bytes : 0;
+        apart += std::abs(x - y);
+        together += x + y;
+        i += take_left ? 1 : 0;
+        j += take_right ? 1 : 0;
+    }
+    return together > 0 ? apart / together : 0;
 }
 
 }  // namespace zbs::learning

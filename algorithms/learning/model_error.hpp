@@ -1,7 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <optional>
-#include <utility>
 
 #include "algorithms/base/result.hpp"
 #include "algorithms/model/task_graph.hpp"
@@ -9,8 +7,7 @@
 namespace zbs::learning {
 
 /// How far predictions of a run time were off: running statistics of ln(measured / predicted), so that twice as long
-/// and half as long weigh the same. The newest count most: after 7 further runs an error has half its weight. State is
-/// plain and can be stored.
+/// and half as long weigh the same. The newest count most: after 7 further runs an error has half its weight.
 class ModelError {
   public:
     static constexpr double kFade = 0.9;
@@ -25,9 +22,6 @@ class ModelError {
         double last = 0;
         bool operator==(const State&) const = default;
     };
-    ModelError() = default;
-    /// Error: not what `state()` can have given.
-    static Result<ModelError> restore(const State& state);
 
     /// Error, and nothing changed: one of them is not a positive number.
     Result<void> observe(double predicted, double measured);
@@ -39,9 +33,6 @@ class ModelError {
     double last_relative_error() const;
     /// The factor by which runs usually differ from that mean, either way: 1.2 for 20 %. 1 with fewer than two runs.
     double spread() const;
-    /// From when to when a run ends that is predicted so, in 19 of 20 cases if the logarithms are normal (two
-    /// deviations around the mean). Nothing with fewer than 3 runs.
-    std::optional<std::pair<double, double>> bounds(double predicted) const;
 
     const State& state() const { return state_; }
 
@@ -53,9 +44,6 @@ class ModelError {
 /// the sum over all pairs of the difference in bytes, over the bytes of both together. A graph that has all pairs right
 /// and every volume f times too large is (f - 1) / (f + 1) apart. O(edges). Precondition: equally many tasks.
 double traffic_difference(const TaskGraph& a, const TaskGraph& b);
-
-/// The same after the second has been scaled to the bytes of the first: the pattern without the volume.
-double pattern_difference(const TaskGraph& a, const TaskGraph& b);
 
 double total_bytes(const TaskGraph& graph);
 

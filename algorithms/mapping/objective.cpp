@@ -289,29 +289,6 @@ void ObjectiveState::move(TaskIndex task, ProcessorIndex to) {
     check();
 }
 
-void ObjectiveState::swap(TaskIndex a, TaskIndex b) {
-    const ProcessorIndex from = processor_of(a);
-    move(a, processor_of(b));
-    move(b, from);
-}
-
-double ObjectiveState::move_delta(TaskIndex task, ProcessorIndex to) {
-    const ProcessorIndex from = processor_of(task);
-    const double before = value();
-    move(task, to);
-    const double after = value();
-    move(task, from);
-    return after - before;
-}
-
-double ObjectiveState::swap_delta(TaskIndex a, TaskIndex b) {
-    const double before = value();
-    swap(a, b);
-    const double after = value();
-    swap(a, b);
-    return after - before;
-}
-
 void ObjectiveState::check() {
 #ifdef ZBS_CHECK_DELTAS
     largest_ = std::max(largest_, value());

@@ -24,10 +24,6 @@ class ObjectiveState {
     virtual double recompute() const = 0;
 
     void move(TaskIndex task, ProcessorIndex to);
-    void swap(TaskIndex a, TaskIndex b);
-    /// value() after the change less value() before; the state is as it was. Both O(degrees x log resources).
-    double move_delta(TaskIndex task, ProcessorIndex to);
-    double swap_delta(TaskIndex a, TaskIndex b);
 
     /// How many processors or links are as loaded as value() says; 1 for a sum. Two mappings of equal value differ in
     /// how far they are from a better one.

@@ -81,10 +81,6 @@ std::vector<ClassMetrics> named(std::vector<std::string> names, std::vector<JobM
 
 }  // namespace
 
-std::ostream& operator<<(std::ostream& out, const Distribution& d) {
-    return out << "{mean " << d.mean << ", median " << d.median << ", p95 " << d.p95 << ", max " << d.max << "}";
-}
-
 Distribution distribution_of(std::vector<double> values) { return distribution_in(values); }
 
 JobTimes times_of(const WorkloadJob& entry, Time start, Time end) {

@@ -1,7 +1,6 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
-#include <ostream>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,7 +18,6 @@ struct Distribution {
 
     bool operator==(const Distribution&) const = default;
 };
-std::ostream& operator<<(std::ostream& out, const Distribution& distribution);
 
 /// Of these values. Takes their storage for itself; linear. Means are sums in the order given, divided.
 Distribution distribution_of(std::vector<double> values);

@@ -8,12 +8,6 @@
 
 namespace zbs {
 
-std::ostream& operator<<(std::ostream& out, const TurnMetrics& m) {
-    return out << "{utilization " << m.utilization << ", switching " << m.switching << ", resizing " << m.resizing
-               << ", effective utilization " << m.effective_utilization << ", fragmentation " << m.fragmentation
-               << ", accumulated efficiency " << m.accumulated_efficiency << "}";
-}
-
 TurnMetrics turn_metrics(const Workload& workload, const TurnUse& use, const TurnCosts& costs) {
     ZBS_EXPECTS(use.processor_seconds.size() == workload.jobs.size());
     ZBS_EXPECTS(use.processors > 0 && use.makespan_s > 0);

@@ -1,7 +1,6 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
-#include <ostream>
 #include <span>
 
 #include "algorithms/model/workload.hpp"
@@ -38,7 +37,6 @@ struct TurnMetrics {
     double accumulated_efficiency = 0;
     bool operator==(const TurnMetrics&) const = default;
 };
-std::ostream& operator<<(std::ostream& out, const TurnMetrics& metrics);
 
 /// Preconditions: `use` is that of a schedule of this workload; 0 <= of_slice <= 1. Linear.
 TurnMetrics turn_metrics(const Workload& workload, const TurnUse& use, const TurnCosts& costs = {});

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <ostream>
 #include <utility>
 
 namespace zbs {
@@ -163,25 +162,6 @@ std::vector<JobId> jobs_on_top(const TraceDiagram& diagram) {
             if (!std::ranges::binary_search(hindered, entry.job)) top.push_back(entry.job);
     }
     return top;
-}
-
-std::ostream& operator<<(std::ostream& out, const TraceDiagram& diagram) {
-    for (std::int32_t row = 0; row < diagram.row_count(); ++row) {
-        for (std::int32_t p = 0; p < diagram.processors(); ++p) {
-            const JobId job = diagram.job_at(row, p);
-            out << (p == 0 ? "" : " ");
-            if (job == kNoJob) {
-                out << '.';
-                continue;
-            }
-            const auto entries = diagram.entries(row);
-            const auto entry =
-                std::ranges::find_if(entries, [&](const TraceDiagram::Entry& e) { return e.job == job; });
-            out << job << (entry->stay == TraceDiagram::Stay::kAlternative ? "+" : "");
-        }
-        out << '\n';
-    }
-    return out;
 }
 
 }  // namespace zbs

@@ -1,6 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <iosfwd>
 #include <optional>
 #include <span>
 #include <vector>
@@ -113,8 +112,5 @@ class TraceDiagram {
 /// Where rows are ranks, the first the highest: the jobs that have no job of an earlier row on any of their processors,
 /// in the order of rows. Precondition: no job is in two rows. O(slots).
 std::vector<JobId> jobs_on_top(const TraceDiagram& diagram);
-
-/// One line a row, slots separated by blanks, '.' for an idle one and '+' after a job that is there as an alternative.
-std::ostream& operator<<(std::ostream& out, const TraceDiagram& diagram);
 
 }  // namespace zbs

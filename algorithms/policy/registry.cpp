@@ -22,85 +22,41 @@
 namespace zbs {
 namespace {
 
-using Kind = PolicyOption::Kind;
 constexpr double kOpen = 1e19;
 
 constexpr std::array<std::string_view, 4> kOrders{"arrival", "estimate", "slowdown", "priority"};
 static_assert(static_cast<int>(BackfillOrder::kPriority) == 3, "kOrders lists the values of BackfillOrder in order");
 
 constexpr std::array kEasyOptions{
-    PolicyOption{.name = "order",
-                 .kind = Kind::kChoice,
-                 .default_value = "arrival",
-                 .meaning =
-                     "order in which jobs behind the head are tried: arrival, estimate (shortest walltime first), "
-                     "slowdown (largest expected slowdown first) or priority (largest first)",
-                 .choices = kOrders},
+    choice_option("order", "arrival", kOrders,
+                  "order in which jobs behind the head are tried: arrival, estimate (shortest walltime first), "
+                  "slowdown (largest expected slowdown first) or priority (largest first)"),
 };
 constexpr std::array kBackfillOptions{
-    PolicyOption{.name = "depth",
-                 .kind = Kind::kInteger,
-                 .default_value = "1",
-                 .meaning = "number of reservations, 0 or more, or unlimited",
-                 .least = 0,
-                 .most = kOpen},
+    integer_option("depth", "1", {0, kOpen}, "number of reservations, 0 or more, or unlimited"),
     kEasyOptions[0],
 };
 constexpr std::array kSelectiveOptions{
-    PolicyOption{.name = "threshold",
-                 .kind = Kind::kNumber,
-                 .default_value = "2",
-                 .meaning = "expected slowdown above which a job has a reservation, 1 to 1000000",
-                 .least = 1,
-                 .most = 1e6},
+    number_option("threshold", "2", {1, 1e6}, "expected slowdown above which a job has a reservation, 1 to 1000000"),
 };
 constexpr std::array kSlackOptions{
-    PolicyOption{
-        .name = "slack",
-        .kind = Kind::kNumber,
-        .default_value = "1",
-        .meaning =
-            "delay beyond its first promise that a job of priority 0 may suffer, in walltimes, 0 to 1000000; jobs of "
-            "higher priority have slack / (1 + priority)",
-        .least = 0,
-        .most = 1e6},
-    PolicyOption{.name = "lookahead",
-                 .kind = Kind::kInteger,
-                 .default_value = "16",
-                 .meaning = "early starts tried in one plan, 0 to 100000",
-                 .least = 0,
-                 .most = 1e5},
+    number_option(
+        "slack", "1", {0, 1e6},
+        "delay beyond its first promise that a job of priority 0 may suffer, in walltimes, 0 to 1000000; jobs of "
+        "higher priority have slack / (1 + priority)"),
+    integer_option("lookahead", "16", {0, 1e5}, "early starts tried in one plan, 0 to 100000"),
 };
 constexpr std::array kDynamicOptions{
-    PolicyOption{.name = "max_delay",
-                 .kind = Kind::kDuration,
-                 .default_value = "10m",
-                 .meaning = "largest delay of the head beyond its first reservation"},
-    PolicyOption{.name = "gain",
-                 .kind = Kind::kNumber,
-                 .default_value = "0.1",
-                 .meaning = "share of the machine that a job must fill to delay the head, 0 to 1",
-                 .least = 0,
-                 .most = 1},
+    duration_option("max_delay", "10m", "largest delay of the head beyond its first reservation"),
+    number_option("gain", "0.1", {0, 1}, "share of the machine that a job must fill to delay the head, 0 to 1"),
 };
 constexpr std::array kMultiqueueOptions{
-    PolicyOption{.name = "bounds",
-                 .kind = Kind::kDurations,
-                 .default_value = "1h,6h",
-                 .meaning = "largest walltime of every queue but the last, ascending"},
-    PolicyOption{
-        .name = "shares",
-        .kind = Kind::kNumbers,
-        .default_value = "0.1,0.2,0.7",
-        .meaning =
-            "share of the processors that each queue owns, one more than there are bounds, each 0.000001 to 1000000",
-        .least = 1e-6,
-        .most = 1e6},
-    PolicyOption{
-        .name = "borrow",
-        .kind = Kind::kFlag,
-        .default_value = "false",
-        .meaning = "true: every queue may use all processors that are idle; false: only those of its partition"},
+    durations_option("bounds", "1h,6h", "largest walltime of every queue but the last, ascending"),
+    numbers_option(
+        "shares", "0.1,0.2,0.7", {1e-6, 1e6},
+        "share of the processors that each queue owns, one more than there are bounds, each 0.000001 to 1000000"),
+    flag_option("borrow", "false",
+                "true: every queue may use all processors that are idle; false: only those of its partition"),
 };
 constexpr std::array<std::string_view, 5> kPackings{"first-fit", "best-fit", "ffd", "memory-fit", "buddy"};
 constexpr std::array<std::string_view, 4> kMigrations{"rule", "never", "arrival", "change"};
@@ -112,150 +68,58 @@ static_assert(static_cast<int>(gang::Repack::kAtChange) == 2 &&
               "the lists above name the values in order");
 constexpr std::array<std::string_view, 3> kRuleOrFlag{"rule", "true", "false"};
 constexpr std::array kGangOptions{
-    PolicyOption{.name = "packing",
-                 .kind = Kind::kChoice,
-                 .default_value = "first-fit",
-                 .meaning = "which slots a job gets: first-fit, best-fit, ffd (first fit decreasing, all jobs anew at "
-                            "every change), memory-fit or buddy (distributed hierarchical control)",
-                 .choices = kPackings},
-    PolicyOption{.name = "slices",
-                 .kind = Kind::kInteger,
-                 .default_value = "5",
-                 .meaning = "largest multiprogramming level, 1 or more, or unlimited",
-                 .least = 1,
-                 .most = kOpen},
-    PolicyOption{.name = "tasks",
-                 .kind = Kind::kInteger,
-                 .default_value = "unlimited",
-                 .meaning = "most tasks that share a processor (admission cap), 1 or more, or unlimited",
-                 .least = 1,
-                 .most = kOpen},
-    PolicyOption{.name = "migration",
-                 .kind = Kind::kChoice,
-                 .default_value = "rule",
-                 .meaning = "when all jobs are packed anew: never, at an arrival, at every change, or as the packing "
-                            "rule says (only ffd: change)",
-                 .choices = kMigrations},
-    PolicyOption{.name = "choice",
-                 .kind = Kind::kChoice,
-                 .default_value = "fewest-tasks",
-                 .meaning = "processors within a slice: lowest, fewest-tasks or most-memory",
-                 .choices = kChoices},
-    PolicyOption{.name = "new-slice",
-                 .kind = Kind::kChoice,
-                 .default_value = "if-needed",
-                 .meaning = "when memory-fit opens a slice: if-needed or always-compared",
-                 .choices = kNewSlices},
-    PolicyOption{.name = "overtaking",
-                 .kind = Kind::kChoice,
-                 .default_value = "rule",
-                 .meaning = "whether a job that waits lets later ones pass: true, false, or as the packing rule says "
-                            "(only memory-fit: true)",
-                 .choices = kRuleOrFlag},
-    PolicyOption{.name = "fill",
-                 .kind = Kind::kFlag,
-                 .default_value = "true",
-                 .meaning = "true: left-over slots go to further copies of jobs (alternative scheduling)"},
-    PolicyOption{.name = "compact",
-                 .kind = Kind::kFlag,
-                 .default_value = "true",
-                 .meaning = "true: jobs move into fuller rows when one has left"},
-    PolicyOption{.name = "selective-disabling",
-                 .kind = Kind::kFlag,
-                 .default_value = "true",
-                 .meaning = "buddy: controllers below unused processors stay active"},
+    choice_option("packing", "first-fit", kPackings,
+                  "which slots a job gets: first-fit, best-fit, ffd (first fit decreasing, all jobs anew at "
+                  "every change), memory-fit or buddy (distributed hierarchical control)"),
+    integer_option("slices", "5", {1, kOpen}, "largest multiprogramming level, 1 or more, or unlimited"),
+    integer_option("tasks", "unlimited", {1, kOpen},
+                   "most tasks that share a processor (admission cap), 1 or more, or unlimited"),
+    choice_option("migration", "rule", kMigrations,
+                  "when all jobs are packed anew: never, at an arrival, at every change, or as the packing "
+                  "rule says (only ffd: change)"),
+    choice_option("choice", "fewest-tasks", kChoices, "processors within a slice: lowest, fewest-tasks or most-memory"),
+    choice_option("new-slice", "if-needed", kNewSlices, "when memory-fit opens a slice: if-needed or always-compared"),
+    choice_option("overtaking", "rule", kRuleOrFlag,
+                  "whether a job that waits lets later ones pass: true, false, or as the packing rule says "
+                  "(only memory-fit: true)"),
+    flag_option("fill", "true", "true: left-over slots go to further copies of jobs (alternative scheduling)"),
+    flag_option("compact", "true", "true: jobs move into fuller rows when one has left"),
+    flag_option("selective-disabling", "true", "buddy: controllers below unused processors stay active"),
 };
 constexpr std::array kLazyGangOptions{
-    PolicyOption{
-        .name = "patience",
-        .kind = Kind::kDurations,
-        .default_value = "10s,5m,1h",
-        .meaning =
-            "how long an interactive job, a debugging run and a batch job may be kept waiting, each 1 s or more"},
-    PolicyOption{.name = "debug",
-                 .kind = Kind::kDuration,
-                 .default_value = "30m",
-                 .meaning = "largest walltime of a debugging run"},
-    PolicyOption{.name = "undisturbed",
-                 .kind = Kind::kDuration,
-                 .default_value = "10s",
-                 .meaning = "how long a job that got its processors keeps them, for each GiB of its memory"},
+    durations_option(
+        "patience", "10s,5m,1h",
+        "how long an interactive job, a debugging run and a batch job may be kept waiting, each 1 s or more"),
+    duration_option("debug", "30m", "largest walltime of a debugging run"),
+    duration_option("undisturbed", "10s",
+                    "how long a job that got its processors keeps them, for each GiB of its memory"),
 };
 constexpr std::array kLosOptions{
-    PolicyOption{.name = "lookahead",
-                 .kind = Kind::kInteger,
-                 .default_value = "50",
-                 .meaning = "waiting jobs looked at behind the head, 1 to 100000",
-                 .least = 1,
-                 .most = 1e5},
-    PolicyOption{.name = "reserve",
-                 .kind = Kind::kFlag,
-                 .default_value = "true",
-                 .meaning = "true: the head has a reservation; false: most processors now, whatever it costs the head"},
+    integer_option("lookahead", "50", {1, 1e5}, "waiting jobs looked at behind the head, 1 to 100000"),
+    flag_option("reserve", "true",
+                "true: the head has a reservation; false: most processors now, whatever it costs the head"),
 };
 
 constexpr std::array<std::string_view, 2> kQueueOrders{"priority", "fcfs"};
 constexpr std::array<std::string_view, 2> kExpansions{"alone", "all"};
 constexpr std::array<std::string_view, 2> kEstimators{"count", "application"};
 constexpr std::array kScojoOptions{
-    PolicyOption{.name = "level",
-                 .kind = Kind::kInteger,
-                 .default_value = "3",
-                 .meaning = "most jobs at once (multiprogramming level), 1 to 16",
-                 .least = 1,
-                 .most = 16},
-    PolicyOption{.name = "share",
-                 .kind = Kind::kInteger,
-                 .default_value = "0",
-                 .meaning = "share of a job that asks for none, 0 to 99 per cent; 0: 100 / level",
-                 .least = 0,
-                 .most = 99},
-    PolicyOption{.name = "order",
-                 .kind = Kind::kChoice,
-                 .default_value = "priority",
-                 .meaning = "order of waiting jobs: priority (class of walltime, and age) or fcfs",
-                 .choices = kQueueOrders},
-    PolicyOption{.name = "backfill",
-                 .kind = Kind::kFlag,
-                 .default_value = "true",
-                 .meaning = "whether later jobs may start that delay none ahead of them: true or false"},
-    PolicyOption{.name = "longest-together",
-                 .kind = Kind::kInteger,
-                 .default_value = "0",
-                 .meaning = "most jobs of the lowest class that are coscheduled, 0 to 16; 0: as many as the level",
-                 .least = 0,
-                 .most = 16},
-    PolicyOption{.name = "expand",
-                 .kind = Kind::kChoice,
-                 .default_value = "alone",
-                 .meaning = "who gets more than the most it asks for: a job alone, or all in proportion",
-                 .choices = kExpansions},
-    PolicyOption{.name = "classes",
-                 .kind = Kind::kDurations,
-                 .default_value = "10s,30s,60s",
-                 .meaning = "largest walltimes of the classes above the last one, ascending"},
-    PolicyOption{.name = "age",
-                 .kind = Kind::kDuration,
-                 .default_value = "0",
-                 .meaning = "a job goes up a class each time it has waited that long; 0: never"},
-    PolicyOption{.name = "worst-slowdown",
-                 .kind = Kind::kNumber,
-                 .default_value = "2",
-                 .meaning = "largest slowdown of a job beside others that is taken, 1 to 100",
-                 .least = 1,
-                 .most = 100},
-    PolicyOption{.name = "estimator",
-                 .kind = Kind::kChoice,
-                 .default_value = "count",
-                 .meaning = "what slowdown is expected: by the count of jobs, or by application (measured pairs)",
-                 .choices = kEstimators},
-    PolicyOption{
-        .name = "factors",
-        .kind = Kind::kNumbers,
-        .default_value = "1,1.2,1.3",
-        .meaning = "estimator count: slowdown expected of one job, two, three and so on, each 0.1 to 100, not falling",
-        .least = 0.1,
-        .most = 100},
+    integer_option("level", "3", {1, 16}, "most jobs at once (multiprogramming level), 1 to 16"),
+    integer_option("share", "0", {0, 99}, "share of a job that asks for none, 0 to 99 per cent; 0: 100 / level"),
+    choice_option("order", "priority", kQueueOrders,
+                  "order of waiting jobs: priority (class of walltime, and age) or fcfs"),
+    flag_option("backfill", "true", "whether later jobs may start that delay none ahead of them: true or false"),
+    integer_option("longest-together", "0", {0, 16},
+                   "most jobs of the lowest class that are coscheduled, 0 to 16; 0: as many as the level"),
+    choice_option("expand", "alone", kExpansions,
+                  "who gets more than the most it asks for: a job alone, or all in proportion"),
+    durations_option("classes", "10s,30s,60s", "largest walltimes of the classes above the last one, ascending"),
+    duration_option("age", "0", "a job goes up a class each time it has waited that long; 0: never"),
+    number_option("worst-slowdown", "2", {1, 100}, "largest slowdown of a job beside others that is taken, 1 to 100"),
+    choice_option("estimator", "count", kEstimators,
+                  "what slowdown is expected: by the count of jobs, or by application (measured pairs)"),
+    numbers_option("factors", "1,1.2,1.3", {0.1, 100},
+                   "estimator count: slowdown expected of one job, two, three and so on, each 0.1 to 100, not falling"),
 };
 
 constexpr std::array<std::string_view, 4> kAllocationRules{"v1", "v2", "corrected", "x"};
@@ -263,32 +127,16 @@ static_assert(static_cast<int>(elmer::AllocationRule::kArrival) == 2 &&
                   static_cast<int>(elmer::AllocationRule::kOneCluster) == 3,
               "kAllocationRules lists the values of AllocationRule in order");
 constexpr std::array kElmerOptions{
-    PolicyOption{.name = "degree",
-                 .kind = Kind::kInteger,
-                 .default_value = "2",
-                 .meaning = "jobs that a processor may have (degree of multiprogramming), 1 to 48; 1: one alone",
-                 .least = 1,
-                 .most = elmer::VirtualClusters::kMaxDegree},
-    PolicyOption{.name = "rule",
-                 .kind = Kind::kChoice,
-                 .default_value = "corrected",
-                 .meaning = "which processors a job gets: v1 (free slots of the lowest level), v2 (and not busy), "
-                            "corrected (ours: as v2, and older jobs always go first) or x (ours: as corrected, never "
-                            "over two other jobs nor on their first processors)",
-                 .choices = kAllocationRules},
-    PolicyOption{.name = "threshold",
-                 .kind = Kind::kNumber,
-                 .default_value = "0.8",
-                 .meaning = "CPU utilisation above which a processor gets no further job, 0 to 1; not with v1; in "
-                            "simulations it is 1 while a job runs there, else 0, so any value below 1 makes it fcfs",
-                 .least = 0,
-                 .most = 1},
-    PolicyOption{.name = "seed",
-                 .kind = Kind::kInteger,
-                 .default_value = "1",
-                 .meaning = "of the choice among processors that are as good, 0 to 1000000000",
-                 .least = 0,
-                 .most = 1e9},
+    integer_option("degree", "2", {1, elmer::VirtualClusters::kMaxDegree},
+                   "jobs that a processor may have (degree of multiprogramming), 1 to 48; 1: one alone"),
+    choice_option("rule", "corrected", kAllocationRules,
+                  "which processors a job gets: v1 (free slots of the lowest level), v2 (and not busy), "
+                  "corrected (ours: as v2, and older jobs always go first) or x (ours: as corrected, never "
+                  "over two other jobs nor on their first processors)"),
+    number_option("threshold", "0.8", {0, 1},
+                  "CPU utilisation above which a processor gets no further job, 0 to 1; not with v1; in "
+                  "simulations it is 1 while a job runs there, else 0, so any value below 1 makes it fcfs"),
+    integer_option("seed", "1", {0, 1e9}, "of the choice among processors that are as good, 0 to 1000000000"),
 };
 
 constexpr std::array<std::string_view, 11> kStrategies{"none",     "fcfs",        "fcfs-b",       "pri-b",
@@ -301,63 +149,27 @@ static_assert(static_cast<int>(AdaptiveScojo::Order::kPriority) == 1 &&
                   static_cast<int>(AdaptiveScojo::Backfill::kAggressive) == 3,
               "the lists above name the values in order");
 constexpr std::array kAdaptiveScojoOptions{
-    PolicyOption{.name = "strategy",
-                 .kind = Kind::kChoice,
-                 .default_value = "none",
-                 .meaning = "published combination of the next four options, with level 5 for the first four names and "
-                            "2 for the others unless level is given: fcfs, fcfs-b, pri-b, pri-eb, pri-b-wa-fa, "
-                            "pri-eb-wa-fa, pri-b-wa, pri-b-fa, pri-wa-fa, fcfs-b-wa-fa; none: as the options say",
-                 .choices = kStrategies},
-    PolicyOption{.name = "order",
-                 .kind = Kind::kChoice,
-                 .default_value = "priority",
-                 .meaning = "order of waiting jobs: priority (class of walltime, and age) or fcfs",
-                 .choices = kAdaptiveOrders},
-    PolicyOption{.name = "backfill",
-                 .kind = Kind::kChoice,
-                 .default_value = "conservative",
-                 .meaning =
-                     "later jobs that may start: none, those that do not delay the first in line (easy) or any of the "
-                     "first `lookahead` that stay behind (conservative), or all that fit (aggressive)",
-                 .choices = kAdaptiveBackfills},
-    PolicyOption{.name = "lookahead",
-                 .kind = Kind::kInteger,
-                 .default_value = "50",
-                 .meaning =
-                     "waiting jobs that conservative backfilling must not delay, 0 to 100000: the first of those "
-                     "that stay behind; 0: as aggressive",
-                 .least = 0,
-                 .most = 1e5},
-    PolicyOption{.name = "adapt",
-                 .kind = Kind::kFlag,
-                 .default_value = "true",
-                 .meaning = "whether sizes of jobs that can choose follow the load: true or false"},
-    PolicyOption{.name = "fill",
-                 .kind = Kind::kFlag,
-                 .default_value = "true",
-                 .meaning = "whether new jobs that can choose take idle slots of their row: true or false"},
-    PolicyOption{.name = "level",
-                 .kind = Kind::kInteger,
-                 .default_value = "2",
-                 .meaning = "most rows of the slice matrix (multiprogramming level), 1 to 64; 1: nobody takes turns",
-                 .least = 1,
-                 .most = AdaptiveScojo::kMaxLevel},
-    PolicyOption{.name = "classes",
-                 .kind = Kind::kDurations,
-                 .default_value = "1m,30m",
-                 .meaning = "largest walltimes of the classes above the last one, ascending"},
-    PolicyOption{.name = "reconfigure",
-                 .kind = Kind::kDuration,
-                 .default_value = "5m",
-                 .meaning = "shortest time between two changes of sizes; shorter jobs do not count in the load"},
-    PolicyOption{.name = "slice",
-                 .kind = Kind::kDuration,
-                 .default_value = "2s",
-                 .meaning = "how long a row runs where all are in use, 1 ms to 1 d; fewer rows run longer each"},
-    PolicyOption{.name = "age",
-                 .kind = Kind::kDuration,
-                 .default_value = "0",
-                 .meaning = "a job goes up a class each time it has waited that long; 0: never"},
+    choice_option("strategy", "none", kStrategies,
+                  "published combination of the next four options, with level 5 for the first four names and "
+                  "2 for the others unless level is given: fcfs, fcfs-b, pri-b, pri-eb, pri-b-wa-fa, "
+                  "pri-eb-wa-fa, pri-b-wa, pri-b-fa, pri-wa-fa, fcfs-b-wa-fa; none: as the options say"),
+    choice_option("order", "priority", kAdaptiveOrders,
+                  "order of waiting jobs: priority (class of walltime, and age) or fcfs"),
+    choice_option("backfill", "conservative", kAdaptiveBackfills,
+                  "later jobs that may start: none, those that do not delay the first in line (easy) or any of the "
+                  "first `lookahead` that stay behind (conservative), or all that fit (aggressive)"),
+    integer_option("lookahead", "50", {0, 1e5},
+                   "waiting jobs that conservative backfilling must not delay, 0 to 100000: the first of those "
+                   "that stay behind; 0: as aggressive"),
+    flag_option("adapt", "true", "whether sizes of jobs that can choose follow the load: true or false"),
+    flag_option("fill", "true", "whether new jobs that can choose take idle slots of their row: true or false"),
+    integer_option("level", "2", {1, AdaptiveScojo::kMaxLevel},
+                   "most rows of the slice matrix (multiprogramming level), 1 to 64; 1: nobody takes turns"),
+    durations_option("classes", "1m,30m", "largest walltimes of the classes above the last one, ascending"),
+    duration_option("reconfigure", "5m",
+                    "shortest time between two changes of sizes; shorter jobs do not count in the load"),
+    duration_option("slice", "2s", "how long a row runs where all are in use, 1 ms to 1 d; fewer rows run longer each"),
+    duration_option("age", "0", "a job goes up a class each time it has waited that long; 0: never"),
 };
 
 constexpr std::array kPolicies{
@@ -467,7 +279,7 @@ Result<std::unique_ptr<Policy>> make_multiqueue(OptionReader& reader) {
 }
 
 Result<std::unique_ptr<Policy>> make_gang(OptionReader& reader) {
-    gang::PackingOptions packing = *gang::make_packing_options(kPackings[reader.choice("packing")], 1);
+    gang::PackingOptions packing = *gang::make_packing_options(kPackings[reader.choice("packing")], {});
     const auto limit = [&reader](std::string_view name) {
         const std::int64_t most = reader.integer(name);
         return most > 1'000'000 ? 0 : static_cast<std::int32_t>(most);  // 0: none

@@ -269,42 +269,4 @@ void Scojo::plan(const ZoneSnapshot& zone, Plan& plan) {
     making.share_out(plan);
 }
 
-std::vector<SlotOffer> Scojo::offers(const ZoneSnapshot& zone, const Job& job, std::size_t count) const {
-    Making making(options_, zone);
-    std::vector<Member> members = making.running();
-    zone.waiting.visit([&](const WaitingJob& waiting) {
-        const JobRecord& record = zone.record(waiting.handle);
-        if (record.reserved == kNever || record.job.start_at == kNever) return true;
-        making.reserved().push_back(making.member_of(record.job, record.arrival, record.reserved));
-        return true;
-    });
-    members.insert(members.end(), making.reserved().begin(), making.reserved().end());
-    Member wanted = making.member_of(job, 0, zone.now);
-    std::vector<Time> candidates{zone.now};
-    for (const Member& member : members)
-        candidates.push_back(std::max(member.start, zone.now) + making.longest(member));
-    std::ranges::sort(candidates);
-    const auto repeated = std::ranges::unique(candidates);
-    candidates.erase(repeated.begin(), repeated.end());
-    std::vector<SlotOffer> found;
-    for (const Time at : candidates) {
-        if (found.size() >= count) break;
-        wanted.start = at;
-        if (!making.guaranteed(members, wanted) || !making.keeps_reservations(wanted)) continue;
-        std::vector<Member> still;
-        for (const Member& member : members)
-            if (std::max(member.start, zone.now) <= at &&
-                std::max(member.start, zone.now) + making.longest(member) > at)
-                still.push_back(member);
-        std::int32_t free = 100;
-        std::vector<std::int32_t> programs;
-        for (const Member& member : still) {
-            free -= member.least;
-            programs.push_back(member.program);
-        }
-        found.push_back({at, free, options_.estimator.slowdown(wanted.program, programs)});
-    }
-    return found;
-}
-
 }  // namespace zbs

@@ -6,15 +6,6 @@
 
 namespace zbs {
 
-/// A start that SCOJO can offer to a job: a guarantee where it is reserved, else an estimate. Reveals nothing of other
-/// jobs but the processors that they leave.
-struct SlotOffer {
-    Time start{};
-    std::int32_t share = 0;  ///< per cent that is free then
-    double slowdown = 1;     ///< expected beside those that run then
-    bool operator==(const SlotOffer&) const = default;
-};
-
 /// SCOJO, share-based coscheduling [Huang2004, chapter 5]: every job has all processors of the site, and a share of
 /// each. Up to `level` jobs run at once if the estimator finds that they do not slow each other down too much. Waiting
 /// jobs go by class (the shorter, the higher) and age; later ones may be backfilled if they delay nobody ahead. A job
@@ -57,10 +48,6 @@ class Scojo final : public Policy {
     void plan(const ZoneSnapshot& zone, Plan& plan) override;
     ZoneState::Sharing sharing() const override { return ZoneState::Sharing::kShare; }
     Needs needs() const override { return {.level = options_.level}; }
-
-    /// Starts that could be reserved for `job` now, by time, at most `count`; each keeps its promise whatever running
-    /// jobs do within their walltimes, and no reservation made before is touched.
-    std::vector<SlotOffer> offers(const ZoneSnapshot& zone, const Job& job, std::size_t count) const;
 
     /// The share that makes a job progress as if it had `share` alone: SH_eff = SH_req x slowdown [Huang2004, section
     /// 5.5].

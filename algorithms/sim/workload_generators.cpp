@@ -4,9 +4,10 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <concepts>
 #include <functional>
-#include <limits>
 #include <queue>
+#include <type_traits>
 
 #include "algorithms/base/random_variates.hpp"
 #include "algorithms/base/rng.hpp"
@@ -20,191 +21,123 @@ constexpr double kMax = kMaxGeneratedRuntime_s;
 constexpr double kMaxSubmit_s = 1e12;
 constexpr std::int32_t kMaxHarmonicProcessors = 1'000'000;  ///< the table of probabilities has one entry each
 
-std::string text_of(double value) {
+template <class Number>
+std::string text_of(Number value) {
     char buffer[32];
     const auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, value);
     ZBS_EXPECTS(error == std::errc{});
     return {buffer, end};
 }
 
-/// Walks the options of a generator: to check them, to read them from text, or to list them.
-class OptionVisitor {
+/// Goes through the options of a generator: sets those that are given as text, checks all, and lists them.
+class OptionWalk {
   public:
-    virtual ~OptionVisitor() = default;
-    virtual void integer(std::string_view name, std::int64_t& value, std::int64_t least, std::int64_t most,
-                         std::string_view meaning) = 0;
-    virtual void number(std::string_view name, double& value, double least, double most, std::string_view meaning) = 0;
-    virtual void choice(std::string_view name, std::size_t& value, std::span<const std::string_view> choices,
-                        std::string_view meaning) = 0;
-    void integer(std::string_view name, std::int32_t& value, std::int64_t least, std::int64_t most,
-                 std::string_view meaning) {
-        std::int64_t wide = value;
-        integer(name, wide, least, most, meaning);
-        value = static_cast<std::int32_t>(wide);
-    }
-    template <class Enum>
-    void word(std::string_view name, Enum& value, std::span<const std::string_view> choices, std::string_view meaning) {
-        auto index = static_cast<std::size_t>(value);
-        choice(name, index, choices, meaning);
-        value = static_cast<Enum>(index);
-    }
-};
+    /// `given` must outlive it.
+    explicit OptionWalk(std::span<const std::pair<std::string, std::string>> given = {}) : given_(given) {}
 
-void visit(GeneratorOptions& options, OptionVisitor& visitor) {
-    visitor.integer("jobs", options.jobs, 0, kMaxGeneratedJobs, "number of jobs");
-    visitor.integer("processors", options.processors, 1, ZoneState::kMaxProcessors, "processors of the machine");
-    visitor.number("overestimate", options.most_overestimate, 1, 1000,
-                   "walltimes are the run time times a uniform number from 1 to this");
-}
-void visit(UniformWorkload& options, OptionVisitor& visitor) {
-    visit(options.common, visitor);
-    visitor.integer("min_size", options.least_size, 1, ZoneState::kMaxProcessors, "processors of the smallest job");
-    visitor.integer("max_size", options.most_size, 0, ZoneState::kMaxProcessors,
-                    "processors of the largest job; 0: the machine");
-    visitor.integer("min_runtime", options.least_runtime_s, 1, static_cast<std::int64_t>(kMax),
-                    "shortest run time, seconds");
-    visitor.integer("max_runtime", options.most_runtime_s, 1, static_cast<std::int64_t>(kMax),
-                    "longest run time, seconds");
-    visitor.number("gap", options.mean_gap_s, 0, kMax, "mean seconds between submissions");
-}
-void visit(Feitelson96Workload& options, OptionVisitor& visitor) {
-    visit(options.common, visitor);
-    visitor.number("size_order", options.size_order, 0, 20, "probability of size n falls as n^-order");
-    visitor.number("power_of_two", options.power_of_two_weight, 1, 1e6, "weight of sizes that are powers of two");
-    visitor.number("unit", options.unit_s, 1e-3, kMax, "seconds of the unit of run times");
-    visitor.number("short_mean", options.short_mean, 1e-6, 1e6, "mean of the short run times, units");
-    visitor.number("long_mean", options.long_mean, 1e-6, 1e6, "mean of the long run times, units");
-    visitor.number("short_base", options.short_base, 0, 1, "probability of a short run time for small jobs");
-    visitor.number("short_slope", options.short_slope, 0, 1, "what that loses up to the size of the machine");
-    visitor.number("repeat_order", options.repeat_order, 0, 20, "probability of r runs falls as r^-order");
-    visitor.integer("repeats", options.most_repeats, 1, 100'000, "most runs of one job");
-    visitor.number("gap", options.mean_gap_s, 0, kMax, "mean seconds between first runs (Poisson)");
-}
-constexpr std::string_view kLublinTypes[] = {"all", "batch", "interactive", "both"};
-void visit(LublinWorkload& options, OptionVisitor& visitor) {
-    visit(options.common, visitor);
-    visitor.word("type", options.types, kLublinTypes,
-                 "all: one stream with common parameters; batch, interactive: that stream; both: the two together");
-    visitor.number("gap_factor", options.gap_factor, 1e-3, 1e3,
-                   "seconds between submissions times this: divides the load; days keep their length");
-}
-void visit(HyperErlangWorkload& options, OptionVisitor& visitor) {
-    visit(options.common, visitor);
-    visitor.number("gap_factor", options.gap_factor, 1e-3, 1e3,
-                   "seconds between submissions times this: divides the load");
-}
-constexpr std::string_view kScojoTables[] = {"1", "2"};
-void visit(ScojoWorkload& options, OptionVisitor& visitor) {
-    visit(options.common, visitor);
-    visitor.word("workload", options.table, kScojoTables, "1 or 2, the columns of table 7-2");
-    visitor.number("gap", options.mean_gap_s, 0, kMax, "T, mean seconds between submissions; 0: the formula");
-}
-
-class Checker final : public OptionVisitor {
-  public:
-    void integer(std::string_view name, std::int64_t& value, std::int64_t least, std::int64_t most,
-                 std::string_view meaning) override {
-        if (value < least || value > most)
-            fail(name, std::to_string(value), std::to_string(least), std::to_string(most), meaning);
-    }
-    void number(std::string_view name, double& value, double least, double most, std::string_view meaning) override {
-        if (!(value >= least && value <= most)) fail(name, text_of(value), text_of(least), text_of(most), meaning);
-    }
-    void choice(std::string_view name, std::size_t& value, std::span<const std::string_view> choices,
-                std::string_view meaning) override {
-        if (value >= choices.size())
-            fail(name, std::to_string(value), "0", std::to_string(choices.size() - 1), meaning);
-    }
-    Result<void> result;
-
-  private:
-    void fail(std::string_view name, const std::string& value, const std::string& least, const std::string& most,
-              std::string_view meaning) {
-        if (result)
-            result = invalid("option " + std::string(name) + " is " + value + " but must lie in " + least + " .. " +
-                             most + ": " + std::string(meaning));
-    }
-};
-template <class Workload>
-Result<void> check(const Workload& options) {
-    Checker checker;
-    Workload copy = options;
-    visit(copy, checker);
-    return checker.result;
-}
-
-/// Sets the options that are given, and gathers the names of all.
-class Reader final : public OptionVisitor {
-  public:
-    explicit Reader(const std::vector<std::pair<std::string, std::string>>& given) : given_(given) {}
-    void integer(std::string_view name, std::int64_t& value, std::int64_t least, std::int64_t most,
-                 std::string_view meaning) override {
-        if (const std::string* text = find(name)) {
-            const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-            if (error != std::errc{} || end != text->data() + text->size() || value < least || value > most)
-                fail(name, *text, "write a whole number from " + std::to_string(least) + " to " + std::to_string(most),
-                     meaning);
-            value = std::clamp(value, least, most);
-        }
-    }
-    void number(std::string_view name, double& value, double least, double most, std::string_view meaning) override {
-        if (const std::string* text = find(name)) {
-            double read = 0;
+    template <class Number>
+    void number(std::string_view name, Number& value, std::type_identity_t<Number> least,
+                std::type_identity_t<Number> most, std::string_view meaning) {
+        if (const std::string* const text = begin(name, meaning)) {
+            Number read{};
             const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), read);
             if (error == std::errc{} && end == text->data() + text->size() && read >= least && read <= most)
                 value = read;
             else
-                fail(name, *text, "write a number from " + text_of(least) + " to " + text_of(most), meaning);
+                fail(name, "'" + *text + "'; write a " + (std::integral<Number> ? "whole " : "") + "number from " +
+                               text_of(least) + " to " + text_of(most) + ": " + std::string(meaning));
+        } else if (!(value >= least && value <= most)) {
+            fail(name, text_of(value) + " but must lie in " + text_of(least) + " .. " + text_of(most) + ": " +
+                           std::string(meaning));
         }
+        options.back().default_value = text_of(value);
     }
-    void choice(std::string_view name, std::size_t& value, std::span<const std::string_view> choices,
-                std::string_view) override {
-        if (const std::string* text = find(name)) {
-            const auto at = std::find(choices.begin(), choices.end(), *text);
-            if (at != choices.end())
-                value = static_cast<std::size_t>(at - choices.begin());
-            else if (result)
-                result = invalid("option " + std::string(name) + " is '" + *text + "'" + did_you_mean(*text, choices));
+    template <class Enum>
+    void word(std::string_view name, Enum& value, std::span<const std::string_view> choices, std::string_view meaning) {
+        if (const std::string* const text = begin(name, meaning)) {
+            const auto at = std::ranges::find(choices, *text);
+            if (at == choices.end()) return fail(name, "'" + *text + "'" + did_you_mean(*text, choices));
+            value = static_cast<Enum>(at - choices.begin());
         }
+        const auto index = static_cast<std::size_t>(value);
+        if (index >= choices.size())
+            return fail(name, std::to_string(index) + " but must lie in 0 .. " + std::to_string(choices.size() - 1) +
+                                  ": " + std::string(meaning));
+        options.back().default_value = choices[index];
     }
+
     Result<void> result;
-    std::vector<std::string_view> known;
+    std::vector<GeneratorInfo::Option> options;  ///< with the values that they have
 
   private:
-    const std::string* find(std::string_view name) {
-        known.push_back(name);
+    /// The text that is given for the option; null: none.
+    const std::string* begin(std::string_view name, std::string_view meaning) {
+        options.push_back({name, {}, meaning});
         for (const auto& [given_name, text] : given_)
             if (given_name == name) return &text;
         return nullptr;
     }
-    void fail(std::string_view name, const std::string& text, const std::string& remedy, std::string_view meaning) {
-        if (result)
-            result =
-                invalid("option " + std::string(name) + " is '" + text + "'; " + remedy + ": " + std::string(meaning));
+    void fail(std::string_view name, const std::string& what) {
+        if (result) result = invalid("option " + std::string(name) + " is " + what);
     }
-    const std::vector<std::pair<std::string, std::string>>& given_;
+    std::span<const std::pair<std::string, std::string>> given_;
 };
 
-class Lister final : public OptionVisitor {
-  public:
-    void integer(std::string_view name, std::int64_t& value, std::int64_t, std::int64_t,
-                 std::string_view meaning) override {
-        add(name, std::to_string(value), meaning);
-    }
-    void number(std::string_view name, double& value, double, double, std::string_view meaning) override {
-        add(name, text_of(value), meaning);
-    }
-    void choice(std::string_view name, std::size_t& value, std::span<const std::string_view> choices,
-                std::string_view meaning) override {
-        add(name, std::string(choices[value]), meaning);
-    }
-    std::vector<GeneratorInfo::Option> options;
+void visit(GeneratorOptions& options, OptionWalk& walk) {
+    walk.number("jobs", options.jobs, 0, kMaxGeneratedJobs, "number of jobs");
+    walk.number("processors", options.processors, 1, ZoneState::kMaxProcessors, "processors of the machine");
+    walk.number("overestimate", options.most_overestimate, 1, 1000,
+                "walltimes are the run time times a uniform number from 1 to this");
+}
+void visit(UniformWorkload& options, OptionWalk& walk) {
+    visit(options.common, walk);
+    walk.number("min_size", options.least_size, 1, ZoneState::kMaxProcessors, "processors of the smallest job");
+    walk.number("max_size", options.most_size, 0, ZoneState::kMaxProcessors,
+                "processors of the largest job; 0: the machine");
+    walk.number("min_runtime", options.least_runtime_s, 1, static_cast<std::int64_t>(kMax),
+                "shortest run time, seconds");
+    walk.number("max_runtime", options.most_runtime_s, 1, static_cast<std::int64_t>(kMax), "longest run time, seconds");
+    walk.number("gap", options.mean_gap_s, 0, kMax, "mean seconds between submissions");
+}
+void visit(Feitelson96Workload& options, OptionWalk& walk) {
+    visit(options.common, walk);
+    walk.number("size_order", options.size_order, 0, 20, "probability of size n falls as n^-order");
+    walk.number("power_of_two", options.power_of_two_weight, 1, 1e6, "weight of sizes that are powers of two");
+    walk.number("unit", options.unit_s, 1e-3, kMax, "seconds of the unit of run times");
+    walk.number("short_mean", options.short_mean, 1e-6, 1e6, "mean of the short run times, units");
+    walk.number("long_mean", options.long_mean, 1e-6, 1e6, "mean of the long run times, units");
+    walk.number("short_base", options.short_base, 0, 1, "probability of a short run time for small jobs");
+    walk.number("short_slope", options.short_slope, 0, 1, "what that loses up to the size of the machine");
+    walk.number("repeat_order", options.repeat_order, 0, 20, "probability of r runs falls as r^-order");
+    walk.number("repeats", options.most_repeats, 1, 100'000, "most runs of one job");
+    walk.number("gap", options.mean_gap_s, 0, kMax, "mean seconds between first runs (Poisson)");
+}
+constexpr std::string_view kLublinTypes[] = {"all", "batch", "interactive", "both"};
+void visit(LublinWorkload& options, OptionWalk& walk) {
+    visit(options.common, walk);
+    walk.word("type", options.types, kLublinTypes,
+              "all: one stream with common parameters; batch, interactive: that stream; both: the two together");
+    walk.number("gap_factor", options.gap_factor, 1e-3, 1e3,
+                "seconds between submissions times this: divides the load; days keep their length");
+}
+void visit(HyperErlangWorkload& options, OptionWalk& walk) {
+    visit(options.common, walk);
+    walk.number("gap_factor", options.gap_factor, 1e-3, 1e3,
+                "seconds between submissions times this: divides the load");
+}
+constexpr std::string_view kScojoTables[] = {"1", "2"};
+void visit(ScojoWorkload& options, OptionWalk& walk) {
+    visit(options.common, walk);
+    walk.word("workload", options.table, kScojoTables, "1 or 2, the columns of table 7-2");
+    walk.number("gap", options.mean_gap_s, 0, kMax, "T, mean seconds between submissions; 0: the formula");
+}
 
-  private:
-    void add(std::string_view name, std::string default_value, std::string_view meaning) {
-        options.push_back({name, std::move(default_value), meaning});
-    }
-};
+template <class Workload>
+Result<void> check(Workload options) {
+    OptionWalk walk;
+    visit(options, walk);
+    return walk.result;
+}
 
 /// Hands over jobs in the order of submission, numbered from 1.
 class Collector {
@@ -770,27 +703,28 @@ namespace {
 
 template <class Workload>
 GeneratorInfo info_of(std::string_view name, std::string_view summary) {
-    Lister lister;
+    OptionWalk walk;
     Workload defaults;
-    visit(defaults, lister);
-    return {name, summary, std::move(lister.options)};
+    visit(defaults, walk);
+    return {name, summary, std::move(walk.options)};
 }
 
 template <class Options, class Use>
 Result<void> with_text(const GeneratorRequest& request, Options options, const Use& use) {
-    Reader reader(request.options);
-    visit(options, reader);
+    OptionWalk walk(request.options);
+    visit(options, walk);
     options.common.seed = request.seed;
+    std::vector<std::string_view> known;
+    for (const GeneratorInfo::Option& option : walk.options) known.push_back(option.name);
     for (std::size_t i = 0; i < request.options.size(); ++i) {
         const std::string& name = request.options[i].first;
-        if (std::find(reader.known.begin(), reader.known.end(), name) == reader.known.end())
-            return invalid("generator " + request.name + " has no option '" + name + "'" +
-                           did_you_mean(name, reader.known));
+        if (std::ranges::find(known, name) == known.end())
+            return invalid("generator " + request.name + " has no option '" + name + "'" + did_you_mean(name, known));
         for (std::size_t j = 0; j < i; ++j)
             if (request.options[j].first == name)
                 return invalid("option " + name + " of generator " + request.name + " is given twice; keep one");
     }
-    if (!reader.result) return reader.result.error();
+    if (!walk.result) return walk.result.error();
     return use(options);
 }
 

@@ -202,9 +202,9 @@ class PackingFindings : public dasilva::Findings {
         std::map<std::string, std::vector<PackingRun>> runs;
         const std::vector<std::pair<std::string, gang::PackingOptions>> rules = [] {
             std::vector<std::pair<std::string, gang::PackingOptions>> list;
-            const auto with = [](std::string_view rule,
-                                 std::initializer_list<std::pair<std::string, std::string>> given) {
-                return gang::make_packing_options(rule, 128, std::vector(given)).value();
+            const auto with = [](std::string_view rule, gang::PackingOptions options) {
+                options.processors = 128;
+                return gang::make_packing_options(rule, options).value();
             };
             list.emplace_back("FF", with("first-fit", {}));
             list.emplace_back("BF", with("best-fit", {}));
@@ -212,14 +212,14 @@ class PackingFindings : public dasilva::Findings {
             list.emplace_back(kSlicedBf, with("best-fit", {}));
             list.emplace_back(kStayingFf, with("first-fit", {}));
             list.emplace_back(kStayingBf, with("best-fit", {}));
-            list.emplace_back("FF, migration", with("first-fit", {{"migration", "arrival"}}));
-            list.emplace_back("BF, migration", with("best-fit", {{"migration", "arrival"}}));
+            list.emplace_back("FF, migration", with("first-fit", {.repack = gang::Repack::kAtArrival}));
+            list.emplace_back("BF, migration", with("best-fit", {.repack = gang::Repack::kAtArrival}));
             list.emplace_back("FFD, migration", with("ffd", {}));
-            list.emplace_back("buddy, all idle together", with("buddy", {{"selective-disabling", "false"}}));
+            list.emplace_back("buddy, all idle together", with("buddy", {.selective_disabling = false}));
             list.emplace_back("buddy", with("buddy", {}));
-            list.emplace_back("FF, filled", with("first-fit", {{"fill", "true"}}));
-            list.emplace_back("BF, filled", with("best-fit", {{"fill", "true"}}));
-            list.emplace_back("buddy, filled", with("buddy", {{"fill", "true"}}));
+            list.emplace_back("FF, filled", with("first-fit", {.fill = true}));
+            list.emplace_back("BF, filled", with("best-fit", {.fill = true}));
+            list.emplace_back("buddy, filled", with("buddy", {.fill = true}));
             return list;
         }();
         std::string csv =
@@ -331,14 +331,17 @@ class PackingFindings : public dasilva::Findings {
     void memory() {
         std::vector<double> until;
         for (const int at : {10'000, 20'000, 30'000, 40'000, 50'000}) until.push_back(at * effort().length);
-        const auto options = [](std::string_view rule, const char* new_slice) {
-            const std::vector<std::pair<std::string, std::string>> given{
-                {"memory", std::to_string(std::int64_t{512} << 20)}, {"overtaking", "true"}, {"new-slice", new_slice}};
-            return gang::make_packing_options(rule, 128, given).value();
+        const auto options = [](std::string_view rule, gang::NewSlice new_slice) {
+            return gang::make_packing_options(rule, {.processors = 128,
+                                                     .new_slice = new_slice,
+                                                     .memory_per_node = std::int64_t{512} << 20,
+                                                     .overtaking = true})
+                .value();
         };
-        const std::array rules{std::pair{"BF", options("best-fit", "if-needed")},
-                               std::pair{"MF", options("memory-fit", "if-needed")},
-                               std::pair{"MF, new slice compared", options("memory-fit", "always-compared")}};
+        const std::array rules{
+            std::pair{"BF", options("best-fit", gang::NewSlice::kOnlyIfNeeded)},
+            std::pair{"MF", options("memory-fit", gang::NewSlice::kOnlyIfNeeded)},
+            std::pair{"MF, new slice compared", options("memory-fit", gang::NewSlice::kAlwaysCompared)}};
         std::array<std::vector<Samples>, 3> used, done;
         for (std::size_t r = 0; r < rules.size(); ++r) {
             used[r].resize(until.size());

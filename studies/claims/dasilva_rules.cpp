@@ -117,7 +117,7 @@ class RuleFindings : public dasilva::Findings {
             std::int32_t fewest = 1000;
             all_packings(sizes, kWidth, 0, free, [&](std::int32_t rows) { fewest = std::min(fewest, rows); });
             for (const gang::PackingInfo& rule : gang::packing_rules()) {
-                GangPacking packing(gang::make_packing_options(rule.name, kWidth).value());
+                GangPacking packing(gang::make_packing_options(rule.name, {.processors = kWidth}).value());
                 for (std::size_t i = 0; i < sizes.size(); ++i)
                     ZBS_EXPECTS(packing.arrive({JobId{static_cast<std::int64_t>(i)}, sizes[i]}).has_value());
                 const double total = std::accumulate(sizes.begin(), sizes.end(), 0.0);
@@ -191,7 +191,7 @@ class RuleFindings : public dasilva::Findings {
         int worse = 0, arrivals = 0;
         for (int set = 0; set < effort().scaled(300, 30); ++set) {
             Rng rng(static_cast<std::uint64_t>(set));
-            GangPacking packing(gang::make_packing_options("ffd", 32).value());
+            GangPacking packing(gang::make_packing_options("ffd", {.processors = 32}).value());
             std::int64_t total = 0;
             for (std::int64_t job = 0; job < 25; ++job, ++arrivals) {
                 const auto size = std::int32_t{1} << rng.below(6);
@@ -207,17 +207,18 @@ class RuleFindings : public dasilva::Findings {
 
     void memory_fit() {
         int worse = 0, arrivals = 0;
-        const auto options = [](const char* new_slice) {
-            const std::vector<std::pair<std::string, std::string>> given{{"memory", "512"}, {"new-slice", new_slice}};
-            return gang::make_packing_options("memory-fit", 12, given).value();
+        const auto options = [](gang::NewSlice new_slice) {
+            return gang::make_packing_options("memory-fit",
+                                              {.processors = 12, .new_slice = new_slice, .memory_per_node = 512})
+                .value();
         };
         for (int set = 0; set < effort().scaled(150, 15); ++set) {
             Rng rng(static_cast<std::uint64_t>(set));
-            GangPacking needed(options("if-needed"));
+            GangPacking needed(options(gang::NewSlice::kOnlyIfNeeded));
             for (std::int64_t job = 0; job < 12; ++job, ++arrivals) {
                 const gang::GangRequest request{JobId{job}, static_cast<std::int32_t>(1 + rng.below(12)),
                                                 static_cast<std::int64_t>(rng.below(60))};
-                GangPacking compared = GangPacking::restore(options("always-compared"), needed.diagram(),
+                GangPacking compared = GangPacking::restore(options(gang::NewSlice::kAlwaysCompared), needed.diagram(),
                                                             {needed.residents().begin(), needed.residents().end()},
                                                             {needed.waiting().begin(), needed.waiting().end()});
                 ZBS_EXPECTS(needed.arrive(request).has_value() && compared.arrive(request).has_value());

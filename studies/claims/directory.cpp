@@ -141,12 +141,4 @@ Result<Job> Directory::job_of(const DirectoryUser& caller, const std::string& na
                .most_share = record->registered.most_share};
 }
 
-Result<std::vector<SlotOffer>> Directory::offers(const DirectoryUser& caller, const std::string& name,
-                                                 const Scojo& scheduler, const ZoneSnapshot& zone,
-                                                 std::size_t count) const {
-    const Result<Job> job = job_of(caller, name);
-    if (!job) return job.error();
-    return scheduler.offers(zone, *job, count);
-}
-
 }  // namespace zbs

@@ -105,10 +105,6 @@ class Directory {
     /// What the scheduler plans with: the registration, its walltime the longest measured run where that is longer.
     /// Error kNotFound as `find`.
     Result<Job> job_of(const DirectoryUser& caller, const std::string& name) const;
-    /// Starts that the site can offer to the caller's application now: when, which share, which slowdown is expected;
-    /// nothing of those that cause it. Error kNotFound as `find`. Cost as Scojo::offers.
-    Result<std::vector<SlotOffer>> offers(const DirectoryUser& caller, const std::string& name, const Scojo& scheduler,
-                                          const ZoneSnapshot& zone, std::size_t count) const;
 
     const std::map<std::pair<DirectoryUser, std::string>, ApplicationRecord>& records() const { return records_; }
 

@@ -86,7 +86,6 @@ NodeClient::NodeClient(HttpClient& client, ServiceAddress node, std::function<vo
 
 template <class T, class Decode>
 void NodeClient::send(HttpCall call, Decode decode, Respond<T> respond) const {
-    call.to = node_;
     client_.call(std::move(call), [post = post_, decode = std::move(decode), url = node_.url,
                                    respond = std::move(respond)](const Result<HttpAnswer>& answer) {
         const auto read = [&]() -> Result<T> {
@@ -101,27 +100,15 @@ void NodeClient::send(HttpCall call, Decode decode, Respond<T> respond) const {
     });
 }
 
-void NodeClient::status(Respond<NodeStatus> respond) const {
-    send<NodeStatus>({.to = {}, .method = "GET", .path = "/v1/node", .body = {}, .deadline = kNodeDeadline},
-                     codec::decode_node_status, std::move(respond));
-}
-
 void NodeClient::start(const StepSpec& spec, Respond<StepReport> respond) const {
-    send<StepReport>({.to = {},
-                      .method = "PUT",
-                      .path = step_path(spec.step_id),
-                      .body = codec::dump(codec::encode(spec)),
-                      .deadline = kNodeStartDeadline},
+    send<StepReport>({node_, "PUT", step_path(spec.step_id), codec::dump(codec::encode(spec)), kNodeStartDeadline},
                      decode_report_of(spec.step_id), std::move(respond));
 }
 
 void NodeClient::stop(const StepId& step_id, Duration grace, Respond<StepReport> respond) const {
-    send<StepReport>({.to = {},
-                      .method = "POST",
-                      .path = step_path(step_id) + "/stop",
-                      .body = codec::dump(codec::encode_step_stop(grace)),
-                      .deadline = kNodeDeadline},
-                     decode_report_of(step_id), std::move(respond));
+    send<StepReport>(
+        {node_, "POST", step_path(step_id) + "/stop", codec::dump(codec::encode_step_stop(grace)), kNodeDeadline},
+        decode_report_of(step_id), std::move(respond));
 }
 
 void NodeClient::statuses(const StepQuery& query, Respond<StepPage> respond) const {
@@ -136,31 +123,24 @@ void NodeClient::statuses(const StepQuery& query, Respond<StepPage> respond) con
     std::string path = "/v1/steps?since=" + std::to_string(query.since) + "&wait_s=" + std::to_string(wait);
     for (std::size_t i = 0; i < query.step_ids.size(); ++i)
         path += (i == 0 ? "&operations=" : ",") + encode_percent(query.step_ids[i]);
-    send<StepPage>({.to = {},
-                    .method = "GET",
-                    .path = std::move(path),
-                    .body = {},
-                    .deadline = kNodeDeadline + milliseconds{wait * 1'000}},
+    send<StepPage>({node_, "GET", std::move(path), {}, kNodeDeadline + milliseconds{wait * 1'000}},
                    decode_page_of(query.step_ids), std::move(respond));
 }
 
 void NodeClient::list(const StepId& step_id, const std::string& prefix, Respond<std::vector<StepFile>> respond) const {
-    send<std::vector<StepFile>>({.to = {},
-                                 .method = "GET",
-                                 .path = step_path(step_id) + "/files?prefix=" + encode_percent(prefix),
-                                 .body = {},
-                                 .deadline = kNodeDeadline},
-                                codec::decode_step_files, std::move(respond));
+    send<std::vector<StepFile>>(
+        {node_, "GET", step_path(step_id) + "/files?prefix=" + encode_percent(prefix), {}, kNodeDeadline},
+        codec::decode_step_files, std::move(respond));
 }
 
 void NodeClient::read(const StepId& step_id, const std::string& file, std::uint64_t offset, std::size_t limit,
                       Respond<std::string> respond) const {
-    HttpCall call{.to = node_,
-                  .method = "GET",
-                  .path = step_path(step_id) + "/files/" + encode_percent(file) + "?offset=" + std::to_string(offset) +
-                          "&limit=" + std::to_string(limit),
-                  .body = {},
-                  .deadline = kNodeDeadline};
+    HttpCall call{node_,
+                  "GET",
+                  step_path(step_id) + "/files/" + encode_percent(file) + "?offset=" + std::to_string(offset) +
+                      "&limit=" + std::to_string(limit),
+                  {},
+                  kNodeDeadline};
     client_.call(std::move(call), [post = post_, url = node_.url, limit,
                                    respond = std::move(respond)](const Result<HttpAnswer>& answer) {
         const auto read = [&]() -> Result<std::string> {
@@ -173,53 +153,33 @@ void NodeClient::read(const StepId& step_id, const std::string& file, std::uint6
 }
 
 void NodeClient::remove(const StepId& step_id, std::size_t at_most, Respond<StepRemoval> respond) const {
-    send<StepRemoval>({.to = {},
-                       .method = "DELETE",
-                       .path = step_path(step_id) + "?at_most=" + std::to_string(at_most),
-                       .body = {},
-                       .deadline = kNodeStartDeadline},
-                      codec::decode_step_removal, std::move(respond));
+    send<StepRemoval>(
+        {node_, "DELETE", step_path(step_id) + "?at_most=" + std::to_string(at_most), {}, kNodeStartDeadline},
+        codec::decode_step_removal, std::move(respond));
 }
 
 void NodeClient::find_input(const std::string& digest, Respond<FilePresence> respond) const {
-    send<FilePresence>(
-        {.to = {}, .method = "GET", .path = "/v1/files/" + digest, .body = {}, .deadline = kNodeDeadline},
-        std::bind_front(codec::decode_presence_of, digest), std::move(respond));
+    send<FilePresence>({node_, "GET", "/v1/files/" + digest, {}, kNodeDeadline},
+                       std::bind_front(codec::decode_presence_of, digest), std::move(respond));
 }
 
 void NodeClient::put_input(const std::string& digest, const FileChunk& chunk, Respond<FilePresence> respond) const {
-    send<FilePresence>({.to = {},
-                        .method = "PUT",
-                        .path = "/v1/files/" + digest,
-                        .body = codec::dump(codec::encode(chunk)),
-                        .deadline = kNodeStartDeadline},
+    send<FilePresence>({node_, "PUT", "/v1/files/" + digest, codec::dump(codec::encode(chunk)), kNodeStartDeadline},
                        std::bind_front(codec::decode_presence_of, digest), std::move(respond));
 }
 
 void NodeClient::set_slices(const SliceColumn& column, Respond<void> respond) const {
-    send<bool>({.to = {},
-                .method = "PUT",
-                .path = "/v1/slices",
-                .body = codec::dump(codec::encode(column)),
-                .deadline = kNodeDeadline},
+    send<bool>({node_, "PUT", "/v1/slices", codec::dump(codec::encode(column)), kNodeDeadline},
                decode_number_of(column.number), without_value(std::move(respond)));
 }
 
 void NodeClient::set_shares(const ShareTable& table, Respond<void> respond) const {
-    send<bool>({.to = {},
-                .method = "PUT",
-                .path = "/v1/shares",
-                .body = codec::dump(codec::encode(table)),
-                .deadline = kNodeDeadline},
+    send<bool>({node_, "PUT", "/v1/shares", codec::dump(codec::encode(table)), kNodeDeadline},
                decode_number_of(table.number), without_value(std::move(respond)));
 }
 
 void NodeClient::probe(const ProbeRequest& request, Respond<ProbeReport> respond) const {
-    send<ProbeReport>({.to = {},
-                       .method = "POST",
-                       .path = "/v1/probe",
-                       .body = codec::dump(codec::encode(request)),
-                       .deadline = kProbeDeadline},
+    send<ProbeReport>({node_, "POST", "/v1/probe", codec::dump(codec::encode(request)), kProbeDeadline},
                       decode_probe_of(request.node), std::move(respond));
 }
 

@@ -23,7 +23,6 @@ class NodeClient {
     NodeClient(HttpClient& client, ServiceAddress node, std::function<void(std::function<void()>)> post);
     const ServiceAddress& address() const { return node_; }
 
-    void status(Respond<NodeStatus> respond) const;
     /// Answers once the program is executing, or why it cannot be; a known step starts nothing twice. Errors: the
     /// executor's of the agent.
     void start(const StepSpec& spec, Respond<StepReport> respond) const;

@@ -9,11 +9,8 @@
 namespace zbs {
 namespace {
 
-bool is_public(Action action) {
-    return action == Action::kGetLive || action == Action::kGetReady || action == Action::kGetHealth ||
-           action == Action::kGetContract || action == Action::kGetTrust || action == Action::kGetDashboard ||
-           action == Action::kGetDashboardAsset;
-}
+/// Whether anybody may do it.
+bool is_public(const ActionRule& rule) { return rule.roles == (1U << kRoleCount) - 1; }
 
 std::string parameter(const http::Call& call, const char* name) {
     const auto at = call.parameters.find(name);
@@ -31,54 +28,31 @@ Result<Object> object_with_id(ObjectKind kind, const http::Call& call, const Own
 }
 
 /// What a call is about; the error is of an id that is none.
-Result<Object> object_of(Action action, const http::Call& call, const ZoneServices& services) {
-    switch (action) {
-        case Action::kGetApplication:
-        case Action::kCancelApplication:
-        case Action::kGetAssignment:
-        case Action::kExplainApplication:
-        case Action::kWatchApplication:
-        case Action::kListLogs:
-        case Action::kReadLog:
-        case Action::kListResults:
-        case Action::kReadResult:
-            return object_with_id<ApplicationId>(ObjectKind::kApplication, call, [&](const ApplicationId& id) {
-                return services.applications.owner_of(id);
-            });
-        case Action::kGetProfile:
-            return object_with_id<ProfileId>(ObjectKind::kProfile, call,
+Result<Object> object_of(ObjectKind kind, const http::Call& call, const ZoneServices& services) {
+    switch (kind) {
+        case ObjectKind::kApplication:
+            return object_with_id<ApplicationId>(
+                kind, call, [&](const ApplicationId& id) { return services.applications.owner_of(id); });
+        case ObjectKind::kProfile:
+            return object_with_id<ProfileId>(kind, call,
                                              [&](const ProfileId& id) { return services.store.profile_owner(id); });
-        case Action::kGetPart:
-        case Action::kReleasePart:
-        case Action::kCommitPart:
-        case Action::kLaunchPart:
-        case Action::kGetPartProfile:
-        case Action::kStagePart:
-        case Action::kPutPartFile:
-        case Action::kListPartResults:
-        case Action::kReadPartResult:
-            return object_with_id<PartId>(ObjectKind::kPart, call,
+        case ObjectKind::kPart:
+            return object_with_id<PartId>(kind, call,
                                           [&](const PartId& id) { return services.parts.of(id).home_of(id); });
-        case Action::kPutDelegation:
-        case Action::kGetDelegation:
-        case Action::kDeleteDelegation:
-            return object_with_id<DelegationId>(ObjectKind::kDelegation, call, [&](const DelegationId& id) {
-                return services.delegations.owner_of(id);
-            });
-        case Action::kGetPeering:
-        case Action::kChangePeering:
-        case Action::kRemovePeering:
-            return Object{
-                ObjectKind::kPeering, {CallerKind::kZone, OrganisationName(parameter(call, "organisation")), {}}, {}};
-        case Action::kRegisterNode:
-            return Object{
-                ObjectKind::kNode, {CallerKind::kNode, services.config.organisation, parameter(call, "name")}, {}};
-        case Action::kRevokeUser:
-            return Object{
-                ObjectKind::kUser, {CallerKind::kUser, services.config.organisation, parameter(call, "name")}, {}};
-        default:
-            return Object{};
+        case ObjectKind::kDelegation:
+            return object_with_id<DelegationId>(
+                kind, call, [&](const DelegationId& id) { return services.delegations.owner_of(id); });
+        case ObjectKind::kPeering:
+            return Object{kind, {CallerKind::kZone, OrganisationName(parameter(call, "organisation")), {}}, {}};
+        case ObjectKind::kNode:
+            return Object{kind, {CallerKind::kNode, services.config.organisation, parameter(call, "name")}, {}};
+        case ObjectKind::kUser:
+            return Object{kind, {CallerKind::kUser, services.config.organisation, parameter(call, "name")}, {}};
+        case ObjectKind::kZoneEntry:
+        case ObjectKind::kService:
+            break;
     }
+    return Object{};
 }
 
 }  // namespace
@@ -86,7 +60,8 @@ Result<Object> object_of(Action action, const http::Call& call, const ZoneServic
 ZoneGate::ZoneGate(ZoneServices& services, http::DecisionLog& decisions) : services_(services), decisions_(decisions) {}
 
 Result<void> ZoneGate::check(Action action, const http::Call& call) {
-    if (is_public(action) || (action == Action::kGetMetrics && services_.config.public_metrics)) return {};
+    const ActionRule& rule = *find_rule(action);
+    if (is_public(rule) || (action == Action::kGetMetrics && services_.config.public_metrics)) return {};
     if (http::comes_from_elsewhere(call)) {
         decisions_.refuse(action, call, "denied", "a page of " + call.origin);
         return Error{
@@ -99,7 +74,7 @@ Result<void> ZoneGate::check(Action action, const http::Call& call) {
                          ": it was revoked or blocked; ask " + services_.config.contact,
                      {}};
     }
-    const Result<Object> object = object_of(action, call, services_);
+    const Result<Object> object = object_of(rule.object, call, services_);
     const bool bad_id = !object && object.error().code == ErrorCode::kInvalidArgument;
     if (!object && !bad_id) return object.error();
     const Site site{.service = ServiceKind::kZone,

@@ -10,8 +10,6 @@
 namespace zbs {
 namespace {
 
-using Pairs = std::vector<std::pair<std::string, std::string>>;
-
 Workload jann(std::int32_t processors, std::int64_t jobs) {
     return generate(HyperErlangWorkload{.common = {.jobs = jobs, .processors = processors, .seed = 1},
                                         .classes = parse_size_classes(example_size_classes(), "example").value()})
@@ -35,22 +33,24 @@ std::int64_t pack(const Workload& workload, const gang::PackingOptions& options)
 struct NamedRule {
     const char* name;
     const char* rule;
-    Pairs given;
+    gang::PackingOptions given;
 };
 const std::vector<NamedRule>& rules() {
     static const std::vector<NamedRule> all{
-        {"first-fit", "first-fit", {}},
-        {"best-fit", "best-fit", {}},
-        {"ffd", "ffd", {}},
-        {"memory-fit", "memory-fit", {{"memory", "512"}}},
-        {"buddy", "buddy", {}},
-        {"first-fit/migration", "first-fit", {{"migration", "arrival"}}},
-        {"best-fit/migration", "best-fit", {{"migration", "arrival"}}},
-        {"best-fit/memory", "best-fit", {{"memory", "512"}, {"overtaking", "true"}}},
-        {"memory-fit/compared", "memory-fit", {{"memory", "512"}, {"new-slice", "always-compared"}}},
-        {"buddy/no-selective-disabling", "buddy", {{"selective-disabling", "false"}}},
-        {"buddy/filled", "buddy", {{"fill", "true"}}},
-        {"first-fit/filled,compact", "first-fit", {{"fill", "true"}, {"compact", "true"}}},
+        {"first-fit", "first-fit", {.processors = 128}},
+        {"best-fit", "best-fit", {.processors = 128}},
+        {"ffd", "ffd", {.processors = 128}},
+        {"memory-fit", "memory-fit", {.processors = 128, .memory_per_node = 512}},
+        {"buddy", "buddy", {.processors = 128}},
+        {"first-fit/migration", "first-fit", {.processors = 128, .repack = gang::Repack::kAtArrival}},
+        {"best-fit/migration", "best-fit", {.processors = 128, .repack = gang::Repack::kAtArrival}},
+        {"best-fit/memory", "best-fit", {.processors = 128, .memory_per_node = 512, .overtaking = true}},
+        {"memory-fit/compared",
+         "memory-fit",
+         {.processors = 128, .new_slice = gang::NewSlice::kAlwaysCompared, .memory_per_node = 512}},
+        {"buddy/no-selective-disabling", "buddy", {.processors = 128, .selective_disabling = false}},
+        {"buddy/filled", "buddy", {.processors = 128, .fill = true}},
+        {"first-fit/filled,compact", "first-fit", {.processors = 128, .fill = true, .compact = true}},
     };
     return all;
 }
@@ -60,7 +60,7 @@ void gang_packing_all_rules(benchmark::State& state) {
     const Workload workload = jann(128, 30'000);
     for (auto _ : state)
         for (const NamedRule& rule : rules())
-            benchmark::DoNotOptimize(pack(workload, gang::make_packing_options(rule.rule, 128, rule.given).value()));
+            benchmark::DoNotOptimize(pack(workload, gang::make_packing_options(rule.rule, rule.given).value()));
     state.counters["rules"] = static_cast<double>(rules().size());
     state.counters["jobs"] = static_cast<double>(workload.jobs.size());
 }
@@ -70,7 +70,7 @@ void gang_packing(benchmark::State& state) {
     const Workload workload = jann(128, 30'000);
     const NamedRule& rule = rules()[static_cast<std::size_t>(state.range(0))];
     std::int64_t slices = 0;
-    for (auto _ : state) slices = pack(workload, gang::make_packing_options(rule.rule, 128, rule.given).value());
+    for (auto _ : state) slices = pack(workload, gang::make_packing_options(rule.rule, rule.given).value());
     state.SetLabel(rule.name);
     state.counters["slices"] = static_cast<double>(slices) / static_cast<double>(workload.jobs.size());
     state.counters["jobs/s"] =

@@ -10,35 +10,36 @@
 namespace zbs::gang {
 namespace {
 
-using Pairs = std::vector<std::pair<std::string, std::string>>;
-
 struct RuleCase {
     const char* label;
     const char* rule;
-    Pairs given;
+    PackingOptions given;
 };
 
 class PackingContract : public testing::TestWithParam<RuleCase> {
   protected:
     static constexpr std::int32_t kProcessors = 16;
     PackingOptions options() const {
-        return make_packing_options(GetParam().rule, kProcessors, GetParam().given).value();
+        PackingOptions options = GetParam().given;
+        options.processors = kProcessors;
+        return make_packing_options(GetParam().rule, options).value();
     }
 };
 
 INSTANTIATE_TEST_SUITE_P(
     , PackingContract,
-    testing::Values(RuleCase{"FirstFit", "first-fit", {}}, RuleCase{"BestFit", "best-fit", {}},
-                    RuleCase{"Ffd", "ffd", {}}, RuleCase{"Buddy", "buddy", {}},
-                    RuleCase{"BuddyStrict", "buddy", {{"selective-disabling", "false"}, {"slices", "5"}}},
-                    RuleCase{"BuddyFill", "buddy", {{"fill", "true"}, {"tasks", "4"}}},
-                    RuleCase{"FirstFitFill", "first-fit", {{"fill", "true"}, {"compact", "true"}}},
-                    RuleCase{"BestFitLowest", "best-fit", {{"choice", "lowest"}, {"compact", "true"}}},
-                    RuleCase{"BestFitMoving", "best-fit", {{"migration", "arrival"}, {"memory", "1000"}}},
-                    RuleCase{"Capped", "first-fit", {{"tasks", "3"}, {"overtaking", "true"}}},
-                    RuleCase{"MemoryFit", "memory-fit", {{"memory", "1000"}}},
-                    RuleCase{"MemoryFitCompared", "memory-fit", {{"memory", "1000"}, {"new-slice", "always-compared"}}},
-                    RuleCase{"MemoryBestFit", "best-fit", {{"memory", "1000"}, {"slices", "6"}}}),
+    testing::Values(
+        RuleCase{"FirstFit", "first-fit", {}}, RuleCase{"BestFit", "best-fit", {}}, RuleCase{"Ffd", "ffd", {}},
+        RuleCase{"Buddy", "buddy", {}},
+        RuleCase{"BuddyStrict", "buddy", {.max_slices = 5, .selective_disabling = false}},
+        RuleCase{"BuddyFill", "buddy", {.max_tasks_per_node = 4, .fill = true}},
+        RuleCase{"FirstFitFill", "first-fit", {.fill = true, .compact = true}},
+        RuleCase{"BestFitLowest", "best-fit", {.choice = ProcessorChoice::kLowest, .compact = true}},
+        RuleCase{"BestFitMoving", "best-fit", {.repack = Repack::kAtArrival, .memory_per_node = 1000}},
+        RuleCase{"Capped", "first-fit", {.max_tasks_per_node = 3, .overtaking = true}},
+        RuleCase{"MemoryFit", "memory-fit", {.memory_per_node = 1000}},
+        RuleCase{"MemoryFitCompared", "memory-fit", {.new_slice = NewSlice::kAlwaysCompared, .memory_per_node = 1000}},
+        RuleCase{"MemoryBestFit", "best-fit", {.memory_per_node = 1000, .max_slices = 6}}),
     [](const auto& param_info) { return std::string(param_info.param.label); });
 
 void check(const GangPacking& packing) {
@@ -196,7 +197,7 @@ TEST(PackingBruteForce, ShortestPeriodIdlesLeastAndNoRuleBeatsIt) {
         const std::int64_t total = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
         const double least_idling = 1 - static_cast<double>(total) / (kWidth * fewest);
         for (const std::string_view rule : std::views::transform(packing_rules(), &PackingInfo::name)) {
-            GangPacking packing(make_packing_options(rule, kWidth).value());
+            GangPacking packing(make_packing_options(rule, {.processors = kWidth}).value());
             for (std::size_t i = 0; i < sizes.size(); ++i)
                 ASSERT_TRUE(packing.arrive({JobId{static_cast<std::int64_t>(i)}, sizes[i]}));
             const TraceDiagram& diagram = packing.diagram();
@@ -214,7 +215,7 @@ TEST(FirstFitDecreasing, IsOptimalWhereSizesDivideEachOther) {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         SCOPED_TRACE(seed);
         Rng rng(seed);
-        GangPacking packing(make_packing_options("ffd", 32).value());
+        GangPacking packing(make_packing_options("ffd", {.processors = 32}).value());
         std::int64_t total = 0;
         for (std::int64_t job = 0; job < 25; ++job) {
             const auto size = std::int32_t{1} << rng.below(6);
@@ -230,7 +231,7 @@ TEST(FirstFit, AnyTwoSlicesHoldMoreThanOneMachineWhileNobodyLeaves) {
         SCOPED_TRACE(seed);
         Rng rng(seed);
         for (const char* rule : {"first-fit", "best-fit", "ffd"}) {
-            GangPacking packing(make_packing_options(rule, 20).value());
+            GangPacking packing(make_packing_options(rule, {.processors = 20}).value());
             for (std::int64_t job = 0; job < 40; ++job)
                 ASSERT_TRUE(packing.arrive({JobId{job}, static_cast<std::int32_t>(1 + rng.below(20))}));
             std::vector<std::int32_t> free(packing.diagram().free_counts().begin(),
@@ -248,12 +249,13 @@ TEST(MemoryFit, NewSliceIsNeverWorseThanAnOldOne) {
     for (std::uint64_t seed = 0; seed < 150; ++seed) {
         SCOPED_TRACE(seed);
         Rng rng(seed);
-        GangPacking needed(make_packing_options("memory-fit", 12, Pairs{{"memory", "512"}}).value());
+        GangPacking needed(make_packing_options("memory-fit", {.processors = 12, .memory_per_node = 512}).value());
         for (std::int64_t job = 0; job < 12; ++job) {
             const GangRequest request{JobId{job}, static_cast<std::int32_t>(1 + rng.below(12)),
                                       static_cast<std::int64_t>(rng.below(60))};
             GangPacking compared = GangPacking::restore(
-                make_packing_options("memory-fit", 12, Pairs{{"memory", "512"}, {"new-slice", "always-compared"}})
+                make_packing_options("memory-fit",
+                                     {.processors = 12, .new_slice = NewSlice::kAlwaysCompared, .memory_per_node = 512})
                     .value(),
                 needed.diagram(), {needed.residents().begin(), needed.residents().end()},
                 {needed.waiting().begin(), needed.waiting().end()});

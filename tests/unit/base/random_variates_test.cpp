@@ -74,7 +74,7 @@ TEST(RandomVariates, GammaDistributionHasItsClosedForms) {
 
 TEST(HyperErlang, DrawsHaveItsMoments) {
     for (const HyperErlang variable : {HyperErlang{0.3, 0.01, 2, 1}, HyperErlang{0.9, 1, 0.1, 3}}) {
-        SCOPED_TRACE(testing::Message() << variable);
+        SCOPED_TRACE(testing::Message() << testing::PrintToString(variable));
         const Sample found = sample(5, [&](Rng& rng) { return variable.draw(rng); });
         const double m1 = variable.moment(1), m2 = variable.moment(2);
         EXPECT_NEAR(found.mean, m1, 5 * std::sqrt((m2 - m1 * m1) / kDraws));
@@ -92,7 +92,9 @@ TEST(HyperErlang, AFitHasTheMomentsItWasMadeFor) {
         const Result<HyperErlang> found = HyperErlang::fit({made.moment(1), made.moment(2), made.moment(3)});
         ASSERT_TRUE(found) << found.error();
         EXPECT_LE(found->order, made.order);
-        for (int k = 1; k <= 3; ++k) EXPECT_NEAR(found->moment(k) / made.moment(k), 1, 1e-6) << made << *found;
+        for (int k = 1; k <= 3; ++k)
+            EXPECT_NEAR(found->moment(k) / made.moment(k), 1, 1e-6)
+                << testing::PrintToString(made) << testing::PrintToString(*found);
     }
 }
 
@@ -114,7 +116,7 @@ TEST(HyperErlang, MomentsThatNoVariableHasAreRefused) {
           std::pair{std::array{1.0, 1.0, 1.0}, "a constant"}, std::pair{std::array{0.0, 1.0, 1.0}, "no mean"},
           std::pair{std::array{1.0, -1.0, 1.0}, "a negative moment"}}) {
         const Result<HyperErlang> found = HyperErlang::fit(moments);
-        ASSERT_FALSE(found) << what << *found;
+        ASSERT_FALSE(found) << what << testing::PrintToString(*found);
         EXPECT_EQ(found.error().code, ErrorCode::kInvalidArgument);
     }
     EXPECT_FALSE(HyperErlang::make(1.5, 1, 1, 1));

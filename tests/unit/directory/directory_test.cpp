@@ -59,7 +59,7 @@ TEST(Directory, KeepsTheLastRuns) {
 }
 
 /// Everything that the caller can learn, as text.
-std::string all_answers(const Directory& site, const DirectoryUser& caller, const ZoneSnapshot& zone) {
+std::string all_answers(const Directory& site, const DirectoryUser& caller) {
     std::ostringstream out;
     const auto print = [&out](const auto& result, const auto& show) {
         if (result)
@@ -77,10 +77,6 @@ std::string all_answers(const Directory& site, const DirectoryUser& caller, cons
         });
         print(site.job_of(caller, name),
               [&](const Job& job) { out << job.walltime.count() << " " << job.application; });
-        print(site.offers(caller, name, Scojo({}), zone, 3), [&](const std::vector<SlotOffer>& offers) {
-            for (const SlotOffer& offer : offers)
-                out << to_microseconds(offer.start) << " " << offer.share << " " << offer.slowdown << ";";
-        });
     }
     Directory changed = site;
     for (const std::string name : {"heat", "secret", "nothing"}) {
@@ -104,29 +100,8 @@ TEST(Directory, AnswersAsIfOthersHadNeverCome) {  // T13
         ASSERT_TRUE(shared.register_application(other, heat()).has_value());
         ASSERT_TRUE(shared.record(other, "heat", {.ended = at(5), .served = 9999s}).has_value());
     }
-    const ZoneState zone({.processors = 12, .sharing = ZoneState::Sharing::kShare});
-    EXPECT_EQ(all_answers(shared, kBob, zone.snapshot()), all_answers(alone, kBob, zone.snapshot()));
-    EXPECT_NE(all_answers(shared, kAda, zone.snapshot()), all_answers(alone, kAda, zone.snapshot()));
-}
-
-TEST(Directory, OffersTellShareAndSlowdownOfTheCallersProgram) {
-    Directory site = directory();
-    ASSERT_TRUE(site.register_application(kAda, heat()).has_value());
-    ZoneState zone({.processors = 12, .sharing = ZoneState::Sharing::kShare});
-    ASSERT_TRUE(zone.apply(at(0), JobSubmitted{{.id = JobId{7},
-                                                .submit = at(0),
-                                                .walltime = 100s,
-                                                .processors = 12,
-                                                .application = 3,
-                                                .least_share = 30,
-                                                .most_share = 30}})
-                    .has_value());
-    ASSERT_TRUE(zone.apply(at(0), JobStarted{JobId{7}}).has_value());
-    ASSERT_TRUE(zone.apply(at(0), SharesChanged{{{JobId{7}, 100}}}).has_value());
-    const Scojo scheduler({.level = 2, .estimator = CoschedulingModel::by_application()});
-    const auto offers = site.offers(kAda, "heat", scheduler, zone.snapshot(), 1);
-    ASSERT_TRUE(offers.has_value());
-    EXPECT_THAT(*offers, ElementsAre(SlotOffer{.start = at(0), .share = 70, .slowdown = 1.1}));
+    EXPECT_EQ(all_answers(shared, kBob), all_answers(alone, kBob));
+    EXPECT_NE(all_answers(shared, kAda), all_answers(alone, kAda));
 }
 
 TEST(Directory, FaultsNameTheField) {

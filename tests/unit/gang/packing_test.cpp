@@ -3,15 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
-#include <sstream>
+
+#include "tests/support/diagram_text.hpp"
 
 namespace zbs::gang {
 namespace {
 
-using Pairs = std::vector<std::pair<std::string, std::string>>;
-
-PackingOptions rule(std::string_view name, std::int32_t processors, const Pairs& given = {}) {
-    return make_packing_options(name, processors, given).value();
+PackingOptions rule(std::string_view name, std::int32_t processors, PackingOptions options = {}) {
+    options.processors = processors;
+    return make_packing_options(name, options).value();
 }
 
 /// Slices after each arrival of jobs 0, 1, 2.. of these sizes.
@@ -26,11 +26,7 @@ std::vector<std::int32_t> slices_after(const PackingOptions& options, std::initi
     return slices;
 }
 
-std::string text(const TraceDiagram& diagram) {
-    std::ostringstream out;
-    out << diagram;
-    return out.str();
-}
+using test::text;
 
 using Slices = std::vector<std::int32_t>;
 
@@ -50,7 +46,7 @@ TEST(GangPacking, ProcessorsWithTheFewestTasksComeFirst) {
     GangPacking packing(rule("first-fit", 4));
     for (const std::int32_t size : {3, 2, 1}) ASSERT_TRUE(packing.arrive({JobId{size}, size}));
     EXPECT_EQ(text(packing.diagram()), "3 3 3 1\n2 . . 2\n");
-    GangPacking lowest(rule("first-fit", 4, {{"choice", "lowest"}}));
+    GangPacking lowest(rule("first-fit", 4, {.choice = ProcessorChoice::kLowest}));
     for (const std::int32_t size : {3, 2, 1}) ASSERT_TRUE(lowest.arrive({JobId{size}, size}));
     EXPECT_EQ(text(lowest.diagram()), "3 3 3 1\n2 2 . .\n");
 }
@@ -73,29 +69,30 @@ TEST(GangPacking, OnlyProcessorsOfThePlacedJobAreNotified) {
 
 // [DaSilva2000, section 5.4]: available 512, 480, 256, 128; a job of two tasks of 64; one slice has 0 and 1 idle, the
 // other 2 and 3. B = 448 / 1248 against 512 / 1248.
-GangPacking memory_example(const char* new_slice) {
+GangPacking memory_example(NewSlice new_slice) {
     TraceDiagram diagram(4);
     std::vector<GangPacking::Resident> residents{
         {{JobId{1}, 1, 256}, {2}}, {{JobId{2}, 1, 384}, {3}}, {{JobId{3}, 1, 0}, {0}}, {{JobId{4}, 1, 32}, {1}}};
     diagram.add_row();
     diagram.add_row();
     for (std::size_t i = 0; i < 4; ++i) diagram.place(i < 2 ? 1 : 0, residents[i].request.job, residents[i].processors);
-    return GangPacking::restore(rule("memory-fit", 4, {{"memory", "512"}, {"new-slice", new_slice}}), diagram,
+    return GangPacking::restore(rule("memory-fit", 4, {.new_slice = new_slice, .memory_per_node = 512}), diagram,
                                 residents, {});
 }
 
 TEST(GangPacking, MemoryFitTakesTheSliceThatBalances) {
-    for (const char* new_slice : {"if-needed", "always-compared"}) {
+    for (const NewSlice new_slice : {NewSlice::kOnlyIfNeeded, NewSlice::kAlwaysCompared}) {
         GangPacking packing = memory_example(new_slice);
         ASSERT_TRUE(packing.arrive({JobId{5}, 2, 64}));
-        EXPECT_EQ(text(packing.diagram()), "3 4 . .\n5 5 1 2\n") << new_slice;
+        EXPECT_EQ(text(packing.diagram()), "3 4 . .\n5 5 1 2\n") << static_cast<int>(new_slice);
         EXPECT_EQ(std::vector(packing.free_memory().begin(), packing.free_memory().end()),
                   (std::vector<std::int64_t>{448, 416, 256, 128}));
     }
 }
 
 TEST(GangPacking, ComparedNewSliceWinsOverAnUnbalancedOldOne) {
-    GangPacking if_needed = memory_example("if-needed"), compared = memory_example("always-compared");
+    GangPacking if_needed = memory_example(NewSlice::kOnlyIfNeeded),
+                compared = memory_example(NewSlice::kAlwaysCompared);
     for (GangPacking* packing : {&if_needed, &compared}) {
         ASSERT_TRUE(packing->arrive({JobId{5}, 1, 8}));  // takes processor 0 of the second slice: 504, 480, 256, 128
         ASSERT_TRUE(packing->arrive({JobId{6}, 2, 120}));
@@ -112,20 +109,19 @@ TEST(GangPacking, BestFitWithMemorySkipsSlicesWithoutEnough) {
     diagram.place(0, JobId{1}, Slices{0, 1});
     diagram.place(1, JobId{2}, Slices{2});
     const std::vector<GangPacking::Resident> residents{{{JobId{1}, 2, 10}, {0, 1}}, {{JobId{2}, 1, 90}, {2}}};
-    GangPacking packing = GangPacking::restore(rule("best-fit", 3, {{"memory", "100"}}), diagram, residents, {});
+    GangPacking packing = GangPacking::restore(rule("best-fit", 3, {.memory_per_node = 100}), diagram, residents, {});
     ASSERT_TRUE(packing.arrive({JobId{3}, 1, 20}));
     EXPECT_EQ(packing.diagram().home_row(JobId{3}), 1);
 }
 
 TEST(GangPacking, WaitingJobsKeepTheirOrderUnlessOvertakingIsAllowed) {
-    const Pairs cap{{"tasks", "1"}};
-    GangPacking strict(rule("first-fit", 4, cap));
+    GangPacking strict(rule("first-fit", 4, {.max_tasks_per_node = 1}));
     ASSERT_TRUE(strict.arrive({JobId{1}, 3}));
     EXPECT_TRUE(strict.arrive({JobId{2}, 2}).value().placed.empty());
     EXPECT_TRUE(strict.arrive({JobId{3}, 1}).value().placed.empty());
     EXPECT_EQ(strict.leave(JobId{1}).placed, (std::vector<JobId>{JobId{2}, JobId{3}}));
 
-    GangPacking loose(rule("first-fit", 4, {{"tasks", "1"}, {"overtaking", "true"}}));
+    GangPacking loose(rule("first-fit", 4, {.max_tasks_per_node = 1, .overtaking = true}));
     ASSERT_TRUE(loose.arrive({JobId{1}, 3}));
     EXPECT_TRUE(loose.arrive({JobId{2}, 2}).value().placed.empty());
     EXPECT_EQ(loose.arrive({JobId{3}, 1}).value().placed, (std::vector<JobId>{JobId{3}}));
@@ -134,7 +130,7 @@ TEST(GangPacking, WaitingJobsKeepTheirOrderUnlessOvertakingIsAllowed) {
 }
 
 TEST(GangPacking, SliceLimitMakesJobsWait) {
-    GangPacking packing(rule("best-fit", 4, {{"slices", "1"}}));
+    GangPacking packing(rule("best-fit", 4, {.max_slices = 1}));
     ASSERT_TRUE(packing.arrive({JobId{1}, 3}));
     ASSERT_TRUE(packing.arrive({JobId{2}, 2}));
     EXPECT_EQ(packing.diagram().row_count(), 1);
@@ -142,7 +138,7 @@ TEST(GangPacking, SliceLimitMakesJobsWait) {
 }
 
 TEST(GangPacking, JobThatNeverFitsIsRejected) {
-    GangPacking packing(rule("memory-fit", 4, {{"memory", "100"}}));
+    GangPacking packing(rule("memory-fit", 4, {.memory_per_node = 100}));
     EXPECT_EQ(packing.arrive({JobId{7}, 5}).error().code, ErrorCode::kRejected);
     EXPECT_EQ(packing.arrive({JobId{7}, 5}).error().message, "job 7 asks for 5 processors of 4; ask for fewer");
     EXPECT_NE(packing.arrive({JobId{7}, 1, 101}).error().message.find("more memory"), std::string::npos);
@@ -163,7 +159,7 @@ TEST(Buddy, GangFillsOneHalfAndLeavesAWholeBlock) {
 }
 
 TEST(Buddy, WithoutSelectiveDisablingSubordinatesWaitForTheirTurn) {
-    GangPacking packing(rule("buddy", 8, {{"selective-disabling", "false"}}));
+    GangPacking packing(rule("buddy", 8, {.selective_disabling = false}));
     ASSERT_TRUE(packing.arrive({JobId{5}, 5}));
     ASSERT_TRUE(packing.arrive({JobId{2}, 2}));
     EXPECT_EQ(text(packing.diagram()), "5 5 5 5 5 . . .\n. . . . . . 2 2\n");
@@ -179,7 +175,7 @@ TEST(Buddy, SelectiveDisablingSavesTheirSlices) {
 }
 
 TEST(Buddy, AlternativeSchedulingGivesLeftOverSlotsToJobsThatLiveThere) {
-    GangPacking packing(rule("buddy", 4, {{"fill", "true"}}));
+    GangPacking packing(rule("buddy", 4, {.fill = true}));
     for (const std::int32_t size : {4, 3, 1}) ASSERT_TRUE(packing.arrive({JobId{size}, size}));
     EXPECT_EQ(text(packing.diagram()), "4 4 4 4\n3 3 3 1\n");
     packing.leave(JobId{4});
@@ -188,17 +184,14 @@ TEST(Buddy, AlternativeSchedulingGivesLeftOverSlotsToJobsThatLiveThere) {
 }
 
 TEST(MakePackingOptions, NamesWhatIsWrong) {
-    const auto message = [](std::string_view name, std::int32_t processors, const Pairs& given) {
-        return make_packing_options(name, processors, given).error().message;
+    const auto message = [](std::string_view name, std::int32_t processors) {
+        return make_packing_options(name, {.processors = processors}).error().message;
     };
-    EXPECT_EQ(message("best-fitt", 4, {}), "there is no packing rule 'best-fitt'; did you mean 'best-fit'?");
-    EXPECT_EQ(message("best-fit", 4, {{"choise", "lowest"}}), "packing has no option 'choise'; did you mean 'choice'?");
-    EXPECT_NE(message("best-fit", 4, {{"choice", "low"}}).find("none of its values"), std::string::npos);
-    EXPECT_NE(message("best-fit", 4, {{"tasks", "-1"}}).find("no whole number"), std::string::npos);
-    EXPECT_NE(message("best-fit", 4, {{"tasks", "1"}, {"tasks", "1"}}).find("given twice"), std::string::npos);
-    EXPECT_NE(message("buddy", 12, {}).find("power of two"), std::string::npos);
-    EXPECT_NE(message("ffd", 0, {}).find("processors"), std::string::npos);
-    for (const PackingInfo& rule : packing_rules()) EXPECT_TRUE(make_packing_options(rule.name, 16)) << rule.name;
+    EXPECT_EQ(message("best-fitt", 4), "there is no packing rule 'best-fitt'; did you mean 'best-fit'?");
+    EXPECT_NE(message("buddy", 12).find("power of two"), std::string::npos);
+    EXPECT_NE(message("ffd", 0).find("processors"), std::string::npos);
+    for (const PackingInfo& rule : packing_rules())
+        EXPECT_TRUE(make_packing_options(rule.name, {.processors = 16})) << rule.name;
 }
 
 }  // namespace

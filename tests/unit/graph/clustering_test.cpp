@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <set>
-#include <sstream>
 
 #include "algorithms/base/rng.hpp"
 #include "algorithms/graph/shortest_path_clustering.hpp"
@@ -79,12 +78,6 @@ TEST(ClusterTree, OfAStarIsNotAsDeepAsWide) {
 }
 
 TEST(ClusterTree, OfNoTasksIsEmpty) { EXPECT_EQ(make_cluster_tree(TaskGraph{}), ClusterTree{}); }
-
-TEST(ClusterTree, PrintsAsNestedLists) {
-    std::ostringstream text;
-    text << make_cluster_tree(*TaskGraph::make({1, 1, 1}, {{0, 1, 9, 1}}));
-    EXPECT_EQ(text.str(), "(2 (0 1))");
-}
 
 TEST(ClusterTree, ListsTheClustersOfANode) {
     const ClusterTree tree = make_cluster_tree(*TaskGraph::make({1, 1, 1}, {{0, 1, 9, 1}}));

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "algorithms/base/rng.hpp"
-
 namespace zbs::learning {
 namespace {
 
@@ -20,7 +18,6 @@ TEST(ModelError, WithoutRunsItClaimsNothing) {
     const ModelError error;
     EXPECT_EQ(error.mean_relative_error(), 0);
     EXPECT_EQ(error.spread(), 1);
-    EXPECT_FALSE(error.bounds(10));
 }
 
 TEST(ModelError, LongerThanPredictedIsPositive) {
@@ -42,23 +39,6 @@ TEST(ModelError, IsTheFadedMeanAndDeviationByHand) {
     EXPECT_NEAR(error.spread(), std::exp(std::sqrt(variance)), 1e-12);
 }
 
-TEST(ModelError, BoundsHoldNineteenOfTwentyRuns) {
-    Rng rng(5);
-    ModelError error;
-    int inside = 0, asked = 0;
-    for (int i = 0; i < 5'000; ++i) {
-        double normal = -6;  // of twelve uniform ones
-        for (int k = 0; k < 12; ++k) normal += rng.uniform();
-        const double measured = 100 * std::exp(0.1 + 0.2 * normal);
-        if (const auto bounds = error.bounds(100); bounds && i > 50) {
-            ++asked;
-            inside += bounds->first <= measured && measured <= bounds->second ? 1 : 0;
-        }
-        ASSERT_TRUE(error.observe(100, measured));
-    }
-    EXPECT_NEAR(static_cast<double>(inside) / asked, 0.93, 0.03);  // about ten runs count, so a little under 0.954
-}
-
 TEST(ModelError, ImpossibleTimesAreRefusedAndChangeNothing) {
     const double infinity = std::numeric_limits<double>::infinity();
     ModelError error = after({{10, 11}});
@@ -72,25 +52,6 @@ TEST(ModelError, ImpossibleTimesAreRefusedAndChangeNothing) {
 TEST(ModelError, AbsurdRunsAreBounded) {
     const ModelError error = after({{1e-300, 1e300}});
     EXPECT_NEAR(error.state().mean, std::log(ModelError::kMaxRatio), 1e-9);
-}
-
-TEST(ModelError, GoesOnFromItsState) {
-    ModelError whole = after({{10, 11}, {10, 13}}), second = ModelError::restore(whole.state()).value();
-    ASSERT_TRUE(whole.observe(5, 6));
-    ASSERT_TRUE(second.observe(5, 6));
-    EXPECT_EQ(second.state(), whole.state());
-}
-
-TEST(ModelError, ImpossibleStatesAreRefused) {
-    const ModelError::State good = after({{10, 11}}).state();
-    for (const auto damage : std::vector<void (*)(ModelError::State&)>{
-             [](auto& s) { s.count = -1; }, [](auto& s) { s.count = 0; }, [](auto& s) { s.weight = 11; },
-             [](auto& s) { s.mean = 99; }, [](auto& s) { s.mean = std::nan(""); }, [](auto& s) { s.variance = -1; },
-             [](auto& s) { s.last = -99; }}) {
-        ModelError::State state = good;
-        damage(state);
-        EXPECT_FALSE(ModelError::restore(state));
-    }
 }
 
 }  // namespace

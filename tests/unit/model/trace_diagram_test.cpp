@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
-#include <sstream>
 
 #include "algorithms/base/rng.hpp"
+#include "tests/support/diagram_text.hpp"
 
 namespace zbs {
 namespace {
@@ -44,9 +44,7 @@ TEST(TraceDiagram, SaysWhoIsWhere) {
     EXPECT_EQ(diagram.processors_of(0, JobId{1}), (Pes{0, 1, 2}));
     EXPECT_TRUE(diagram.all_free(1, Pes{2, 3}));
     EXPECT_FALSE(diagram.all_free(1, Pes{1, 2}));
-    std::ostringstream text;
-    text << diagram;
-    EXPECT_EQ(text.str(), "1 1 1 3\n2 2 . .\n");
+    EXPECT_EQ(test::text(diagram), "1 1 1 3\n2 2 . .\n");
 }
 
 TEST(TraceDiagram, AlternativeSlotsGiveWayAndDoNotKeepARow) {
@@ -55,9 +53,7 @@ TEST(TraceDiagram, AlternativeSlotsGiveWayAndDoNotKeepARow) {
     EXPECT_EQ(diagram.rows_of(JobId{3}), (Pes{0, 1}));
     EXPECT_EQ(diagram.home_row(JobId{3}), 0);
     EXPECT_EQ(diagram.free_counts()[1], 1);
-    std::ostringstream text;
-    text << diagram;
-    EXPECT_EQ(text.str(), "1 1 1 3\n2 2 . 3+\n");
+    EXPECT_EQ(test::text(diagram), "1 1 1 3\n2 2 . 3+\n");
 
     TraceDiagram given_up = diagram;
     given_up.remove_alternatives();

@@ -136,11 +136,9 @@ TEST_F(NodeClientTest, SetsSlicesAndSharesWithTheirNumbers) {
     older.number -= 1;
     EXPECT_EQ(set(older).error().code, ErrorCode::kConflict);
     EXPECT_TRUE(answer<void>([&](auto respond) { client.set_shares(test::some_share_table(), respond); }));
-    const auto status = answer<NodeStatus>([&](auto respond) { client.status(respond); });
-    ASSERT_TRUE(status) << status.error();
-    EXPECT_EQ(status->slices, test::some_slice_column().number);
-    EXPECT_EQ(status->shares, test::some_share_table().number);
-    EXPECT_EQ(status->description.name, "n1");
+    const NodeStatus status = world.node.status();
+    EXPECT_EQ(status.slices, test::some_slice_column().number);
+    EXPECT_EQ(status.shares, test::some_share_table().number);
 }
 
 TEST_F(NodeClientTest, AnAnswerThatNoHonestAgentGivesIsNone) {
@@ -160,7 +158,6 @@ TEST_F(NodeClientTest, AnAnswerThatNoHonestAgentGivesIsNone) {
         no(start("a").error());
         no(answer<StepPage>([&](auto respond) { client.statuses({.step_ids = {"a"}}, respond); }).error());
         no(answer<void>([&](auto respond) { client.set_slices(test::some_slice_column(), respond); }).error());
-        no(answer<NodeStatus>([&](auto respond) { client.status(respond); }).error());
     }
     http.forged = HttpAnswer{200, "12345", {}};
     EXPECT_FALSE(answer<std::string>([&](auto respond) { client.read("a", "f", 0, 4, respond); }));

@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <sstream>
 
 #include "algorithms/policy/registry.hpp"
 #include "algorithms/sim/workload_generators.hpp"
 #include "algorithms/sim/workload_simulation.hpp"
+#include "tests/support/diagram_text.hpp"
 #include "tests/support/zones.hpp"
 
 namespace zbs {
@@ -103,11 +103,7 @@ class Desk {
         if (plan.load) take(LoadFound{*plan.load});
         return plan;
     }
-    std::string matrix() const {
-        std::ostringstream out;
-        out << *zone_.snapshot().diagram;
-        return out.str();
-    }
+    std::string matrix() const { return test::text(*zone_.snapshot().diagram); }
     std::int32_t size(int id) const { return zone_.find(JobId{id})->allocated; }
 
   private:

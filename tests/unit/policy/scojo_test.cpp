@@ -211,22 +211,6 @@ TEST(ScojoSchedule, ShorterClassesGoFirstAndAgeLiftsTheOthers) {
     EXPECT_LT(start("60s"), at_second(250));
 }
 
-TEST(ScojoOffers, TellShareAndSlowdownAndNothingElse) {
-    ZoneState zone({.processors = 4, .sharing = ZoneState::Sharing::kShare});
-    const auto apply = [&](const ZoneEvent& event) { ASSERT_TRUE(zone.apply(at_second(100), event).has_value()); };
-    apply(
-        JobSubmitted{{.id = JobId{1}, .submit = at_second(100), .walltime = 100s, .processors = 4, .least_share = 40}});
-    apply(JobStarted{JobId{1}});
-    apply(SharesChanged{{{JobId{1}, 100}}});
-    const Scojo policy({.level = 2, .worst_slowdown = 1.5});
-    const Job job{.id = JobId{9}, .submit = at_second(100), .walltime = 50s, .processors = 4, .least_share = 40};
-    // Beside job 1 now; alone after it, which takes 100 s / 0.4 x 1.5 at the longest.
-    EXPECT_EQ(policy.offers(zone.snapshot(), job, 5),
-              (std::vector<SlotOffer>{{at_second(100), 60, 1.2}, {at_second(475), 100, 1.0}}));
-    const Job wide{.id = JobId{9}, .submit = at_second(100), .walltime = 50s, .processors = 4, .least_share = 80};
-    EXPECT_EQ(policy.offers(zone.snapshot(), wide, 5), (std::vector<SlotOffer>{{at_second(475), 100, 1.0}}));
-}
-
 TEST(ScojoReservations, AreKeptWhereJobsAreSlowedDownMoreThanExpected) {
     // Both jobs still run at 200 s, because they hurt each other three times as much as the estimator knows.
     Workload jobs = test::workload(4, {{0, 4, 80}, {0, 4, 80}, {1, 4, 10}});

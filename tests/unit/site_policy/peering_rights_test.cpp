@@ -72,77 +72,12 @@ TEST(EffectiveRightsProperty, StayInTheRangeAndGrowWithTrust) {
     }
 }
 
-struct Asked {
-    const char* name;
-    PeeringUsage usage;
-    AdmissionRequest request;
-    Time now;
-    std::optional<ErrorCode> refused;
-    const char* message = "";
-};
-class Admission : public testing::TestWithParam<Asked> {};
-constexpr auto kNever = ErrorCode::kRejected;
-constexpr auto kNotNow = ErrorCode::kConflict;
-INSTANTIATE_TEST_SUITE_P(
-    , Admission,
-    testing::Values(
-        Asked{"AllLimitsExactly", {4, 3}, {6, 24h, "night", 20}, monday(0min), {}},
-        Asked{"AnyPartition", {0, 0}, {1, 1s, "", 20}, monday(1h), {}},
-        Asked{"AForeignPartition", {}, {1, 1h, "debug", 20}, monday(1h), kNever, "'partitions': 'debug'"},
-        Asked{"OneMicrosecondTooLong", {}, {1, 24h + 1us, "", 20}, monday(1h), kNever, "'walltime': asked for 24 h"},
-        Asked{"MoreProcessorsThanAllowed",
-              {},
-              {11, 1h, "", 100},
-              monday(1h),
-              kNever,
-              "'processors': asked for 11, allowed 10"},
-        Asked{"MoreProcessorsThanLeft", {5, 1}, {6, 1h, "", 100}, monday(1h), kNotNow, "has 5 of 10"},
-        Asked{"MoreThanTheShare", {}, {6, 1h, "", 11}, monday(1h), kNever, "'share': asked for 6"},
-        Asked{"MoreThanTheShareWithWhatRuns",
-              {3, 1},
-              {3, 1h, "", 11},
-              monday(1h),
-              kNotNow,
-              "'share': asked for 3, which with"},
-        Asked{"TooManyParts",
-              {4, 4},
-              {1, 1h, "", 20},
-              monday(1h),
-              kNotNow,
-              "'concurrent_parts': your organisation has 4 of 4"},
-        Asked{"TheLastMinuteOfTheWindow", {}, {1, 24h, "", 20}, monday(6h - 1us), {}},
-        Asked{"AtTheEndOfTheWindow", {}, {1, 1h, "", 20}, monday(6h), kNotNow, "'hours'"},
-        Asked{"InTheNightWindow", {}, {1, 1h, "", 20}, monday(22h), {}},
-        Asked{"OnASaturday", {}, {1, 1h, "", 20}, monday(120h), kNotNow, "'hours'"},
-        Asked{"NoProcessors", {}, {0, 1h, "", 20}, monday(1h), ErrorCode::kInvalidArgument, "at least one processor"},
-        Asked{"NoWalltime", {}, {1, 0h, "", 20}, monday(1h), ErrorCode::kInvalidArgument, "needs a walltime"},
-        Asked{
-            "TheLargestNumbers", {1'000'000'000, 1}, {2'000'000'000, 1h, "", 20}, monday(1h), kNever, "'processors'"}),
-    [](const auto& param_info) { return param_info.param.name; });
-
-TEST_P(Admission, NamesTheLimit) {
-    const Asked& asked = GetParam();
-    const Result<void> admitted = admit(some_range().ceiling, asked.usage, asked.request, asked.now);
-    ASSERT_EQ(admitted.has_value(), !asked.refused.has_value()) << (admitted ? "" : admitted.error().message);
-    if (admitted) return;
-    EXPECT_EQ(admitted.error().code, *asked.refused);
-    EXPECT_THAT(admitted.error().message, HasSubstr(asked.message));
-}
-
-TEST(Admit, TheDefaultAllowsNothing) { EXPECT_FALSE(admit({}, {}, {1, 1s, "", 100}, monday(1h))); }
-
-TEST(Admit, TheShareTellsNothingOfTheZone) {
-    for (const int zone : {1'234, 4'321}) {
-        PeeringRights rights = some_range().ceiling;
-        rights.processors = 5'000;
-        const auto never = admit(rights, {}, {4'999, 1h, "", zone}, monday(1h));
-        const auto now = admit(rights, {600, 1}, {2'000, 1h, "", zone}, monday(1h));
-        ASSERT_FALSE(never || now);
-        EXPECT_EQ(never.error().message,
-                  "peering limit 'share': asked for 4999, which is more than your organisation's share of this zone");
-        for (const char* number : {"1234", "4321", "617", "2160"})
-            EXPECT_THAT(now.error().message, testing::Not(HasSubstr(number)));
-    }
+TEST(AllowsStart, InTheWindowsOfTheDayOnAllowedDays) {
+    const PeeringRights rights = some_range().ceiling;
+    EXPECT_TRUE(allows_start(rights, monday(6h - 1us))) << "the last minute of the window";
+    EXPECT_FALSE(allows_start(rights, monday(6h))) << "the end of the window";
+    EXPECT_TRUE(allows_start(rights, monday(22h))) << "the night window";
+    EXPECT_FALSE(allows_start(rights, monday(120h))) << "a Saturday";
 }
 
 TEST(FindAllowedStart, IsTheNextInstantInHoursAndWeekdays) {

@@ -418,7 +418,7 @@ class SqlSiteStore : public SiteStore {
 
 ZoneDatabase make_zone_database(const std::shared_ptr<Database>& database, TaskRunner* runner) {
     return {std::make_unique<SqlZoneStore>(database, runner), std::make_unique<SqlSiteStore>(database), database,
-            make_outbox(database)};
+            std::make_unique<AuditOutbox>(database)};
 }
 
 Result<std::function<bool(const StepId&)>> known_steps(Database& database) {

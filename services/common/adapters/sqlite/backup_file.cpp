@@ -132,10 +132,10 @@ void take_waiting(const ServiceFiles& files, Time now) {
     if (::access(files.database.c_str(), R_OK) != 0 || ::access(files.audit.c_str(), R_OK) != 0) return;
     Result<std::unique_ptr<Database>> old = Database::open_read_only(files.database);
     if (!old) return;
-    const std::unique_ptr<sql::AuditOutbox> outbox = make_outbox(*std::move(old));
-    if (const auto waiting = outbox->load(); !waiting || waiting->empty()) return;
+    sql::AuditOutbox outbox(*std::move(old));
+    if (const auto waiting = outbox.load(); !waiting || waiting->empty()) return;
     // This outbox is read-only and cannot drop its entries, and need not: the database is put aside next.
-    static_cast<void>(open_audit_log(files.audit, {files.who, now}, outbox.get()));
+    static_cast<void>(open_audit_log(files.audit, {files.who, now}, &outbox));
 }
 
 std::string mark_of(const ServiceFiles& files) { return files.database + ".restoring"; }
@@ -176,11 +176,6 @@ Result<void> make_log(const std::string& file, const std::string& draft) {
 }
 
 }  // namespace
-
-std::uint64_t BackupSummary::count_of(std::string_view what) const {
-    const auto found = std::ranges::find(content, what, &Count::what);
-    return found == content.end() ? 0 : found->rows;
-}
 
 std::string to_string(const BackupSummary& backup) {
     std::string text;

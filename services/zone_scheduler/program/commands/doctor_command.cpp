@@ -148,7 +148,7 @@ void check_audit_log(const Result<AuditSummary>& verified, Checks& checks) {
 Result<AuditSummary> verify_with_note(const StateFolder& state) {
     Result<std::unique_ptr<sqlite::Database>> zone = sqlite::Database::open_read_only(state.database());
     if (!zone) return zone.error();
-    const Result<std::optional<AuditHead>> noted = sql::make_outbox(*std::move(zone))->noted();
+    const Result<std::optional<AuditHead>> noted = sql::AuditOutbox(*std::move(zone)).noted();
     if (!noted) return noted.error();
     return sqlite::verify_audit_log(state.audit(), *noted);
 }

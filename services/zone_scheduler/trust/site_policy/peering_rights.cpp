@@ -32,14 +32,6 @@ Number between(Number floor, Number ceiling, double trust) {
     return std::clamp(static_cast<Number>(floor + static_cast<Number>(std::floor(moved + kRounding))), floor, ceiling);
 }
 
-std::string hours_text(Duration d) {
-    const std::int64_t minutes = d.count() / kMinute;
-    return std::to_string(minutes / 60) + " h " + std::to_string(minutes % 60) + " min";
-}
-std::string limit(const char* name) { return std::string("peering limit '") + name + "': "; }
-Error never(std::string message) { return {ErrorCode::kRejected, std::move(message), {}}; }
-Error not_now(std::string message) { return {ErrorCode::kConflict, std::move(message), {}}; }
-
 }  // namespace
 
 Result<AccountRule> parse_account_rule(std::string_view text) {
@@ -110,46 +102,6 @@ PeeringRights effective_rights(const RightsRange& range, double trust) {
     rights.walltime = Duration{between(range.floor.walltime.count(), range.ceiling.walltime.count(), trust)};
     rights.concurrent_parts = between(range.floor.concurrent_parts, range.ceiling.concurrent_parts, trust);
     return rights;
-}
-
-Result<void> admit(const PeeringRights& rights, const PeeringUsage& usage, const AdmissionRequest& request, Time now) {
-    if (request.processors < 1) return invalid("a part needs at least one processor", "/processors");
-    if (request.walltime <= Duration::zero()) return invalid("a part needs a walltime", "/walltime");
-    const bool known_partition =
-        request.partition.empty() || rights.partitions.empty() ||
-        std::find(rights.partitions.begin(), rights.partitions.end(), request.partition) != rights.partitions.end();
-    if (!known_partition)
-        return never(limit("partitions") + "'" + request.partition + "' is none that your organisation may use");
-    if (request.walltime > rights.walltime) {
-        return never(limit("walltime") + "asked for " + hours_text(request.walltime) + ", allowed " +
-                     hours_text(rights.walltime));
-    }
-    const std::string asked = "asked for " + std::to_string(request.processors);
-    if (request.processors > rights.processors)
-        return never(limit("processors") + asked + ", allowed " + std::to_string(rights.processors));
-    // The size of the zone is nobody's business, so the share is not shown as a number.
-    const double share = std::floor(rights.share * request.zone_processors + kRounding);
-    if (request.processors > share)
-        return never(limit("share") + asked + ", which is more than your organisation's share of this zone");
-    if (rights.concurrent_parts < 1) return never(limit("concurrent_parts") + "your organisation may have none");
-
-    if (!allows_start(rights, now))
-        return not_now(limit("hours") + "your organisation's parts start at other hours or on other days (UTC)");
-    if (usage.parts >= rights.concurrent_parts) {
-        return not_now(limit("concurrent_parts") + "your organisation has " + std::to_string(usage.parts) + " of " +
-                       std::to_string(rights.concurrent_parts) + "; try again when one has ended");
-    }
-    const std::int64_t wanted = std::int64_t{usage.processors} + request.processors;
-    if (wanted > rights.processors) {
-        return not_now(limit("processors") + asked + ", your organisation has " + std::to_string(usage.processors) +
-                       " of " + std::to_string(rights.processors) + "; try again when a part has ended");
-    }
-    if (static_cast<double>(wanted) > share) {
-        return not_now(limit("share") + asked +
-                       ", which with what runs is more than your organisation's share of this zone; try again when a "
-                       "part has ended");
-    }
-    return {};
 }
 
 bool allows_start(const PeeringRights& rights, Time at) { return find_allowed_start(rights, at) == at; }

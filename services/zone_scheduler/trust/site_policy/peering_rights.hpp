@@ -33,18 +33,8 @@ struct PeeringUsage {
     int processors = 0;
     int parts = 0;
 };
-struct AdmissionRequest {
-    int processors = 0;
-    Duration walltime{};
-    std::string partition;    ///< empty = the zone chooses one that is allowed
-    int zone_processors = 0;  ///< of the whole zone: what `share` is a share of
-};
-/// Whether a part may be held now. The *start* must lie in hours and weekdays; the walltime may run past them. Errors:
-/// kRejected where these rights never allow it, kConflict where they do at another time or with less in use; the
-/// message names the limit ("peering limit 'walltime': ...") and reveals nothing of the zone's size.
-Result<void> admit(const PeeringRights& rights, const PeeringUsage& usage, const AdmissionRequest& request, Time now);
 
-/// Whether a part may start at `at`.
+/// Whether a part may start at `at`. The *start* must lie in hours and weekdays; the walltime may run past them.
 bool allows_start(const PeeringRights& rights, Time at);
 /// `from` or the next instant at which a part may start; none where hours and weekdays leave nothing.
 std::optional<Time> find_allowed_start(const PeeringRights& rights, Time from);
