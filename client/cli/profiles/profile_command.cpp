@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -31,15 +32,18 @@ namespace {
 
 enum class Kind { kLog, kModel, kRankFiles, kTrace };
 
+/// By its first bytes; of what can be read once only, a pipe, it is a log.
 Result<Kind> kind_of(const std::string& path) {
-    if (path == "-") return Kind::kLog;
+    std::error_code ignored;
+    if (path == "-" || std::filesystem::is_fifo(path, ignored)) return Kind::kLog;
     auto input = Input::open(path);
     if (!input) return input.error();
     const auto piece = (*input)->next();
     if (!piece) return piece.error();
     if (piece->starts_with("ZBSPROF1")) return Kind::kRankFiles;
     if (is_trace(*piece)) return Kind::kTrace;
-    const std::size_t first = piece->find_first_not_of(" \t\r\n");
+    const std::size_t mark = piece->starts_with("\xEF\xBB\xBF") ? 3 : 0;
+    const std::size_t first = piece->find_first_not_of(" \t\r\n", mark);
     return first != std::string_view::npos && (*piece)[first] == '{' ? Kind::kModel : Kind::kLog;
 }
 
@@ -49,6 +53,13 @@ Result<ApplicationModel> read_logs(const std::vector<std::string>& paths) {
     const bool progress = isatty(2);
     for (std::size_t i = 0; i < paths.size(); ++i) {
         if (i > 0) {
+            const Result<Kind> kind = kind_of(paths[i]);
+            if (!kind) return kind.error();
+            if (*kind != Kind::kLog)
+                return invalid("is no log, but " + paths[0] + " is: give files of one kind", paths[i]);
+            if (std::find(paths.begin(), paths.begin() + static_cast<std::ptrdiff_t>(i), paths[i]) !=
+                paths.begin() + static_cast<std::ptrdiff_t>(i))
+                return invalid("is given twice, and its messages would count twice", paths[i]);
             if (auto ok = reader.begin_source(paths[i]); !ok) return ok.error();
         }
         auto input = Input::open(paths[i]);

@@ -528,6 +528,17 @@ class Offline(unittest.TestCase):
             self.assertEqual(done.returncode, code, f"{arguments}: {done.stderr}")
             self.assertIn(words, done.stderr)
 
+    def test_files_of_two_kinds_are_not_one_profile(self):
+        log = self.write("run.log", "1 -101 0 0 1 0 5 S 0 D 1 SZ 200\n")
+        model = self.write("model.json", json.dumps(self.model()))
+        for other, words in ((model, "is no log"), (log, "is given twice")):
+            done = self.zbs("profile", log, other)
+            self.assertEqual((done.returncode, words in done.stderr), (2, True), done.stderr)
+        piped = subprocess.run(["/bin/bash", "-c", '"$0" profile <(cat "$1")', federation.BIN + "/zbs", log], capture_output=True, text=True, timeout=60)
+        self.assertIn("200 B in 1 message", piped.stdout, piped.stderr)
+        marked = self.write("marked.json", "\ufeff" + json.dumps(self.model()))
+        self.assertEqual(json.loads(self.zbs("profile", "export", marked).stdout), self.model())
+
     def test_replay_as_docs_map_shows_it(self):
         lines = [line[2:] for line in read(self.ROOT + "/docs/map.md").splitlines() if line.startswith(("$ zbs replay", "$ cp ", "$ zbs map --model kernel.json --resources zones.json --format json"))]
         block = "\n".join(lines)
