@@ -1,11 +1,13 @@
 #include "algorithms/model/processor_tree.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <string>
+
+#include "algorithms/base/text.hpp"
 
 namespace zbs {
 namespace {
@@ -19,18 +21,13 @@ Result<std::vector<Number>> parse_levels(std::string_view text, std::string_view
                        std::string(option));
     };
     std::vector<Number> levels;
-    for (std::size_t at = 0; at <= text.size();) {
-        const std::size_t end = std::min(text.find(':', at), text.size());
-        const std::string_view part = text.substr(at, end - at);
-        Number value{};
-        const auto [stop, status] = std::from_chars(part.data(), part.data() + part.size(), value);
-        if (part.empty() || status != std::errc() || stop != part.data() + part.size())
-            return fault(levels.size(), part);
+    for (const std::string_view part : split(text, ':')) {
+        const std::optional<Number> value = parse_number<Number>(part);
+        if (!value) return fault(levels.size(), part);
         if (levels.size() == ProcessorTree::kMaxLevels)
             return invalid("has more than " + std::to_string(ProcessorTree::kMaxLevels) + " levels",
                            std::string(option));
-        levels.push_back(value);
-        at = end + 1;
+        levels.push_back(*value);
     }
     return levels;
 }

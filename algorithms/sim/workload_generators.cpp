@@ -12,6 +12,7 @@
 #include "algorithms/base/random_variates.hpp"
 #include "algorithms/base/rng.hpp"
 #include "algorithms/base/suggestion.hpp"
+#include "algorithms/base/text.hpp"
 #include "algorithms/model/zone_state.hpp"
 
 namespace zbs {
@@ -39,10 +40,9 @@ class OptionWalk {
     void number(std::string_view name, Number& value, std::type_identity_t<Number> least,
                 std::type_identity_t<Number> most, std::string_view meaning) {
         if (const std::string* const text = begin(name, meaning)) {
-            Number read{};
-            const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), read);
-            if (error == std::errc{} && end == text->data() + text->size() && read >= least && read <= most)
-                value = read;
+            const std::optional<Number> read = parse_number<Number>(*text);
+            if (read && *read >= least && *read <= most)
+                value = *read;
             else
                 fail(name, "'" + *text + "'; write a " + (std::integral<Number> ? "whole " : "") + "number from " +
                                text_of(least) + " to " + text_of(most) + ": " + std::string(meaning));
@@ -581,9 +581,9 @@ class Words {
     }
     template <class Number>
     bool number(Number& value) {
-        const std::string_view word = next();
-        const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-        return !word.empty() && error == std::errc{} && end == word.data() + word.size();
+        const std::optional<Number> read = parse_number<Number>(next());
+        value = read.value_or(value);
+        return read.has_value();
     }
 
   private:
@@ -620,13 +620,10 @@ Result<SizeClass> parse_class(Words& words) {
     SizeClass sizes;
     const std::string_view range = words.next();
     const std::size_t dash = range.find('-');
-    const auto read = [](std::string_view text, std::int32_t& value) {
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        return error == std::errc{} && end == text.data() + text.size();
-    };
-    if (!read(range.substr(0, dash), sizes.least) ||
-        !read(dash == std::string_view::npos ? range : range.substr(dash + 1), sizes.most) || sizes.least < 1 ||
-        sizes.least > sizes.most || sizes.most > ZoneState::kMaxProcessors)
+    sizes.least = parse_number<std::int32_t>(range.substr(0, dash)).value_or(0);
+    sizes.most =
+        parse_number<std::int32_t>(dash == std::string_view::npos ? range : range.substr(dash + 1)).value_or(0);
+    if (sizes.least < 1 || sizes.least > sizes.most || sizes.most > ZoneState::kMaxProcessors)
         return invalid("'" + std::string(range) + "' is no range of sizes; write for example 3-4");
     if (words.next() != "gap") return invalid("the range of sizes must be followed by 'gap' and its variable");
     Result<HyperErlang> variable = parse_variable(words, "gap");

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "algorithms/base/text.hpp"
 #include "services/common/messages/steps/own_files.hpp"
 #include "services/common/messages/text/printable.hpp"
 #include "services/zone_scheduler/launch/open_mpi.hpp"
@@ -42,11 +43,8 @@ StepId step_of_proxy(const Application& application, int proxy) {
 /// Of "task 2"; -1 of several.
 TaskIndex rank_in(std::string_view words) {
     constexpr std::string_view kOne = "task ";
-    TaskIndex rank = -1;
-    if (!words.starts_with(kOne)) return rank;
-    const char* const end = words.data() + words.size();
-    const auto [last, fault] = std::from_chars(words.data() + kOne.size(), end, rank);
-    return fault == std::errc{} && last == end ? rank : -1;
+    if (!words.starts_with(kOne)) return -1;
+    return parse_number<TaskIndex>(words.substr(kOne.size())).value_or(-1);
 }
 
 /// srun ends with the highest code of its tasks, which is that of those it ended itself after the first had failed. Of

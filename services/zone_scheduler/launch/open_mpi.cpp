@@ -5,6 +5,7 @@
 #include <charconv>
 #include <map>
 
+#include "algorithms/base/text.hpp"
 #include "services/common/messages/steps/own_files.hpp"
 
 namespace zbs::open_mpi {
@@ -61,10 +62,8 @@ std::vector<std::string> words_of(std::string_view line) {
 }
 
 std::optional<int> number_of(std::string_view text) {
-    int number = 0;
-    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (fault != std::errc{} || end != text.data() + text.size() || number < 0) return std::nullopt;
-    return number;
+    const std::optional<int> number = parse_number<int>(text);
+    return number && *number >= 0 ? number : std::nullopt;
 }
 
 struct Command {
