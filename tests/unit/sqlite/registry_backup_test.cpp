@@ -85,7 +85,7 @@ TEST_F(RegistryBackup, ARunningRegistryIsBackedUpAsItStandsAndGoesOn) {
     ASSERT_TRUE(made) << made.error();
     EXPECT_THAT(to_string(*made), HasSubstr("3 zones, 2 organisations, 1 open tokens, audit log up to 1:"));
     ASSERT_TRUE(registry->zones().save(some_enrolled_zone("later")));
-    EXPECT_EQ(check_backup(registry_backups(), backup, files.who)->count_of("zones"), 3U);
+    EXPECT_THAT(to_string(*check_backup(registry_backups(), backup, files.who)), HasSubstr("3 zones, "));
     ASSERT_TRUE(restore());
     EXPECT_THAT(zones(), ElementsAre("one", "three", "two")) << "what came later is not in it";
     EXPECT_EQ(registry->organisations().load()->size(), 2U);

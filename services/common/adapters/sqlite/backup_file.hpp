@@ -47,8 +47,6 @@ struct BackupSummary {
     Time made{};
     std::vector<Count> content;
     AuditHead audit;
-    /// 0 for what this kind does not count.
-    std::uint64_t count_of(std::string_view what) const;
 };
 
 /// "5 applications, 2 parts, audit log up to ENTRIES:HASH".
