@@ -203,7 +203,7 @@ TEST(FederationReplay, LogOfEachZoneEndsInTheSameStates) {
         node.executor->script("run-", {.runtime = 20s});
     }
     world.run(30s);
-    for (int i = 0; i < 8; ++i) {
+    for (int i = 0; i < 12; ++i) {
         const ApplicationRequest request = world.request(3 + i % 6);
         EXPECT_TRUE(world.node("a").applications->submit(world.user(), request));
         world.run(10s);
