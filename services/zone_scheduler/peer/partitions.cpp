@@ -164,7 +164,8 @@ PartService& Partitions::of(const PartId& id) const {
     return ended && *ended ? *part_of(**ended).service : front();
 }
 
-/// By its first machine, for the file may have changed; where it has none yet, by its name.
+/// By its first machine, for the file may have changed; where it has none yet, by its name. If no queue has that name
+/// any more, its machines are in the last one, that of the machines outside of partitions.
 Partitions::Part& Partitions::part_of(const PartRecord& record) const {
     for (const auto& part : parts_) {
         const std::vector<RankPlace>& places = record.status.assignment;
@@ -173,7 +174,7 @@ Partitions::Part& Partitions::part_of(const PartRecord& record) const {
                                                &Machine::name) != part->config.zone.machines.end())
             return *part;
     }
-    return *parts_.front();
+    return *parts_.back();
 }
 
 std::vector<ProcessorLedger::NodeView> Partitions::nodes() const {

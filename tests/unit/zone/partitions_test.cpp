@@ -130,6 +130,19 @@ TEST_F(PartitionsTest, APartThatNamesAPartitionLiesInThatOne) {
     EXPECT_EQ(offered("batch"), std::pair(0, 0)) << "its organisation may not have that one";
 }
 
+TEST_F(PartitionsTest, APartThatWaitsWhereThereIsNoQueueAnyMoreWaitsInThatOfTheZone) {
+    PartRequest wanted = part(2);
+    wanted.partition = "debug";
+    const PartId first = running(2), waiting = committed(wanted);
+    ASSERT_TRUE(waits(waiting));
+    std::erase_if(b().config.partitions, [](const PartitionConfig& known) { return known.name == "debug"; });
+    world.restart("b");
+    world.run(5s);
+    EXPECT_TRUE(waits(waiting)) << status(waiting).reason;
+    end(first);
+    EXPECT_EQ(machines_of(waiting), std::set<std::string>{"m0"});
+}
+
 TEST_F(PartitionsTest, AnApplicationGetsProcessorsOfThePartitionItNames) {
     ApplicationRequest request = world.request(3);
     request.partition = "batch";
