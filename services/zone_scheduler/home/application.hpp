@@ -169,6 +169,8 @@ struct ApplicationRun {
     Series series;            ///< of plans, since something was reserved or nothing was possible
     bool was_denied = false;  ///< in this round a zone refused for good, not for want of processors
     int denials = 0;          ///< rounds that failed so
+    /// Zones that did; plans leave them out where the others could ever hold the application.
+    std::set<ZoneName> denied_by;
     struct Backoff {
         Duration until{};
         int times = 0;

@@ -28,6 +28,7 @@ constexpr Duration kWaitForHolds = std::chrono::seconds{1};
 constexpr Duration kWorthwhile = std::chrono::seconds{2};
 constexpr Duration kChoiceKept = std::chrono::minutes{1};
 constexpr const char* kFailedBefore = "did not start its part of this application";
+constexpr const char* kDeniedBefore = "denied its part of this application, which other zones can hold";
 
 /// What the answer to a question depends on.
 bool is_same_question(const Application& a, const Application& b) {
@@ -303,7 +304,10 @@ std::vector<Offer> ApplicationService::offers_for(const std::shared_ptr<Run>& ru
     std::set<ZoneName> resting = zones_in_backoff(*run, now);
     if (asks_elsewhere(run->phase)) resting.insert(run->app.status.parts.front().zone);
     for (Offer& offer : offers)
-        if (offer.capacity && run->launch_backoff.failures(offer.zone) > 0) offer.left_out = kFailedBefore;
+        if (offer.capacity && run->launch_backoff.failures(offer.zone) > 0)
+            offer.left_out = kFailedBefore;
+        else if (offer.capacity && run->denied_by.contains(offer.zone))
+            offer.left_out = kDeniedBefore;
     apply(run, event::OffersWeighed{!leave_out_failed(offers, run->app.request.ranks)});
     for (Offer& offer : offers) {
         const bool has_failed = run->launch_backoff.left(offer.zone, now).has_value();

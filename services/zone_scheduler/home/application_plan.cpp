@@ -194,6 +194,7 @@ void PlanSteps::hold_answered(ApplicationPart& held, const event::PartAnswered& 
             backoff.times = std::min(backoff.times + 1, kMaxBackoffs);
             backoff.until = now_.steady + kFirstBackoff * (1 << backoff.times);
         }
+        if (is_denied) run_.denied_by.insert(held.zone);
         run_.was_denied |= is_denied;
     }
     if (!holding->answers.missing.empty()) return;

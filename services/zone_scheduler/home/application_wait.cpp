@@ -153,6 +153,7 @@ void WaitSteps::ready_answered(ApplicationPart& part, const Result<PartStatus>& 
 void WaitSteps::on(const event::FilesSent& sent) {
     if (!is_one_of<phase::SendingFiles>(run_.phase)) return;
     run_.phase = phase::Committed{};
+    if (sent.is_denial && sent.failure) run_.denied_by.insert(sent.failure->zone);
     run_.was_denied |= sent.is_denial;
     if (sent.failure) return PlanSteps(*this).plan_again(*sent.failure);
     if (!is_to_end()) run_.staged.merge(all_parts());

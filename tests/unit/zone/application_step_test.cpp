@@ -214,6 +214,7 @@ TEST(ApplicationStepTest, FiveDenialsRejectAndBusyZonesDoNot) {
                            refusal(is_denial ? ErrorCode::kDenied : ErrorCode::kUnavailable));
         }
         EXPECT_EQ(machine.state(), is_denial ? State::kRejected : State::kAccepted);
+        EXPECT_EQ(machine.run.denied_by, is_denial ? std::set<ZoneName>{"b"} : std::set<ZoneName>{});
     }
 }
 

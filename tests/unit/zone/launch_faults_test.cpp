@@ -56,6 +56,16 @@ struct LaunchFaultsTest : testing::Test {
     }
 };
 
+TEST_F(LaunchFaultsTest, AZoneThatDeniesEachHoldCostsNoJobWhileTheOthersAreBusy) {
+    world.bend = [](const std::string& from, const std::string& what, Result<PartStatus>& given) {
+        if (from == "c" && what == "hold") given = Error{ErrorCode::kDenied, "not you", {}};
+    };
+    std::vector<ApplicationId> ids;
+    for (int i = 0; i < 12; ++i) ids.push_back(submit(4));
+    world.run(20min);
+    expect_all_well(ids);
+}
+
 TEST_F(LaunchFaultsTest, TenJobsThroughABlackHoleEndWell) {
     swallow(Error{ErrorCode::kNotFound, "no such part", {}});
     std::vector<ApplicationId> ids;
