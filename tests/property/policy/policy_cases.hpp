@@ -50,7 +50,8 @@ inline std::vector<PolicyCase> policy_cases() {
     cases.push_back({"lazy-gang", {{"patience", "1s,5s,20s"}, {"debug", "10s"}, {"undisturbed", "0"}}});
     cases.push_back({"scojo", {{"level", "2"}, {"order", "fcfs"}, {"expand", "all"}}});
     cases.push_back({"scojo", {{"level", "1"}, {"backfill", "false"}, {"age", "30s"}}});
-    for (const std::string rule : {"v1", "v2", "x"})
+    cases.push_back({"elmer", {{"rule", "v1"}, {"degree", "3"}}});
+    for (const std::string rule : {"v2", "x"})
         cases.push_back({"elmer", {{"rule", rule}, {"degree", "3"}, {"threshold", "1"}}});
     cases.push_back({"elmer", {{"rule", "corrected"}, {"degree", "48"}, {"threshold", "1"}}});
     cases.push_back({"elmer", {{"rule", "x"}, {"seed", "7"}}});
